@@ -365,12 +365,30 @@ static void LEVEL(join)(enum op_kind kind, const float *x, float *y, int64_t n)
  * a hundred cycles each on some processors. */
 static float LEVEL(exp_sum)(const float *x, float shift, float *y, int64_t n)
 {
+#if LEVEL_WIDTH == 16
+	VEC sum[2] = {VALL(0.0f), VALL(0.0f)};
+	const VEC top = VALL(shift);
+	int64_t i = 0;
+	for (; i + 32 <= n; i += 32)
+		for (int j = 0; j < 2; j++) {
+			VEC e = LEVEL(exps)(VSUB(VLOAD(x + i + 16 * j), top));
+			VSTORE(y + i + 16 * j, e);
+			sum[j] = VADD(sum[j], e);
+		}
+	for (; i < n; i += 16) {
+		VEC e = LEVEL(exps)(VSUB(_mm512_maskz_loadu_ps(SOME(i), x + i), top));
+		_mm512_mask_storeu_ps(y + i, SOME(i), e);
+		sum[0] = _mm512_mask_add_ps(sum[0], SOME(i), sum[0], e);
+	}
+	return _mm512_reduce_add_ps(VADD(sum[0], sum[1]));
+#else
 	IVDEP
 	for (int64_t i = 0; i < n; i++) {
 		float v = x[i] - shift, e = LEVEL(vexp)(v);
 		y[i] = v < -87.3f ? 0 : e;
 	}
 	return LEVEL(sum)(y, n);
+#endif
 }
 
 /* One pass for each of the three steps, the last vector by a mask. */

@@ -120,26 +120,35 @@ static bool short_rows(const struct epilogue *e)
 	return e->rows > 1 && e->cols > 0 && e->cols <= EPI_BLOCK / 4 && n <= COPIES;
 }
 
-/* Stretches lo .. hi - 1 of so many rows: where one begins is the same for any number of tasks. */
-static void run_stretches(const struct epilogue *e, float *c, int64_t lo, int64_t hi)
+static int64_t stretch_rows(const struct epilogue *e)
 {
-	float room[COPIES][EPI_BLOCK];
-	int64_t most = EPI_BLOCK / e->cols;
-	for (int64_t row = lo * most; row < hi * most && row < e->rows; row += most) {
-		int64_t n = e->rows - row < most ? e->rows - row : most;
-		float *base[EPI_OPERANDS];
-		int step[EPI_OPERANDS], copies = 0;
-		for (int j = 0; j < e->n_operands; j++) {
-			const struct epi_operand *o = &e->operand[j];
-			base[j] = operand_row(o, row);
-			step[j] = o->row != 0 || o->col != 0;
-			if (!step[j] || in_a_row(e, o, row, n))
-				continue;
-			copy_rows(o, row, n, e->cols, room[copies]);
-			base[j] = room[copies++];
-		}
-		run_block(e, base, step, c ? c + row * e->cols : NULL, 0, n * e->cols);
+	return EPI_BLOCK / e->cols;
+}
+
+/* Rows that fill a block at most. */
+static void run_stretch(const struct epilogue *e, float *c, int64_t row, int64_t n)
+{
+	float room[COPIES][EPI_BLOCK], *base[EPI_OPERANDS];
+	int step[EPI_OPERANDS], copies = 0;
+	for (int j = 0; j < e->n_operands; j++) {
+		const struct epi_operand *o = &e->operand[j];
+		base[j] = operand_row(o, row);
+		step[j] = o->row != 0 || o->col != 0;
+		if (!step[j] || in_a_row(e, o, row, n))
+			continue;
+		copy_rows(o, row, n, e->cols, room[copies]);
+		base[j] = room[copies++];
 	}
+	run_block(e, base, step, c, 0, n * e->cols);
+}
+
+void cpu_epilogue_rows(const struct epilogue *e, float *c, int64_t row, int64_t n_rows)
+{
+	int64_t most = short_rows(e) ? stretch_rows(e) : 0;
+	if (most == 0)
+		cpu_epilogue_tile(e, c, e->cols, row, n_rows, 0, e->cols);
+	for (int64_t i = 0; most && i < n_rows; i += most)
+		run_stretch(e, c + i * e->cols, row + i, n_rows - i < most ? n_rows - i : most);
 }
 
 /* ---- over a finished output ---- */
@@ -160,7 +169,10 @@ static void whole_task(void *arg, int task, int thread)
 	(void)thread;
 	cpu_range(r->units, r->n_tasks / r->parts, task / r->parts, &lo, &hi);
 	if (r->stretches) {
-		run_stretches(e, r->c, lo, hi);
+		int64_t most = stretch_rows(e);
+		for (int64_t row = lo * most; row < hi * most && row < e->rows; row += most)
+			run_stretch(e, r->c ? r->c + row * e->cols : NULL, row,
+				    e->rows - row < most ? e->rows - row : most);
 		return;
 	}
 	cpu_range(e->cols, r->parts, task % r->parts, &begin, &end);
@@ -172,7 +184,7 @@ static void whole_task(void *arg, int task, int thread)
 void cpu_epilogue_run(struct cpu_ctx *ctx, const struct epilogue *e, float *c)
 {
 	bool stretches = short_rows(e);
-	int64_t most = stretches ? EPI_BLOCK / e->cols : 1;
+	int64_t most = stretches ? stretch_rows(e) : 1;
 	struct whole_run r = {e, c, stretches, (e->rows + most - 1) / most, 1, 1};
 	int64_t tasks = cpu_tasks(e->rows * e->cols * (e->n_code > 1 ? e->n_code : 1), GRAIN);
 	if (tasks > 4 * ctx->n_threads)

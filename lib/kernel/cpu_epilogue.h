@@ -58,6 +58,8 @@ void cpu_epilogue_tile(const struct epilogue *e, float *c, int64_t ldc, int64_t 
 		       int64_t col, int64_t n);
 /* Elements first .. first + n - 1 of the matrix in row-major order, the first of them at c. */
 void cpu_epilogue_span(const struct epilogue *e, float *c, int64_t first, int64_t n);
+/* Rows row .. row + n_rows - 1, whole and one behind the other from c on. */
+void cpu_epilogue_rows(const struct epilogue *e, float *c, int64_t row, int64_t n_rows);
 /* One row of it. */
 void cpu_epilogue_row(const struct epilogue *e, float *c, int64_t row, int64_t col, int64_t n);
 

@@ -71,23 +71,26 @@ static void add_mask(const struct attention_run *r, int64_t i, float *s, int64_t
 	}
 }
 
-/* Weights of scores s (rows, n), rounded into rows of `narrow`.  sink: a score of each row (`step` apart) to
- * which nothing belongs, or NULL. */
-static void softmax_rows(float *s, int64_t rows, int64_t n, const float *sink, int64_t step,
-			 uint16_t *narrow)
+/* e^(s - greatest) of scores s (rows, n), rounded into rows of `narrow`; by[y]: one over the sum of row y, before
+ * rounding.  sink: a score of each row (`step` apart) to which nothing belongs, or NULL. */
+static void weigh_rows(const float *s, int64_t rows, int64_t n, const float *sink, int64_t step,
+		       uint16_t *narrow, float *by)
 {
-	for (int64_t y = 0; y < rows; y++, s += n) {
-		float top = vec_max(s, n);
-		if (sink && sink[y * step] > top)
-			top = sink[y * step];
-		float sum = 1;
-		if (top == -INFINITY) /* nothing to attend to */
-			memset(s, 0, (size_t)n * sizeof *s);
-		else
-			sum = vec_exp_sum(s, top, s, n);
-		if (sink && top != -INFINITY)
-			sum += expf(sink[y * step] - top);
-		pairs_pack_a(narrow + y * pairs_row(n), s, 1, n, 1 / sum);
+	enum { PIECE = 512 };
+	float piece[PIECE];
+	for (int64_t y = 0; y < rows; y++, s += n, narrow += pairs_row(n)) {
+		float top = vec_max(s, n), least = sink ? sink[y * step] : -INFINITY;
+		top = least > top ? least : top;
+		top = top == -INFINITY ? 0 : top; /* nothing to attend to: all are 0 */
+		float sum = least == -INFINITY ? 0 : expf(least - top);
+		for (int64_t x = 0; x < n; x += PIECE) {
+			int64_t w = n - x < PIECE ? n - x : PIECE;
+			sum += vec_exp_sum(s + x, top, piece, w);
+			vec_to_bf16(piece, narrow + x, w);
+		}
+		if (n % 2)
+			narrow[n] = 0;
+		by[y] = sum > 0 ? 1 / sum : 1;
 	}
 }
 
@@ -145,6 +148,7 @@ static void attend_narrow(const struct attention_run *r, int64_t i, int64_t y0, 
 {
 	struct attend a = attend_of(r, i, y0, y1);
 	struct attention_room room = room_of(r);
+	float by[ROWS];
 	uint16_t *narrow = (uint16_t *)(void *)(s + room.scores);
 	uint16_t *key = narrow + 2 * room.a, *value = key + 2 * room.key;
 	if (!packed) {
@@ -154,8 +158,10 @@ static void attend_narrow(const struct attention_run *r, int64_t i, int64_t y0, 
 	pairs_pack_a(narrow, a.q, a.rows, a.d, a.scale);
 	pairs_multiply(narrow, key, a.rows, a.len, a.d, s, a.len);
 	add_mask(r, i, s, y0, y1, a.len);
-	softmax_rows(s, a.rows, a.len, a.sink, a.sink_step, narrow);
+	weigh_rows(s, a.rows, a.len, a.sink, a.sink_step, narrow, by);
 	pairs_multiply(narrow, value, a.rows, a.dv, a.len, a.y, a.dv);
+	for (int64_t y = 0; y < a.rows; y++)
+		vec_scale_shift(a.y + y * a.dv, by[y], 0, a.y + y * a.dv, a.dv);
 }
 
 /* Blocks of rows of all matrices; those of one matrix that meet in a task share what is packed. */

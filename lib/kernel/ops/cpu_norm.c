@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { GRAIN = 8192 };
+enum { GRAIN = 8192, PIECE = 2048 };
 
 struct norm_run {
 	const struct op *op;
@@ -23,13 +23,26 @@ struct norm_run {
 	atomic_bool failed;
 };
 
-/* fn(r, row, x, y): one group of d.count elements, contiguous in x and y (which may be equal). */
+/* One group of d.count elements, contiguous in x and y (which may be equal). */
 typedef void row_fn(const struct norm_run *r, int64_t row, const float *x, float *y);
+/* n groups one behind the other. */
+typedef void rows_fn(const struct norm_run *r, int64_t row, int64_t n, const float *x, float *y);
 
+/* One of the two does it. */
 struct row_job {
 	struct norm_run *r;
 	row_fn *fn;
+	rows_fn *many;
 };
+
+static void do_rows(const struct row_job *job, int64_t row, int64_t n, const float *x, float *y)
+{
+	int64_t count = job->r->d.count;
+	if (job->many)
+		job->many(job->r, row, n, x, y);
+	for (int64_t i = 0; i < n && job->fn; i++)
+		job->fn(job->r, row + i, x + i * count, y + i * count);
+}
 
 /* Groups whose elements lie side by side are gathered together: whole cache lines are read. */
 enum { TOGETHER = 16 };
@@ -69,8 +82,7 @@ static void gathered_task(struct row_job *job, int64_t lo, int64_t hi, int threa
 		width = line - i % line < most ? line - i % line : most;
 		width = width < hi - i ? width : hi - i;
 		gather_rows(r, base, width, rows, false);
-		for (int64_t w = 0; w < width; w++)
-			job->fn(r, i + w, rows + w * d->count, rows + w * d->count);
+		do_rows(job, i, width, rows, rows);
 		gather_rows(r, base, width, rows, true);
 	}
 }
@@ -86,17 +98,22 @@ static void rows_task(void *arg, int task, int thread)
 		gathered_task(job, lo, hi, thread);
 		return;
 	}
-	for (int64_t i = lo; i < hi; i++) {
-		int64_t base = cpu_offset(i, d->n_keep, d->keep, d->keep_stride);
-		job->fn(r, i, r->x + base, r->y + base);
-		if (r->post)
+	/* Rows of the epilogue's matrix, a few at a time. */
+	bool whole = !r->post || r->post->cols == d->count;
+	int64_t most = whole && d->count > 0 && d->count < PIECE ? PIECE / d->count : 1;
+	for (int64_t i0 = lo; i0 < hi; i0 += most) {
+		int64_t i1 = hi - i0 < most ? hi : i0 + most, base = i0 * d->count;
+		do_rows(job, i0, i1 - i0, r->x + base, r->y + base);
+		if (r->post && whole)
+			cpu_epilogue_rows(r->post, r->y + base, i0, i1 - i0);
+		else if (r->post)
 			cpu_epilogue_span(r->post, r->y + base, base, d->count);
 	}
 }
 
-/* fn for every group of elements of data that differ in `axes` only. */
+/* The job for every group of elements of data that differ in `axes` only. */
 static int run_rows(const struct kernel_call *k, const struct tensor *data, uint32_t axes,
-		    row_fn *fn, struct err *e)
+		    struct row_job job, struct err *e)
 {
 	struct norm_run r = {.op = k->op,
 			     .in = k->in,
@@ -104,7 +121,7 @@ static int run_rows(const struct kernel_call *k, const struct tensor *data, uint
 			     .y = k->out[0].data,
 			     .axes = axes,
 			     .ctx = k->ctx};
-	struct row_job job = {&r, fn};
+	job.r = &r;
 	cpu_split_dims(data, axes, &r.d);
 	if (r.d.n_red == 1 && r.d.red_stride[0] == 1)
 		r.post = k->post;
@@ -141,26 +158,32 @@ int run_softmax(const struct kernel_call *k, struct err *e)
 	if (axis < 0)
 		return err_set(e, ST_INPUT, "axis %lld is not there",
 			       (long long)k->op->a.axis.axis);
-	return run_rows(k, &k->in[0], 1u << axis, softmax_row, e);
+	return run_rows(k, &k->in[0], 1u << axis, (struct row_job){.fn = softmax_row}, e);
 }
 
 /* ---- MVN and GroupNormalization ---- */
 
-static void moments(const float *x, int64_t n, float *mean, float *variance)
+struct moments {
+	float mean, variance;
+};
+
+enum { ROWS = 8 }; /* standardized side by side */
+
+#define LEVEL_FILE "kernel/ops/cpu_norm_loops.h"
+#include "kernel/cpu_levels.h"
+
+static struct moments find_moments(const float *x, int64_t n)
 {
-	*mean = vec_sum(x, n) / (float)n;
-	*variance = vec_sum_squares(x, *mean, n) / (float)n;
+	return LEVEL_CALL(moments, x, n);
 }
 
-static void mvn_row(const struct norm_run *r, int64_t row, const float *x, float *y)
+static void mvn_rows(const struct norm_run *r, int64_t row, int64_t n, const float *x, float *y)
 {
-	float mean, variance, scale = 1, eps = (float)r->op->a.norm.eps;
+	int64_t count = r->d.count, most = count > PIECE ? 1 : ROWS;
 	(void)row;
-	moments(x, r->d.count, &mean, &variance);
-	if (r->op->a.norm.normalize_variance)
-		scale = r->op->a.norm.eps_inside_sqrt ? 1 / sqrtf(variance + eps)
-						      : 1 / (sqrtf(variance) + eps);
-	vec_center_scale(x, mean, scale, y, r->d.count);
+	for (int64_t i = 0; i < n; i += most)
+		LEVEL_CALL(standardize, x + i * count, count, (int)(n - i < most ? n - i : most),
+			   r->op, y + i * count);
 }
 
 int run_mvn(const struct kernel_call *k, struct err *e)
@@ -173,19 +196,18 @@ int run_mvn(const struct kernel_call *k, struct err *e)
 		/* opset2: the spatial dims, and the channels too when across_channels. */
 		axes = ((1u << rank) - 1) & ~(k->op->a.norm.across_channels ? 1u : 3u);
 	}
-	return run_rows(k, &k->in[0], axes, mvn_row, e);
+	return run_rows(k, &k->in[0], axes, (struct row_job){.many = mvn_rows}, e);
 }
 
 static void group_norm_row(const struct norm_run *r, int64_t row, const float *x, float *y)
 {
 	int64_t channels = r->in[0].dim[1], groups = r->op->a.norm.groups, each = channels / groups;
 	int64_t plane = each ? r->d.count / each : 0, first = row % groups * each;
-	float mean, variance;
-	moments(x, r->d.count, &mean, &variance);
-	float scale = 1 / sqrtf(variance + (float)r->op->a.norm.eps);
+	const struct moments m = find_moments(x, r->d.count);
+	float scale = 1 / sqrtf(m.variance + (float)r->op->a.norm.eps);
 	for (int64_t c = 0; c < each; c++) {
 		float gain = scale * (float)tensor_real(&r->in[1], first + c);
-		float shift = (float)tensor_real(&r->in[2], first + c) - mean * gain;
+		float shift = (float)tensor_real(&r->in[2], first + c) - m.mean * gain;
 		vec_scale_shift(x + c * plane, gain, shift, y + c * plane, plane);
 	}
 }
@@ -201,7 +223,7 @@ int run_group_norm(const struct kernel_call *k, struct err *e)
 	grouped.rank = 3;
 	grouped.dim[1] = groups;
 	grouped.dim[2] = tensor_elements(x) / (x->dim[0] * groups);
-	return run_rows(k, &grouped, 4, group_norm_row, e);
+	return run_rows(k, &grouped, 4, (struct row_job){.fn = group_norm_row}, e);
 }
 
 /* ---- other normalisations ---- */
@@ -234,7 +256,7 @@ int run_normalize_l2(const struct kernel_call *k, struct err *e)
 			cpu_epilogue_run(k->ctx, k->post, k->out[0].data);
 		return 0;
 	}
-	return run_rows(k, &k->in[0], axes, l2_row, e);
+	return run_rows(k, &k->in[0], axes, (struct row_job){.fn = l2_row}, e);
 }
 
 static void rms_row(const struct norm_run *r, int64_t row, const float *x, float *y)
@@ -252,7 +274,8 @@ int run_rms(const struct kernel_call *k, struct err *e)
 	int64_t m = tensor_elements(&k->in[1]);
 	if (k->in[0].rank < 1 || (m != 1 && m != k->in[0].dim[k->in[0].rank - 1]))
 		return err_set(e, ST_INPUT, "scale does not fit the last dim");
-	return run_rows(k, &k->in[0], 1u << (k->in[0].rank - 1), rms_row, e);
+	return run_rows(k, &k->in[0], 1u << (k->in[0].rank - 1), (struct row_job){.fn = rms_row},
+			e);
 }
 
 static void batch_norm_row(const struct norm_run *r, int64_t row, const float *x, float *y)
@@ -277,130 +300,5 @@ int run_batch_norm(const struct kernel_call *k, struct err *e)
 	struct tensor planes = *x; /* (n, c, rest) */
 	planes.rank = 3;
 	planes.dim[2] = tensor_elements(x) / (x->dim[0] * x->dim[1]);
-	return run_rows(k, &planes, 4, batch_norm_row, e);
-}
-
-/* ---- LRN ---- */
-
-struct lrn_run {
-	const struct op *op;
-	const struct tensor *in;
-	float *y;
-	uint32_t axes;
-	int64_t stride[TENSOR_DIMS];
-	int n_tasks;
-};
-
-/* Sum of squares over the window of one element, axis by axis. */
-static double window_squares(const struct lrn_run *r, const int64_t *at, uint32_t axis,
-			     int64_t base)
-{
-	const float *x = r->in->data;
-	while (axis < r->in->rank && !(r->axes >> axis & 1))
-		axis++;
-	if (axis >= r->in->rank)
-		return (double)x[base] * (double)x[base];
-	int64_t half = (r->op->a.lrn.size - 1) / 2, lo = at[axis] - half, hi = at[axis] + half;
-	double sum = 0;
-	lo = lo < 0 ? 0 : lo;
-	hi = hi >= r->in->dim[axis] ? r->in->dim[axis] - 1 : hi;
-	for (int64_t i = lo; i <= hi; i++)
-		sum += window_squares(r, at, axis + 1, base + (i - at[axis]) * r->stride[axis]);
-	return sum;
-}
-
-static void lrn_task(void *arg, int task, int thread)
-{
-	const struct lrn_run *r = arg;
-	const float *x = r->in->data;
-	int64_t lo, hi, at[TENSOR_DIMS];
-	(void)thread;
-	cpu_range(tensor_elements(r->in), r->n_tasks, task, &lo, &hi);
-	double scale =
-		r->op->a.lrn.alpha / pow((double)r->op->a.lrn.size, __builtin_popcount(r->axes));
-	for (int64_t i = lo; i < hi; i++) {
-		for (uint32_t d = 0; d < r->in->rank; d++)
-			at[d] = i / r->stride[d] % r->in->dim[d];
-		double sum = window_squares(r, at, 0, i);
-		r->y[i] = (float)((double)x[i] /
-				  pow(r->op->a.lrn.bias + scale * sum, r->op->a.lrn.beta));
-	}
-}
-
-enum { LRN_PIECE = 256 }; /* pixels */
-
-/* Over the channels alone: pieces of an image's planes, squares summed channel by channel. */
-static void lrn_channels_task(void *arg, int task, int thread)
-{
-	const struct lrn_run *r = arg;
-	const struct op *op = r->op;
-	int64_t channels = r->in->dim[1], plane = r->stride[1], lo, hi,
-		half = (op->a.lrn.size - 1) / 2;
-	float power = -(float)op->a.lrn.beta, bias = (float)op->a.lrn.bias,
-	      scale = (float)(op->a.lrn.alpha / (double)op->a.lrn.size), sum[LRN_PIECE];
-	static const struct unary_args none;
-	(void)thread;
-	cpu_range(r->in->dim[0] * plane, r->n_tasks, task, &lo, &hi);
-	for (int64_t i = lo, n; i < hi; i += n) {
-		int64_t left = plane - i % plane, first = i / plane * channels * plane + i % plane;
-		n = left < LRN_PIECE ? left : LRN_PIECE;
-		n = n < hi - i ? n : hi - i;
-		const float *x = (const float *)r->in->data + first;
-		float *y = r->y + first;
-		for (int64_t c = 0; c < channels; c++) {
-			int64_t from = c > half ? c - half : 0,
-				to = c + half < channels ? c + half : channels - 1;
-			memset(sum, 0, (size_t)n * sizeof *sum);
-			for (int64_t j = from; j <= to; j++)
-				vec_join(OP_REDUCE_L2, x + j * plane, sum, n);
-			vec_scale_shift(sum, scale, bias, sum, n);
-			vec_unary(OP_LOG, &none, sum, sum, n);
-			vec_scale_shift(sum, power, 0, sum, n);
-			vec_unary(OP_EXP, &none, sum, sum, n);
-			vec_binary(OP_MULTIPLY, sum, 1, x + c * plane, 1, y + c * plane, n);
-		}
-	}
-}
-
-int run_lrn(const struct kernel_call *k, struct err *e)
-{
-	struct lrn_run r = {.op = k->op, .in = &k->in[0], .y = k->out[0].data};
-	int64_t step = 1;
-	if (op_axes(&k->in[1], r.in->rank, &r.axes, e))
-		return -1;
-	if (__builtin_popcount(r.axes) > 1) /* OpenVINO's CPU plugin: never both */
-		r.axes &= ~2u;
-	for (uint32_t d = r.in->rank; d-- > 0; step *= r.in->dim[d])
-		r.stride[d] = step;
-	r.n_tasks = cpu_tasks(step, 1024);
-	if (r.axes == 2 && r.op->a.lrn.bias > 0 &&
-	    r.op->a.lrn.alpha >= 0) { /* a logarithm is there */
-		r.n_tasks = cpu_tasks(r.in->dim[0] * r.stride[1], LRN_PIECE);
-		cpu_parallel(k->ctx, r.n_tasks, lrn_channels_task, &r);
-		return 0;
-	}
-	cpu_parallel(k->ctx, r.n_tasks, lrn_task, &r);
-	return 0;
-}
-
-/* GRN: x / sqrt(sum of squares over the channels + bias). */
-int run_grn(const struct kernel_call *k, struct err *e)
-{
-	const struct tensor *t = &k->in[0];
-	int64_t channels = t->dim[1], plane = 1;
-	const float *x = t->data;
-	float *y = k->out[0].data;
-	if (t->rank < 2)
-		return err_set(e, ST_INPUT, "GRN without a dim of channels");
-	for (uint32_t d = 2; d < t->rank; d++)
-		plane *= t->dim[d];
-	for (int64_t i = 0; i < t->dim[0] * plane; i++) {
-		int64_t at = i / plane * channels * plane + i % plane;
-		double sum = k->op->a.lrn.bias;
-		for (int64_t c = 0; c < channels; c++)
-			sum += (double)x[at + c * plane] * (double)x[at + c * plane];
-		for (int64_t c = 0; c < channels; c++)
-			y[at + c * plane] = (float)((double)x[at + c * plane] / sqrt(sum));
-	}
-	return 0;
+	return run_rows(k, &planes, 4, (struct row_job){.fn = batch_norm_row}, e);
 }
