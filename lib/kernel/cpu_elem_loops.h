@@ -30,12 +30,41 @@ static inline float LEVEL(rounded_away)(float v)
 
 #if LEVEL_WIDTH == 16
 #define SOME(i) (__mmask16)(n - (i) < 16 ? (1 << (n - (i))) - 1 : 0xffff)
+/* The last by a mask: what a masked store wrote a load must wait for. */
+#define EACH_VECTOR(expr) \
+	do { \
+		int64_t i = 0; \
+		for (; i + 16 <= n; i += 16) { \
+			VEC v = VLOAD(x + i); \
+			VSTORE(y + i, (expr)); \
+		} \
+		if (i < n) { \
+			VEC v = _mm512_maskz_loadu_ps(SOME(i), x + i); \
+			_mm512_mask_storeu_ps(y + i, SOME(i), (expr)); \
+		} \
+	} while (0)
+
 static void LEVEL(gelu)(const float *x, float *y, int64_t n)
 {
-	for (int64_t i = 0; i < n; i += 16)
-		_mm512_mask_storeu_ps(y + i, SOME(i),
-				      LEVEL(gelus)(_mm512_maskz_loadu_ps(SOME(i), x + i)));
+	EACH_VECTOR(LEVEL(gelus)(v));
 }
+
+/* struct unary_args: coarse.  False: there is no such form. */
+static bool LEVEL(coarse)(enum op_kind kind, const struct unary_args *u, const float *x, float *y,
+			  int64_t n)
+{
+	const VEC slope = VALL(u->a * -1.44269504f);
+	if (kind == OP_SWISH)
+		EACH_VECTOR(VMUL(v, LEVEL(coarse_odds)(VMUL(slope, v))));
+	else if (kind == OP_SIGMOID)
+		EACH_VECTOR(LEVEL(coarse_odds)(VMUL(VALL(-1.44269504f), v)));
+	else if (kind == OP_GELU && !u->gelu_tanh)
+		EACH_VECTOR(LEVEL(coarse_gelus)(v));
+	else
+		return false;
+	return true;
+}
+#undef EACH_VECTOR
 #endif
 
 /* False: no vector form of this operator. */
@@ -43,6 +72,10 @@ static bool LEVEL(unary)(enum op_kind kind, const struct unary_args *u, const fl
 			 int64_t n)
 {
 	const float a = u->a, b = u->b;
+#if LEVEL_WIDTH == 16
+	if (u->coarse && LEVEL(coarse)(kind, u, x, y, n))
+		return true;
+#endif
 	switch (kind) {
 	case OP_RELU: EACH(v < 0 ? 0 : v);
 	case OP_ABS: EACH(v < 0 ? -v : v + 0);

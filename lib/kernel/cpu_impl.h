@@ -157,8 +157,8 @@ void cpu_binary_f32(enum op_kind kind, const float *a, int sa, const float *b, i
 		    int64_t n);
 /* PReLU: slopes of one dim belong to the channels of x; their shape for broadcasting. */
 void cpu_prelu_shape(const struct tensor *x, struct tensor *slope);
-/* The parameters of a unary operator, the constants among them from in. */
-struct unary_args cpu_unary_args(const struct op *op, const struct tensor *in);
+/* The parameters of a unary operator, the constants among them from in; coarse: where that is allowed (cpu_vec.h). */
+struct unary_args cpu_unary_args(const struct op *op, const struct tensor *in, bool coarse);
 
 /* The dims of a tensor in two groups, kept and reduced, outermost first, merged where they are one
  * run of memory; strides in elements. */

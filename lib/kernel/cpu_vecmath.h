@@ -210,6 +210,29 @@ static inline VEC LEVEL(gelus)(VEC v)
 }
 #endif
 
+#if LEVEL_WIDTH == 16
+/* 1 / (1 + 2^t) with an error of 2^-12 of it, for what is rounded to bf16.  NaN stays. */
+static inline VEC LEVEL(coarse_odds)(VEC t)
+{
+	VEC c = VMIN(VALL(150.0f), VMAX(VALL(-150.0f), t));
+	VEC n = _mm512_roundscale_ps(c, 0), f = VSUB(c, n);
+	VEC p = VFMA(VFMA(VALL(0.05500893f), f, VALL(0.242211f)), f, VALL(0.69328293f));
+	p = VFMA(p, f, VALL(1.0f)); /* 2^f, |f| <= 1/2 */
+	return _mm512_rcp14_ps(VADD(VALL(1.0f), _mm512_scalef_ps(p, n)));
+}
+
+/* v / (1 + e^-l), where l, the logarithm of the odds of a normal variable below v, is a polynomial in base 2. */
+static inline VEC LEVEL(coarse_gelus)(VEC v)
+{
+	VEC s = VMIN(VALL(23.0f), VMUL(v, v));
+	VEC p = VFMA(VALL(7.354813516e-7f), s, VALL(-1.868702391e-5f));
+	p = VFMA(p, s, VALL(-9.868988435e-4f));
+	p = VFMA(p, s, VALL(1.072791614e-1f));
+	p = VFMA(p, s, VALL(2.3002069815f));
+	return VMUL(v, LEVEL(coarse_odds)(VMUL(VSUB(VALL(0.0f), v), p)));
+}
+#endif
+
 /* y = sigmoid(a x), times x if `gate` (Swish), for (rows, n) values, ld floats from row to row; x
  * and y may be the same.  Each is the same wherever it stands. */
 static __attribute__((noinline, unused)) void LEVEL(sigmoid_rows)(float a, bool gate,

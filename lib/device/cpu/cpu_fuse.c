@@ -24,7 +24,7 @@ struct fused {
 bool cpu_fuse_fits(const struct step_spec *s)
 {
 	struct fuse_plan p;
-	return fuse_parts(s, &p) && fuse_code(&p);
+	return fuse_parts(s, &p) && fuse_code(&p, false);
 }
 
 bool cpu_fuse_is_tokens(const struct step_spec *s)
@@ -87,7 +87,7 @@ static void list_constants(struct fused *f, const struct step_spec *s)
 int cpu_fuse_new(const struct step_spec *s, struct cpu_ctx *ctx, struct fused **out, struct err *e)
 {
 	struct fuse_plan p;
-	bool fits = fuse_parts(s, &p) && fuse_code(&p);
+	bool fits = fuse_parts(s, &p) && fuse_code(&p, ctx->bf16_products);
 	struct fused *f = MEM_NEW(struct fused);
 	f->ctx = ctx;
 	if (!fits && s->n_nodes > 1) {

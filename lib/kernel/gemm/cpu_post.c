@@ -37,7 +37,7 @@ static bool add_simple(struct cpu_post *p, const struct epilogue *e, const struc
 		return true;
 	}
 	if (k->kind == OP_SWISH && k->n_sources == 1 && is_value(&k->source[0], value) &&
-	    k->args.a != 0) {
+	    k->args.a != 0 && !k->args.coarse) {
 		p->swish = k->args.a;
 		return true;
 	}

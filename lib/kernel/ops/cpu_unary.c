@@ -215,9 +215,9 @@ static void unary_task(void *arg, int task, int thread)
 	}
 }
 
-struct unary_args cpu_unary_args(const struct op *op, const struct tensor *in)
+struct unary_args cpu_unary_args(const struct op *op, const struct tensor *in, bool coarse)
 {
-	struct unary_args u = {.a = 1, .b = 0};
+	struct unary_args u = {.a = 1, .b = 0, .coarse = coarse};
 	switch (op->kind) {
 	case OP_CLAMP:
 		u.a = op->a.act.lo;
@@ -248,7 +248,7 @@ struct unary_args cpu_unary_args(const struct op *op, const struct tensor *in)
 int run_unary(const struct kernel_call *k, struct err *e)
 {
 	(void)e;
-	struct unary_run r = {k->op->kind, cpu_unary_args(k->op, k->in), k->in[0],
+	struct unary_run r = {k->op->kind, cpu_unary_args(k->op, k->in, k->ctx->bf16_products), k->in[0],
 			      k->out[0],   tensor_elements(&k->out[0]),  1};
 	r.n_tasks = cpu_tasks(r.n, GRAIN);
 	cpu_parallel(k->ctx, r.n_tasks, unary_task, &r);
