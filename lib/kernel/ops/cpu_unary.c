@@ -248,8 +248,12 @@ struct unary_args cpu_unary_args(const struct op *op, const struct tensor *in, b
 int run_unary(const struct kernel_call *k, struct err *e)
 {
 	(void)e;
-	struct unary_run r = {k->op->kind, cpu_unary_args(k->op, k->in, k->ctx->bf16_products), k->in[0],
-			      k->out[0],   tensor_elements(&k->out[0]),  1};
+	struct unary_run r = {k->op->kind,
+			      cpu_unary_args(k->op, k->in, k->ctx->bf16_products),
+			      k->in[0],
+			      k->out[0],
+			      tensor_elements(&k->out[0]),
+			      1};
 	r.n_tasks = cpu_tasks(r.n, GRAIN);
 	cpu_parallel(k->ctx, r.n_tasks, unary_task, &r);
 	return 0;
