@@ -128,6 +128,14 @@ static inline bool pixel_is_memory(enum pixel_operand k)
 	return k >= PIXEL_SPREAD;
 }
 
+/* A program that is y = limit(x * m + a): operands, or one of these. */
+enum { LINE_VALUE = -1, LINE_NONE = -2 }; /* value 0, nothing */
+struct pixel_line {
+	bool there;
+	int x, m, a, y; /* m repeats, a may */
+	float lo, hi;
+};
+
 /* A part of a fused step as a program over (pixels, channels). */
 struct pixel_program {
 	struct form_shape shape;
@@ -140,6 +148,7 @@ struct pixel_program {
 	bool adds, positive;
 	int addend[2]; /* operands; -1: value 0 */
 	int sum;       /* likewise: where it ends up */
+	struct pixel_line line;
 };
 /* The program of `part`, whose matrix has the elements of `out`; false: an operand is of no kind.  To
  * be released in either case; *p is zeros before. */
@@ -163,6 +172,13 @@ struct pixel_memory {
  * before and after.  False: it does something else, or they are no codes. */
 bool pixel_program_add(const struct pixel_program *p, const struct pixel_memory *memory,
 		       const struct pixel_memory value[2], int64_t first, int64_t n);
+/* Is p, whose operands are classified, a line? */
+void pixel_line_init(struct pixel_program *p);
+/* As pixel_program_run, if p is a line over tensors of f32 or bf16 in pixels, but of any number of pixels and with room
+ * (2 channels); else false.  value: value 0 before and after from pixel `first` on, or NULL. */
+bool pixel_line_run(const struct pixel_program *p, const struct pixel_memory *memory,
+		    const struct pixel_memory value[2], int64_t image, int64_t first, int64_t n,
+		    float *room);
 /* Floats that pixel_program_run needs for n pixels. */
 int64_t pixel_program_floats(const struct pixel_program *p, int64_t n);
 /* Pixels first .. first + n - 1 of an image; c (n,channels): value 0 before and after, or NULL.  code: a

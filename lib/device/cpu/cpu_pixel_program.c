@@ -138,6 +138,7 @@ bool pixel_program_init(struct pixel_program *p, const struct fuse_part *part,
 	}
 	p->code.rows = 1;
 	find_sum(p);
+	pixel_line_init(p);
 	return true;
 }
 

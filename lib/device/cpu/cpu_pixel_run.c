@@ -100,10 +100,15 @@ static void slice_output(const struct pixel_run *r, int64_t image, const struct 
 	const struct form_shape row = {1, s->shape.channels, sl->n};
 	int64_t c = s->shape.channels, step = pixel_program_tile(&s->shape);
 	const int64_t first = (image * s->shape.pixels + sl->at) * c;
-	const struct pixel_memory value[2] = {{y, s->codes}, {(char *)r->out[0]->p + first, r->y}};
+	const struct pixel_memory value[2] = {
+		{y, s->direct ? s->codes : pixels_form(EL_F32)},
+		{(char *)r->out[0]->p + first * form_size(r->y.elem), r->y}};
 	struct epilogue code;
 	if (s->direct && s->has_program &&
 	    pixel_program_add(&s->program, r->memory, value, first, sl->n * c))
+		return;
+	if (s->has_program &&
+	    pixel_line_run(&s->program, r->memory, value, image, sl->at, sl->n, tile))
 		return;
 	if (s->has_program)
 		code = s->program.code;
@@ -170,8 +175,10 @@ static void program_task(void *arg, int task, int thread)
 	const struct pixel_program *p = &r->s->program;
 	int64_t step = pixel_program_tile(&p->shape), lo, hi;
 	struct epilogue code;
-	float *tile = cpu_thread_scratch(r->s->ctx, thread,
-					 (size_t)pixel_program_floats(p, step) * sizeof *tile + 64);
+	float *tile = cpu_thread_scratch(
+		r->s->ctx, thread,
+		(size_t)(pixel_program_floats(p, step) + 2 * p->shape.channels) * sizeof *tile +
+			64);
 	if (!tile) {
 		if (!atomic_flag_test_and_set(&r->failed))
 			(void)cpu_no_memory(&r->err);
@@ -184,9 +191,11 @@ static void program_task(void *arg, int task, int thread)
 	code = p->code;
 	while (lo < hi) {
 		int64_t image = lo / p->shape.pixels, first = lo % p->shape.pixels, n = hi - lo;
-		n = n > step ? step : n;
 		n = first + n > p->shape.pixels ? p->shape.pixels - first : n;
-		pixel_program_run(p, &code, r->memory, image, first, n, NULL, tile);
+		if (!pixel_line_run(p, r->memory, NULL, image, first, n, tile)) {
+			n = n > step ? step : n;
+			pixel_program_run(p, &code, r->memory, image, first, n, NULL, tile);
+		}
 		lo += n;
 	}
 }
