@@ -50,6 +50,7 @@ outputs() {
 		elif "avx512_bf16" not in open("/proc/cpuinfo").read():
 		    exact |= {"attend", "attend_long", "stacked"}            # products of ours, not of oneDNN
 		several = {"joined", "sliced", "squeezed", "squeezed_two", "clamped", "hswish", "pooled", "pooled_apart", "pooled_volume",
+		           "pooled_beside",
 		           "tokens", "tokens_too", "resized", "stacked"}     # layers, each of which rounds
 		for n in open("names").read().split():
 		    a, b, c = (np.concatenate([np.load(f).astype(np.float64).ravel() for f in sorted(glob.glob(f"{d}/{n}/*.npy"))])
@@ -59,7 +60,8 @@ outputs() {
 		    if a.size == 0:
 		        continue
 		    off = float(np.linalg.norm(a - b) / (np.linalg.norm(a) or 1))
-		    assert off < (8e-3 if n in several else 4e-3), (n, off)
+		    # normed: OpenVINO's bf16 is 5e-3 to 9e-3 off
+		    assert off < (12e-3 if n.startswith("normed") else 8e-3 if n in several else 4e-3), (n, off)
 		    if exact is not None and n != "found":
 		        assert (off == 0) == (n in exact), (n, off)
 	PY

@@ -266,6 +266,54 @@ def resized(name):
     m.save()
 
 
+def normed(name, x, plain_end):
+    """Norms of planes, one by one behind convolutions, and what element-wise operators make of them: scaled, shifted, leaked,
+    subtracted either way, read on the way; two or three spatial dims."""
+    m, dims, wide = Model(name), len(x) - 2, (x[0], 42, *x[2:])
+    layer, _ = layer_of(m)
+    text = lambda v: ",".join([str(v)] * dims)
+    names = iter(range(100))
+
+    def const(*shape):
+        return m.const(f"c{next(names)}", "f32", 1 + weights(*shape) / 3)
+
+    def conv_of(at, cin):
+        w = m.const(f"w{next(names)}", "f32", weights(42, cin, *[1] * dims) / cin ** 0.5)
+        return layer("Convolution", wide, at, w, strides=text(1), dilations=text(1), pads_begin=text(0), pads_end=text(0),
+                     auto_pad="explicit")
+
+    def mvn(at, *axes, **data):
+        return layer("MVN", wide, at, m.const(f"axes{next(names)}", "i64", np.array(axes, np.int64)), normalize_variance="true",
+                     eps="1e-5", eps_mode="inside_sqrt", opset="opset6", **data)
+
+    planes = range(2, 2 + dims)
+    at = conv_of(m.layer("Parameter", "x", "f32", x), x[1])
+    at = mvn(at, *planes)
+    at = layer("Add", wide, layer("Multiply", wide, at, const(1, 42, *[1] * dims)), const(1, 42, *[1] * dims))
+    a = conv_of(layer("PReLU", wide, at, m.const("slope", "f32", np.array([0.1], np.float32))), 42)
+    b = layer("GroupNormalization", wide, a, const(42), const(42), num_groups="6", epsilon="1e-5", opset="opset12")
+    c = conv_of(layer("Swish", wide, b, opset="opset4"), 42)
+    d = mvn(conv_of(c, 42), 1, *planes)
+    per_channel = lambda kind, at: layer(kind, wide, at, const(1, 42, *[1] * dims))
+    less = per_channel("Multiply", layer("Subtract", wide, d, b))
+    e = conv_of(layer("ReLU", wide, layer("Add", wide, a, less)), 42)
+    turned = layer("Subtract", wide, c, e)              # behind e's convolution, which is taken off
+    f = layer("Subtract", wide, conv_of(turned, 42), c)
+    read = layer("Clamp", wide, layer("Add", wide, f, d), min="-1", max="0.75")
+    again = per_channel("Add", per_channel("Multiply", read))
+    at = layer("Add", wide, conv_of(read, 42), conv_of(again, 42))
+    if not plain_end:
+        at = conv_of(layer("GroupNormalization", wide, at, const(42), const(42), num_groups="1", epsilon="1e-5", opset="opset12"), 42)
+    else:
+        at = layer("GroupNormalization", wide, at, const(42), const(42), num_groups="42", epsilon="1e-5", opset="opset12")
+    m.result(at)
+    m.save()
+
+
+normed("normed", (2, 8, 19, 23), False)
+normed("normed_plain", (1, 9, 40, 41), True)
+normed("normed_volume", (2, 5, 4, 9, 11), False)
+pooled("pooled_beside", (2, 8, 9, 17), (3, 5), (1, 1), (1, 2))
 pooled("pooled", (2, 8, 15, 17), (3, 3), (2, 2), (1, 1))
 pooled("pooled_apart", (1, 8, 13, 40), (2, 3), (3, 4), (0, 1))
 pooled("pooled_volume", (2, 8, 7, 12, 13), (3, 3, 3), (1, 2, 1), (1, 1, 1))
@@ -281,5 +329,5 @@ for name, a, b, out in (("no_columns", (2, 8, 4), (2, 4, 0), (2, 8, 0)), ("no_de
 NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "line", "volume", "pixel", "rest", "attend", "attend_long", "none", "tall", "turned", "left",
          "few", "pairs", "keys", "empty", "hollow", "no_columns", "no_depth", "no_rows", "no_stack", "found",
          "joined", "joined_plain", "sliced", "sliced_plain", "squeezed", "squeezed_two",
-         "clamped", "hswish", "pooled", "pooled_apart", "pooled_volume",
+         "clamped", "hswish", "normed", "normed_plain", "normed_volume", "pooled", "pooled_beside", "pooled_apart", "pooled_volume",
          "tokens", "tokens_too", "resized", "stacked"] + RECURRENT

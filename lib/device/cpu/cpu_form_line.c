@@ -44,17 +44,26 @@ NARROW_INLINE void store(void *y, const bool narrow, int64_t i, const bool whole
 		_mm512_mask_storeu_ps((float *)y + i, some, v);
 }
 
+/* v times 1 or -1. */
+NARROW_INLINE __m512 signed_by(__m512 v, float sign)
+{
+	return _mm512_xor_ps(v, _mm512_and_ps(_mm512_set1_ps(sign), _mm512_set1_ps(-0.0f)));
+}
+
 enum addend { NONE, WIDE, SHORT };
 
 NARROW_INLINE void some(const struct form_line *l, const bool x16, const bool multiplies,
 			const enum addend a, const bool y16, int64_t j, const bool whole,
 			__mmask16 m)
 {
-	__m512 v = load(l->x, x16, j, whole, m);
+	__m512 v = signed_by(load(l->x, x16, j, whole, m), l->x_sign);
 	if (multiplies)
 		v = _mm512_mul_ps(v, load(l->m, false, j, whole, m));
 	if (a != NONE)
-		v = _mm512_add_ps(v, load(l->a, a == SHORT, j, whole, m));
+		v = _mm512_add_ps(v, signed_by(load(l->a, a == SHORT, j, whole, m), l->a_sign));
+	if (l->slope != 1)
+		v = _mm512_mask_mul_ps(v, _mm512_cmp_ps_mask(v, _mm512_setzero_ps(), _CMP_LT_OQ), v,
+				       _mm512_set1_ps(l->slope));
 	v = _mm512_min_ps(_mm512_set1_ps(l->hi), _mm512_max_ps(_mm512_set1_ps(l->lo), v));
 	store(l->y, y16, j, whole, m, v);
 }

@@ -1,4 +1,4 @@
-/* cpu_form_line.h - the commonest element-wise programs in one pass: y = limit(x * m + a). */
+/* cpu_form_line.h - the commonest element-wise operators in one pass: y = limit(leak(+-x * m +- a)). */
 #ifndef HSDAG_DEVICE_CPU_CPU_FORM_LINE_H
 #define HSDAG_DEVICE_CPU_CPU_FORM_LINE_H
 
@@ -11,7 +11,9 @@ struct form_line {
 	const float *m;    /* NULL: nothing is multiplied */
 	void *y;           /* may be x or a of the same type */
 	bool x_bf16, a_bf16, y_bf16;
-	float lo, hi; /* limits as Clamp's: NaN stays */
+	float x_sign, a_sign; /* 1 or -1 */
+	float slope;          /* of what is below 0, as PReLU's; 1: it stays */
+	float lo, hi;         /* limits as Clamp's: NaN stays */
 };
 
 /* Has the processor instructions for bf16? */

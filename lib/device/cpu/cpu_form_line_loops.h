@@ -8,11 +8,16 @@
 #define IVDEP _Pragma("GCC ivdep")
 #endif
 
-#define EACH(expr) \
+/* Each step is a statement: it is rounded. */
+#define EACH(product, sum) \
 	do { \
 		IVDEP \
 		for (int64_t i = 0; i < n; i++) { \
-			float v = (expr); \
+			float v = x_sign * x[i]; \
+			product; \
+			sum; \
+			float leak = v * slope; \
+			v = v < 0 ? leak : v; \
 			v = v < lo ? lo : v; \
 			y[i] = v > hi ? hi : v; \
 		} \
@@ -21,21 +26,16 @@
 
 static void LEVEL(line)(const struct form_line *l, int64_t n)
 {
-	const float *x = l->x, *m = l->m, *a = l->a, lo = l->lo, hi = l->hi;
+	const float *x = l->x, *m = l->m, *a = l->a, lo = l->lo, hi = l->hi, slope = l->slope;
+	const float x_sign = l->x_sign, a_sign = l->a_sign;
 	float *y = l->y;
 	if (!m && a)
-		EACH(x[i] + a[i]);
+		EACH(, v = v + a_sign * a[i]);
 	if (m && !a)
-		EACH(x[i] * m[i]);
+		EACH(v = v * m[i], );
 	if (!m)
-		EACH(x[i]);
-	IVDEP
-	for (int64_t i = 0; i < n; i++) {
-		float v = x[i] * m[i]; /* rounded */
-		v = v + a[i];
-		v = v < lo ? lo : v;
-		y[i] = v > hi ? hi : v;
-	}
+		EACH(, );
+	EACH(v = v * m[i], v = v + a_sign * a[i]);
 }
 #undef EACH
 #undef IVDEP

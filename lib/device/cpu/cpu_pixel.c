@@ -34,6 +34,8 @@ bool pixel_step_may_be(const struct step_spec *s)
 	switch (n->op->kind) {
 	case OP_CONCAT: return !concat_joins_channels(n->graph, n->v);
 	case OP_TRANSPOSE: return !turns_to_tokens(n->graph, n->v, n->env);
+	case OP_MVN:
+	case OP_GROUP_NORM: return !is_norm_of_planes(n->graph, n->v, n->env);
 	case OP_INTERPOLATE: return !wants_pixels(n->graph, n->v, n->env);
 	case OP_MAX_POOL:
 	case OP_AVG_POOL:
@@ -71,6 +73,9 @@ int pixel_step_new(const struct step_spec *spec, struct cpu_ctx *ctx, enum elem 
 	} else if (kind == OP_INTERPOLATE) {
 		s->kind = PIXEL_RESIZE;
 		rc = pixel_resize_init(&s->resize, spec, elem, s->want);
+	} else if (kind == OP_MVN || kind == OP_GROUP_NORM) {
+		s->kind = PIXEL_NORM;
+		rc = pixel_norm_init(&s->norm, spec, elem, s->want);
 	} else if (fuse_parts(spec, &p) && fuse_code(&p, ctx->bf16_products)) {
 		bool conv = kind == OP_CONVOLUTION || kind == OP_GROUP_CONVOLUTION;
 		s->kind = conv ? PIXEL_CONV : PIXEL_PROGRAM;

@@ -100,6 +100,38 @@ bool is_mean_of_planes(const struct tensor *axes, uint32_t rank)
 	return rank == 4 && op_axes(axes, rank, &set, &e) >= 0 && set == 0xc;
 }
 
+/* The set of dims over which MVN v goes; false: they are not known. */
+static bool mvn_axes(const struct graph *g, uint32_t v, const struct step_env *env, uint32_t *set)
+{
+	struct tensor axes;
+	struct err e = ERR_INIT;
+	uint32_t rank = g->out_rank[g->out_ptr[v]];
+	const char *across = attribute(g, v, "across_channels");
+	if (g->in_ptr[v + 1] - g->in_ptr[v] > 1)
+		return integers(g, source(g, v, 1), env, &axes) &&
+		       op_axes(&axes, rank, set, &e) >= 0;
+	bool all = !across || strcmp(across, "true") == 0 || strcmp(across, "1") == 0;
+	*set = ((1u << rank) - 1) & ~(all ? 1u : 3u);
+	return across != NULL;
+}
+
+bool norm_joins_channels(const struct graph *g, uint32_t v, const struct step_env *env)
+{
+	uint32_t set;
+	return op_kind(g->type[v]) == OP_MVN && mvn_axes(g, v, env, &set) && (set & 2);
+}
+
+bool is_norm_of_planes(const struct graph *g, uint32_t v, const struct step_env *env)
+{
+	uint32_t set, rank = g->out_rank[g->out_ptr[v]], planes = ((1u << rank) - 1) & ~3u;
+	if (rank != 4 && rank != 5)
+		return false;
+	if (op_kind(g->type[v]) == OP_GROUP_NORM)
+		return true;
+	return op_kind(g->type[v]) == OP_MVN && mvn_axes(g, v, env, &set) &&
+	       (set | 2) == (planes | 2) && !(set & 1);
+}
+
 bool concat_joins_channels(const struct graph *g, uint32_t v)
 {
 	const char *axis = attribute(g, v, "axis");
@@ -186,6 +218,8 @@ bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
 						return false;
 					any = true;
 				} else if (turns_to_tokens(g, u, env))
+					any = true;
+				else if (is_norm_of_planes(g, u, env))
 					any = true;
 				else if (kind == OP_FAKE_QUANTIZE ||
 					 (kind == OP_CONCAT && concat_joins_channels(g, u)))

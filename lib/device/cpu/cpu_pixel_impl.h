@@ -25,6 +25,10 @@ bool grid_of_weights(const float *w, int64_t rows, int64_t n, int8_t *code, floa
 bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env);
 /* Does Transpose v move dim 1 of a tensor with planes, perhaps seen in other dims, behind all others? */
 bool turns_to_tokens(const struct graph *g, uint32_t v, const struct step_env *env);
+/* Is v an MVN over the planes, or over channels and planes (norm_joins_channels), or a GroupNormalization, of four or five
+ * dims? */
+bool is_norm_of_planes(const struct graph *g, uint32_t v, const struct step_env *env);
+bool norm_joins_channels(const struct graph *g, uint32_t v, const struct step_env *env);
 /* Does Concat v join channels, dim 1 of tensors with planes? */
 bool concat_joins_channels(const struct graph *g, uint32_t v);
 /* Do input and output of v differ in their channels alone? */
@@ -79,6 +83,24 @@ bool pixel_concat_wants(const struct pixel_concat *p, struct devmem *const *in);
 int pixel_concat_run(const struct pixel_concat *p, struct cpu_ctx *ctx, struct devmem *const *in,
 		     struct devmem *const *out, const struct mem_form *y, struct err *e) MUST_CHECK;
 
+/* ---- cpu_pixel_norm.c ---- */
+
+/* A norm of planes; its constants stay where they are. */
+struct pixel_norm {
+	uint32_t x_in;
+	struct form_shape shape;
+	int64_t groups; /* of channels with one mean */
+	float eps;
+	bool eps_inside, scales;
+	struct tensor gain, shift; /* (channels); without data: 1 and 0 */
+};
+/* As pixel_pool_init. */
+bool pixel_norm_init(struct pixel_norm *p, const struct step_spec *spec, enum elem elem,
+		     struct mem_form *want);
+/* As pixel_pool_run, of an input in any form. */
+int pixel_norm_run(const struct pixel_norm *p, struct cpu_ctx *ctx, struct devmem *const *in,
+		   struct devmem *const *out, const struct mem_form *y, struct err *e) MUST_CHECK;
+
 /* ---- cpu_pixel_turn.c ---- */
 
 /* Transpose that moves the last dim to dim 1, or back. */
@@ -128,12 +150,21 @@ static inline bool pixel_is_memory(enum pixel_operand k)
 	return k >= PIXEL_SPREAD;
 }
 
-/* A program that is y = limit(x * m + a): operands, or one of these. */
-enum { LINE_VALUE = -1, LINE_NONE = -2 }; /* value 0, nothing */
+/* A program that multiplies, adds and limits: passes as in cpu_form_line.h, each over what the one before made. */
+enum {
+	LINE_VALUE = -1,
+	LINE_NONE = -2,
+	LINE_PASSES = 4
+}; /* in place of an operand: value 0, nothing */
 struct pixel_line {
-	bool there;
-	int x, m, a, y; /* m repeats, a may */
-	float lo, hi;
+	int n;        /* passes; 0: it is no such program */
+	bool covered; /* while it is made: something else is value 0 by now */
+	int x, y;
+	struct line_pass {
+		int m, a; /* m repeats, a may */
+		int also; /* an output that gets what the pass made, not the last pass's */
+		float x_sign, a_sign, slope, lo, hi;
+	} pass[LINE_PASSES];
 };
 
 /* A part of a fused step as a program over (pixels, channels). */
@@ -174,11 +205,12 @@ bool pixel_program_add(const struct pixel_program *p, const struct pixel_memory 
 		       const struct pixel_memory value[2], int64_t first, int64_t n);
 /* Is p, whose operands are classified, a line? */
 void pixel_line_init(struct pixel_program *p);
-/* As pixel_program_run, if p is a line over tensors of f32 or bf16 in pixels, but of any number of pixels and with room
- * (2 channels); else false.  value: value 0 before and after from pixel `first` on, or NULL. */
+/* As pixel_program_run, if p is a line over tensors of f32 or bf16 in pixels, but of any number of pixels and with the room
+ * of pixel_line_floats; else false.  value: value 0 before and after from pixel `first` on, or NULL. */
 bool pixel_line_run(const struct pixel_program *p, const struct pixel_memory *memory,
 		    const struct pixel_memory value[2], int64_t image, int64_t first, int64_t n,
 		    float *room);
+int64_t pixel_line_floats(const struct pixel_program *p);
 /* Floats that pixel_program_run needs for n pixels. */
 int64_t pixel_program_floats(const struct pixel_program *p, int64_t n);
 /* Pixels first .. first + n - 1 of an image; c (n,channels): value 0 before and after, or NULL.  code: a

@@ -1,6 +1,7 @@
 /* cpu_pixel_pool.c - pooling of tensors with channels behind pixels: maxima of codes are codes, means are
  * f32 or codes. */
 #include "device/cpu/cpu_pixel_impl.h"
+#include "kernel/cpu_vec.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -174,6 +175,46 @@ static void pool_mean(const struct pool_run *r, const char *x, const int64_t o[3
 		mean[i] *= by;
 }
 
+/* Values of the window of column o that count. */
+static float columns_of(const struct pool_run *r, int64_t rows, int64_t o)
+{
+	int64_t x0, x1;
+	inside(&r->p->g, 2, o, &x0, &x1);
+	return (float)(r->p->padded_counts ? r->p->g.taps : rows * (x1 - x0));
+}
+
+/* The means of the windows of an output row: first its rows of the input are added up in tall, then columns of that.  tall:
+ * (padded_row,c); mean: (padded_row,c). */
+static void pool_mean_row(const struct pool_run *r, const char *x, int64_t oz, int64_t oy,
+			  float *tall, float *mean)
+{
+	const struct window *g = &r->p->g;
+	int64_t c = r->p->shape.channels, size = form_size(r->x->form.elem), z0, z1, y0, y1;
+	float unit = r->x->form.elem == EL_F32 ? 1 : r->x->form.scale;
+	inside(g, 0, oz, &z0, &z1);
+	inside(g, 1, oy, &y0, &y1);
+	memset(tall, 0, (size_t)(padded_row(g) * c) * sizeof *tall);
+	for (int64_t iz = z0; iz < z1; iz++)
+		for (int64_t iy = y0; iy < y1; iy++)
+			form_sum(r->x->form.elem, x + (iz * g->in[1] + iy) * g->in[2] * c * size,
+				 g->in[2] * c, tall + g->pad[2] * c);
+	/* Windows that follow each other are added up together where they overlap entirely but for a column. */
+	int64_t together = g->stride[2] == 1 ? g->out[2] : 1;
+	for (int64_t o = 0; o < g->out[2]; o += together) {
+		const float *from = tall + o * g->stride[2] * c;
+		memcpy(mean + o * c, from, (size_t)(together * c) * sizeof *mean);
+		for (int64_t ix = 1; ix < g->kernel[2]; ix++)
+			form_sum(EL_F32, from + ix * c, together * c, mean + o * c);
+	}
+	for (int64_t o = 0, n; o < g->out[2]; o += n) {
+		float count = columns_of(r, (z1 - z0) * (y1 - y0), o);
+		for (n = 1;
+		     o + n < g->out[2] && columns_of(r, (z1 - z0) * (y1 - y0), o + n) == count;)
+			n++;
+		vec_scale_shift(mean + o * c, unit / count, 0, mean + o * c, n * c);
+	}
+}
+
 static void row_task(void *arg, int task, int thread)
 {
 	struct pool_run *r = arg;
@@ -183,6 +224,7 @@ static void row_task(void *arg, int task, int thread)
 	int64_t o[3] = {task % rows / g->out[1], task % g->out[1], 0};
 	int64_t size = form_size(r->x->form.elem), line = (padded_row(g) * c * 4 + 63) / 64 * 64;
 	const struct form_shape one = {1, c, 1};
+	const int64_t first = task % rows * g->out[2];
 	const char *x = (const char *)r->x->p + image * p->in_shape.pixels * c * size;
 	char *most = cpu_thread_scratch(r->ctx, thread, (size_t)(2 * line + c * 4));
 	if (!most) {
@@ -190,24 +232,25 @@ static void row_task(void *arg, int task, int thread)
 		return;
 	}
 	float *real = (float *)(void *)(most + 2 * line);
-	bool as_is = !p->mean && same_grid(&r->x->form, &r->form);
-	char *y = r->y + (image * p->shape.pixels + task % rows * g->out[2]) * c * size;
+	if (p->mean) {
+		float *mean = (float *)(void *)most;
+		pool_mean_row(r, x, o[0], o[1], real - line / 4, mean);
+		form_write(&r->form, &p->shape, r->y, image, first, g->out[2], mean);
+		return;
+	}
+	bool as_is = same_grid(&r->x->form, &r->form);
+	char *y = r->y + (image * p->shape.pixels + first) * c * size;
 	if (as_is && g->stride[2] == 1)
 		most = y;
-	if (!p->mean)
-		pool_max(r, x, o[0], o[1], (char *)real - line, most);
+	pool_max(r, x, o[0], o[1], (char *)real - line, most);
 	for (; o[2] < g->out[2] && most != y; o[2]++) {
 		const char *from = most + o[2] * g->stride[2] * c * size;
 		if (as_is) {
 			memcpy(y + o[2] * c * size, from, (size_t)(c * size));
 			continue;
 		}
-		if (p->mean)
-			pool_mean(r, x, o, c, real);
-		else
-			form_read(&r->x->form, &one, from, 0, 0, 1, real);
-		form_write(&r->form, &p->shape, r->y, image, task % rows * g->out[2] + o[2], 1,
-			   real);
+		form_read(&r->x->form, &one, from, 0, 0, 1, real);
+		form_write(&r->form, &p->shape, r->y, image, first + o[2], 1, real);
 	}
 }
 

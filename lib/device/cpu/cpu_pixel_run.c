@@ -11,7 +11,7 @@ static struct mem_form form_of_output(const struct pixel_step *s, uint32_t i,
 bool pixel_step_wants(const struct pixel_step *s, struct devmem *const *in,
 		      struct devmem *const *out)
 {
-	if (s->kind == PIXEL_CONV)
+	if (s->kind == PIXEL_CONV || s->kind == PIXEL_NORM)
 		return true;
 	if (s->kind == PIXEL_POOL)
 		return pixel_pool_wants(&s->pool, in, out);
@@ -139,7 +139,7 @@ static int conv_slice(struct pixel_run *r, int64_t image, int i, int thread, str
 		n = pixel_program_tile(&s->shape);
 	int64_t tile = n * c > PIXEL_FLOATS ? n * c : PIXEL_FLOATS;
 	if (s->has_program)
-		tile += pixel_program_floats(&s->program, n);
+		tile += pixel_program_floats(&s->program, n) + pixel_line_floats(&s->program);
 	const struct mem_form sums = s->direct ? s->codes : pixels_form(EL_F32);
 	bool there = same_grid(&r->y, &sums) && (!s->direct || !s->has_program);
 	size_t x_bytes = whole_lines(sl.n_in * s->in_shape.channels * form_size(s->x.elem));
@@ -177,8 +177,7 @@ static void program_task(void *arg, int task, int thread)
 	struct epilogue code;
 	float *tile = cpu_thread_scratch(
 		r->s->ctx, thread,
-		(size_t)(pixel_program_floats(p, step) + 2 * p->shape.channels) * sizeof *tile +
-			64);
+		(size_t)(pixel_program_floats(p, step) + pixel_line_floats(p)) * sizeof *tile + 64);
 	if (!tile) {
 		if (!atomic_flag_test_and_set(&r->failed))
 			(void)cpu_no_memory(&r->err);
@@ -218,6 +217,9 @@ int pixel_step_run(struct pixel_step *s, struct devmem *const *in, struct devmem
 		pixel_turn_run(&s->turn, s->ctx, in, out, &r.y);
 	} else if (s->kind == PIXEL_RESIZE) {
 		if (pixel_resize_run(&s->resize, s->ctx, in, out, &r.y, e) < 0)
+			return -1;
+	} else if (s->kind == PIXEL_NORM) {
+		if (pixel_norm_run(&s->norm, s->ctx, in, out, &r.y, e) < 0)
 			return -1;
 	} else {
 		int64_t n = s->shape.images * s->shape.pixels;

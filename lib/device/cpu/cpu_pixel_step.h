@@ -7,7 +7,15 @@
 #include "kernel/conv/cpu_winograd_pixels.h"
 #include "kernel/onednn/onednn_conv.h"
 
-enum pixel_kind { PIXEL_CONV, PIXEL_PROGRAM, PIXEL_POOL, PIXEL_CONCAT, PIXEL_TURN, PIXEL_RESIZE };
+enum pixel_kind {
+	PIXEL_CONV,
+	PIXEL_PROGRAM,
+	PIXEL_POOL,
+	PIXEL_CONCAT,
+	PIXEL_TURN,
+	PIXEL_RESIZE,
+	PIXEL_NORM
+};
 
 struct pixel_step {
 	struct cpu_ctx *ctx;
@@ -29,6 +37,7 @@ struct pixel_step {
 	struct pixel_concat concat;
 	struct pixel_turn turn;
 	struct pixel_resize resize;
+	struct pixel_norm norm;
 };
 
 /* s for a convolution and what is fused behind it.  1; 0: no such step; -1: ST_RUNTIME. */
