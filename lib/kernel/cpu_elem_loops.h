@@ -424,28 +424,49 @@ static float LEVEL(exp_sum)(const float *x, float shift, float *y, int64_t n)
 #endif
 }
 
-/* One pass for each of the three steps, the last vector by a mask. */
+#if LEVEL_WIDTH == 16
+enum { LEVEL(SHORT) = 4 }; /* vectors of a row that stays in registers */
+
+/* A row of so many vectors, the last of them by a mask. */
+static inline __attribute__((always_inline)) void LEVEL(softmax_short)(const int vectors, const float *x,
+									float *y, int64_t n)
+{
+	const int last = vectors - 1;
+	const __mmask16 rest = SOME(16 * last);
+	VEC v[LEVEL(SHORT)], top, sum = VALL(0.0f);
+	for (int i = 0; i < last; i++)
+		v[i] = VLOAD(x + 16 * i);
+	v[last] = _mm512_mask_loadu_ps(VALL(-__builtin_inff()), rest, x + 16 * last);
+	top = v[0];
+	for (int i = 1; i < vectors; i++)
+		top = VMAX(v[i], top);
+	top = VALL(_mm512_reduce_max_ps(top));
+	for (int i = 0; i < vectors; i++)
+		v[i] = LEVEL(exps)(VSUB(v[i], top));
+	for (int i = 0; i < last; i++)
+		sum = VADD(sum, v[i]);
+	sum = _mm512_mask_add_ps(sum, rest, sum, v[last]);
+	const VEC by = VALL(1 / _mm512_reduce_add_ps(sum));
+	for (int i = 0; i < last; i++)
+		VSTORE(y + 16 * i, VMUL(v[i], by));
+	_mm512_mask_storeu_ps(y + 16 * last, rest, VMUL(v[last], by));
+}
+#endif
+
 static void LEVEL(softmax)(const float *x, float *y, int64_t n)
 {
 #if LEVEL_WIDTH == 16
-	VEC most = VALL(-__builtin_inff()), sum = VALL(0.0f);
-	for (int64_t i = 0; i < n; i += 16)
-		most = VMAX(_mm512_mask_loadu_ps(most, SOME(i), x + i), most);
-	const VEC top = VALL(_mm512_reduce_max_ps(most));
-	for (int64_t i = 0; i < n; i += 16) {
-		VEC e = LEVEL(exps)(VSUB(_mm512_maskz_loadu_ps(SOME(i), x + i), top));
-		_mm512_mask_storeu_ps(y + i, SOME(i), e);
-		sum = _mm512_mask_add_ps(sum, SOME(i), sum, e);
+	switch (n > 16 * LEVEL(SHORT) ? 0 : (n + 15) / 16) {
+	case 1: LEVEL(softmax_short)(1, x, y, n); return;
+	case 2: LEVEL(softmax_short)(2, x, y, n); return;
+	case 3: LEVEL(softmax_short)(3, x, y, n); return;
+	case 4: LEVEL(softmax_short)(4, x, y, n); return;
+	default: break;
 	}
-	const VEC by = VALL(1 / _mm512_reduce_add_ps(sum));
-	for (int64_t i = 0; i < n; i += 16)
-		_mm512_mask_storeu_ps(y + i, SOME(i),
-				      VMUL(by, _mm512_maskz_loadu_ps(SOME(i), y + i)));
-#else
+#endif
 	float by = 1 / LEVEL(exp_sum)(x, LEVEL(max)(x, n), y, n);
 	for (int64_t i = 0; i < n; i++)
 		y[i] *= by;
-#endif
 }
 #undef REDUCE
 
