@@ -39,10 +39,17 @@ static struct room room_at(const struct attend *a, float *p)
 	return r;
 }
 
+bool attend_sees_all(const struct attend *a, int64_t x0, int64_t x1)
+{
+	if (a->mask_col != 1)
+		return false;
+	return LEVEL_CALL(all_are, a->mask + x0, a->mask_row, a->mask_row ? a->rows : 1, x1 - x0,
+			  a->boolean ? 1 : 0);
+}
+
 /* The mask of keys x0 .. x1 - 1, turned. */
 static void fill_mask(const struct attend *a, int64_t x0, int64_t x1, float *m)
 {
-	int64_t n = (x1 - x0) * GEMM_N;
 	const float *from = a->mask + x0 * a->mask_col;
 	if (a->mask_col == 1 && a->mask_row)
 		cpu_turn(from, a->mask_row, a->rows, x1 - x0, m, GEMM_N);
@@ -50,8 +57,8 @@ static void fill_mask(const struct attend *a, int64_t x0, int64_t x1, float *m)
 		for (int64_t x = 0; x < x1 - x0; x++)
 			for (int y = 0; y < a->rows; y++)
 				m[x * GEMM_N + y] = from[y * a->mask_row + x * a->mask_col];
-	for (int64_t i = 0; a->boolean && i < n; i++)
-		m[i] = m[i] != 0 ? 0 : -INFINITY;
+	if (a->boolean)
+		LEVEL_CALL(from_boolean, m, (x1 - x0) * GEMM_N);
 }
 
 /* Scores of keys x0 .. x1 - 1, and the greatest so far. */
@@ -75,7 +82,7 @@ static void score(const struct attend *a, const struct room *r, int64_t x0, int6
 		for (int64_t x = x0; x < x1; x++)
 			for (int64_t y = 0; y < a->rows && y + a->causal <= x; y++)
 				r->s[x * GEMM_N + y] = -INFINITY;
-	} else if (a->mask) {
+	} else if (a->mask && !attend_sees_all(a, x0, x1)) {
 		fill_mask(a, x0, x1, r->mask);
 		LEVEL_CALL(add, r->mask, x1 - x0, r->width, r->s + x0 * GEMM_N);
 	}

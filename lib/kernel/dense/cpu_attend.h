@@ -29,6 +29,8 @@ struct attend {
 	int64_t sink_step;
 };
 
+/* Does the mask, which is there, leave the scores of keys x0 .. x1 - 1 as they are, so far as a quick look tells? */
+bool attend_sees_all(const struct attend *a, int64_t x0, int64_t x1);
 /* Floats of scratch, aligned. */
 int64_t attend_floats(int64_t len, int64_t d, int64_t dv);
 void attend(const struct attend *a, float *scratch);

@@ -14,6 +14,26 @@ static void LEVEL(add)(const float *mask, int64_t keys, int width, float *s)
 			VSTORE(s + i + j, VADD(VLOAD(s + i + j), VLOAD(mask + i + j)));
 }
 
+/* Are all of `rows` rows of n numbers, `step` apart, this one? */
+static bool LEVEL(all_are)(const float *x, int64_t step, int rows, int64_t n, float this)
+{
+	for (; rows > 0; rows--, x += step) {
+		int other = 0;
+		for (int64_t i = 0; i < n; i++)
+			other |= x[i] != this;
+		if (other)
+			return false;
+	}
+	return true;
+}
+
+/* What a boolean mask adds. */
+static void LEVEL(from_boolean)(float *m, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		m[i] = m[i] != 0 ? 0 : -__builtin_inff();
+}
+
 static void LEVEL(top)(const float *s, int64_t keys, int width, float *top)
 {
 	EACH(j) {

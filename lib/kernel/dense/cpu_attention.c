@@ -58,9 +58,12 @@ static void add_mask(const struct attention_run *r, int64_t i, float *s, int64_t
 	for (int64_t y = 0; y < y1 - y0; y++, s += len) {
 		for (int64_t x = a.causal + y; a.causal && x < len; x++)
 			s[x] = -INFINITY;
-		if (!a.mask)
+		struct attend one = a;
+		one.rows = 1;
+		one.mask = a.mask ? a.mask + y * a.mask_row : NULL;
+		if (!one.mask || attend_sees_all(&one, 0, len))
 			continue;
-		const float *row = a.mask + y * a.mask_row;
+		const float *row = one.mask;
 		if (a.mask_col && !a.boolean)
 			vec_axpy(1, row, s, len);
 		else
