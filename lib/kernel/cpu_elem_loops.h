@@ -451,6 +451,33 @@ static inline __attribute__((always_inline)) void LEVEL(softmax_short)(const int
 		VSTORE(y + 16 * i, VMUL(v[i], by));
 	_mm512_mask_storeu_ps(y + 16 * last, rest, VMUL(v[last], by));
 }
+
+/* A longer one: the vector by a mask alone stays in a register. */
+static inline void LEVEL(softmax_long)(const float *x, float *y, int64_t n)
+{
+	const VEC lowest = VALL(-__builtin_inff());
+	const int64_t whole = n / 16 * 16;
+	const __mmask16 rest = (__mmask16)((1 << (n - whole)) - 1);
+	VEC last = _mm512_mask_loadu_ps(lowest, rest, x + whole), most[2] = {lowest, last}, sum = VALL(0.0f);
+	int64_t i = 0;
+	for (; i + 32 <= whole; i += 32)
+		for (int j = 0; j < 2; j++)
+			most[j] = VMAX(VLOAD(x + i + 16 * j), most[j]);
+	if (i < whole)
+		most[0] = VMAX(VLOAD(x + i), most[0]);
+	const VEC top = VALL(_mm512_reduce_max_ps(VMAX(most[0], most[1])));
+	last = LEVEL(exps)(VSUB(last, top));
+	for (i = 0; i < whole; i += 16) {
+		VEC e = LEVEL(exps)(VSUB(VLOAD(x + i), top));
+		VSTORE(y + i, e);
+		sum = VADD(sum, e);
+	}
+	sum = _mm512_mask_add_ps(sum, rest, sum, last);
+	const VEC by = VALL(1 / _mm512_reduce_add_ps(sum));
+	for (i = 0; i < whole; i += 16)
+		VSTORE(y + i, VMUL(VLOAD(y + i), by));
+	_mm512_mask_storeu_ps(y + whole, rest, VMUL(last, by));
+}
 #endif
 
 static void LEVEL(softmax)(const float *x, float *y, int64_t n)
@@ -461,12 +488,13 @@ static void LEVEL(softmax)(const float *x, float *y, int64_t n)
 	case 2: LEVEL(softmax_short)(2, x, y, n); return;
 	case 3: LEVEL(softmax_short)(3, x, y, n); return;
 	case 4: LEVEL(softmax_short)(4, x, y, n); return;
-	default: break;
+	default: LEVEL(softmax_long)(x, y, n); return;
 	}
-#endif
+#else
 	float by = 1 / LEVEL(exp_sum)(x, LEVEL(max)(x, n), y, n);
 	for (int64_t i = 0; i < n; i++)
 		y[i] *= by;
+#endif
 }
 #undef REDUCE
 

@@ -62,13 +62,17 @@ struct norm_run {
 	atomic_bool failed;
 };
 
-/* Pixels first .. first + n - 1 as f32 (n,channels): where they are, or in tile. */
-static const float *read_piece(const struct norm_run *r, int64_t first, int64_t n, float *tile)
+/* Pixels first .. first + n - 1 (n,channels) where they are, or as f32 in tile.  *narrow: they are bf16. */
+static const void *read_piece(const struct norm_run *r, int64_t first, int64_t n, float *tile,
+			      bool *narrow)
 {
 	const struct form_shape *s = &r->p->shape;
 	const struct mem_form *f = &r->x->form;
-	if (f->elem == EL_F32 && (f->pixels || s->pixels == 1))
-		return (const float *)r->x->p + (r->image * s->pixels + first) * s->channels;
+	*narrow = f->elem == EL_BF16 && form_line_narrow();
+	if ((f->elem == EL_F32 || *narrow) && (f->pixels || s->pixels == 1))
+		return (const char *)r->x->p +
+		       (r->image * s->pixels + first) * s->channels * form_size(f->elem);
+	*narrow = false;
 	form_read(f, s, r->x->p, r->image, first, n, tile);
 	return tile;
 }
@@ -91,9 +95,10 @@ static void moments_task(void *arg, int task, int thread)
 	for (int64_t i = lo; tile && i < hi; i++) {
 		int64_t first = i * r->piece,
 			n = pixels - first < r->piece ? pixels - first : r->piece;
-		const float *x = read_piece(r, first, n, tile);
+		bool narrow;
+		const void *x = read_piece(r, first, n, tile, &narrow);
 		float *mean = r->moments + 2 * i * c;
-		LEVEL_CALL(moments, x, n, c, mean, mean + c);
+		LEVEL_CALL(moments, narrow, x, n, c, mean, mean + c);
 	}
 }
 
@@ -149,7 +154,10 @@ static void apply_task(void *arg, int task, int thread)
 			n = s->pixels - first < r->piece ? s->pixels - first : r->piece;
 		int64_t at = (r->image * s->pixels + first) * c;
 		bool straight = there && (!narrow || form_line_narrow());
-		struct form_line l = {.x = read_piece(r, first, n, tile),
+		bool x_bf16;
+		const void *x = read_piece(r, first, n, tile, &x_bf16);
+		struct form_line l = {.x = x,
+				      .x_bf16 = x_bf16,
 				      .m = r->by,
 				      .a = r->plus,
 				      .y = straight ? (char *)r->y + at * form_size(r->form.elem)
