@@ -268,7 +268,7 @@ def resized(name):
 
 def normed(name, x, plain_end):
     """Norms of planes, one by one behind convolutions, and what element-wise operators make of them: scaled, shifted, leaked,
-    subtracted either way, read on the way; two or three spatial dims."""
+    subtracted either way, read on the way; one to three spatial dims."""
     m, dims, wide = Model(name), len(x) - 2, (x[0], 42, *x[2:])
     layer, _ = layer_of(m)
     text = lambda v: ",".join([str(v)] * dims)
@@ -313,6 +313,7 @@ def normed(name, x, plain_end):
 normed("normed", (2, 8, 19, 23), False)
 normed("normed_plain", (1, 9, 40, 41), True)
 normed("normed_volume", (2, 5, 4, 9, 11), False)
+normed("normed_line", (2, 8, 301), False)
 pooled("pooled_beside", (2, 8, 9, 17), (3, 5), (1, 1), (1, 2))
 pooled("pooled", (2, 8, 15, 17), (3, 3), (2, 2), (1, 1))
 pooled("pooled_apart", (1, 8, 13, 40), (2, 3), (3, 4), (0, 1))
@@ -329,5 +330,5 @@ for name, a, b, out in (("no_columns", (2, 8, 4), (2, 4, 0), (2, 8, 0)), ("no_de
 NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "line", "volume", "pixel", "rest", "attend", "attend_long", "none", "tall", "turned", "left",
          "few", "pairs", "keys", "empty", "hollow", "no_columns", "no_depth", "no_rows", "no_stack", "found",
          "joined", "joined_plain", "sliced", "sliced_plain", "squeezed", "squeezed_two",
-         "clamped", "hswish", "normed", "normed_plain", "normed_volume", "pooled", "pooled_beside", "pooled_apart", "pooled_volume",
+         "clamped", "hswish", "normed", "normed_plain", "normed_volume", "normed_line", "pooled", "pooled_beside", "pooled_apart", "pooled_volume",
          "tokens", "tokens_too", "resized", "stacked"] + RECURRENT

@@ -13,7 +13,8 @@ static int new_program(struct pixel_step *s, const struct step_spec *spec,
 		return 0;
 	for (uint32_t v = 0; v < p->n; v++) {
 		const struct fuse_node *f = &p->node[v];
-		if (f->role != ROLE_CODE || !f->node || !fits_pixels(f->out))
+		if (f->role != ROLE_CODE || !f->node || !fits_pixels(f->out) ||
+		    !has_planes(f->node->graph, f->node->v))
 			return 0;
 		if (f->leaves && !tensor_same_shape(f->out, p->node[p->part[0].result].out))
 			return 0;
@@ -29,7 +30,8 @@ static int new_program(struct pixel_step *s, const struct step_spec *spec,
 bool pixel_step_may_be(const struct step_spec *s)
 {
 	const struct step_node *n = &s->node[0], *last = &s->node[s->n_nodes - 1];
-	if (s->n_nodes == 1 || (n->op->kind != OP_TRANSPOSE && !fits_pixels(&n->out[0])))
+	if (s->n_nodes == 1 || (n->op->kind != OP_TRANSPOSE &&
+				(!fits_pixels(&n->out[0]) || !has_planes(n->graph, n->v))))
 		return true;
 	switch (n->op->kind) {
 	case OP_CONCAT: return !concat_joins_channels(n->graph, n->v);

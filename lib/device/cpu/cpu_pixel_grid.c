@@ -100,6 +100,29 @@ bool is_mean_of_planes(const struct tensor *axes, uint32_t rank)
 	return rank == 4 && op_axes(axes, rank, &set, &e) >= 0 && set == 0xc;
 }
 
+/* Is node v a convolution or pooling of one spatial dim, or does its input 0 descend from one by operators that keep its
+ * shape?  Other tensors of three dims are tokens. */
+static bool is_line(const struct graph *g, uint32_t v)
+{
+	for (uint32_t n = 0; v != GRAPH_NONE && n < g->n; n++, v = source(g, v, 0)) {
+		enum op_kind kind = op_kind(g->type[v]);
+		enum op_category c = op_info(kind)->category;
+		if (g->out_rank[g->out_ptr[v]] != 3)
+			return false;
+		if (c == OPC_CONV || c == OPC_POOL)
+			return true;
+		if (c != OPC_UNARY && c != OPC_BINARY && kind != OP_GROUP_NORM && kind != OP_MVN)
+			return false;
+	}
+	return false;
+}
+
+bool has_planes(const struct graph *g, uint32_t v)
+{
+	uint32_t rank = g->out_rank[g->out_ptr[v]];
+	return rank == 4 || rank == 5 || is_line(g, v);
+}
+
 /* The set of dims over which MVN v goes; false: they are not known. */
 static bool mvn_axes(const struct graph *g, uint32_t v, const struct step_env *env, uint32_t *set)
 {
@@ -124,7 +147,7 @@ bool norm_joins_channels(const struct graph *g, uint32_t v, const struct step_en
 bool is_norm_of_planes(const struct graph *g, uint32_t v, const struct step_env *env)
 {
 	uint32_t set, rank = g->out_rank[g->out_ptr[v]], planes = ((1u << rank) - 1) & ~3u;
-	if (rank != 4 && rank != 5)
+	if (!has_planes(g, v))
 		return false;
 	if (op_kind(g->type[v]) == OP_GROUP_NORM)
 		return true;
@@ -186,10 +209,7 @@ bool turns_to_tokens(const struct graph *g, uint32_t v, const struct step_env *e
 			return false;
 	while (x != GRAPH_NONE && is_view(g, x))
 		x = source(g, x, 0);
-	if (x == GRAPH_NONE)
-		return false;
-	rank = g->out_rank[g->out_ptr[x]];
-	return rank == 4 || rank == 5;
+	return x != GRAPH_NONE && has_planes(g, x);
 }
 
 bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
@@ -241,7 +261,7 @@ struct mem_form pixels_form(enum elem elem)
 
 bool fits_pixels(const struct tensor *t)
 {
-	return t->elem == EL_F32 && tensor_is_static(t) && (t->rank == 4 || t->rank == 5) &&
+	return t->elem == EL_F32 && tensor_is_static(t) && t->rank >= 3 && t->rank <= 5 &&
 	       tensor_elements(t) > 0 && t->dim[1] <= FORM_CHANNELS;
 }
 

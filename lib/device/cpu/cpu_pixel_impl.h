@@ -25,10 +25,12 @@ bool grid_of_weights(const float *w, int64_t rows, int64_t n, int8_t *code, floa
 bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env);
 /* Does Transpose v move dim 1 of a tensor with planes, perhaps seen in other dims, behind all others? */
 bool turns_to_tokens(const struct graph *g, uint32_t v, const struct step_env *env);
-/* Is v an MVN over the planes, or over channels and planes (norm_joins_channels), or a GroupNormalization, of four or five
- * dims? */
+/* Is v an MVN over the planes, or over channels and planes (norm_joins_channels), or a GroupNormalization, of what lies in
+ * planes or in lines of a convolution? */
 bool is_norm_of_planes(const struct graph *g, uint32_t v, const struct step_env *env);
 bool norm_joins_channels(const struct graph *g, uint32_t v, const struct step_env *env);
+/* Are the last dims of output 0 of v spatial ones?  With three dims only behind a convolution of lines. */
+bool has_planes(const struct graph *g, uint32_t v);
 /* Does Concat v join channels, dim 1 of tensors with planes? */
 bool concat_joins_channels(const struct graph *g, uint32_t v);
 /* Do input and output of v differ in their channels alone? */
@@ -36,7 +38,7 @@ bool keeps_planes(const struct graph *g, uint32_t v);
 /* Is a reduction along the axes (a constant) one of whole planes of (n,c,h,w)? */
 bool is_mean_of_planes(const struct tensor *axes, uint32_t rank);
 
-/* Can it lie in pixels form at all: static f32, 4 or 5 dims? */
+/* Can it lie in pixels form at all: static f32, 3 to 5 dims? */
 bool fits_pixels(const struct tensor *t);
 struct mem_form pixels_form(enum elem elem);
 /* The form that output 0 of a node takes where nobody outside of the device reads it. */
