@@ -310,6 +310,33 @@ def normed(name, x, plain_end):
     m.save()
 
 
+def enlarged(name, x, kernel):
+    """A convolution, a transposed one whose windows meet without overlap, and what both make of it; two or three spatial dims."""
+    m, dims = Model(name), len(x) - 2
+    layer, _ = layer_of(m)
+    text = lambda v: ",".join(str(i) for i in v)
+    ones, zeros = text([1] * dims), text([0] * dims)
+    large = tuple(n * k for n, k in zip(x[2:], kernel))
+
+    def conv_of(tag, at, cin, shape):
+        w = m.const(f"w_{tag}", "f32", weights(shape[1], cin, *[1] * dims) / cin ** 0.5)
+        return layer("Convolution", shape, at, w, strides=ones, dilations=ones, pads_begin=zeros, pads_end=zeros, auto_pad="explicit")
+
+    at = conv_of("start", m.layer("Parameter", "x", "f32", x), x[1], (x[0], 21, *x[2:]))
+    at = layer("ReLU", (x[0], 21, *x[2:]), at)
+    for i, cout in enumerate((17, 33)):
+        w = m.const(f"up{i}", "f32", weights(21, cout, *kernel) / 5)
+        up = layer("ConvolutionBackpropData", (x[0], cout, *large), at, w, strides=text(kernel), dilations=ones, pads_begin=zeros,
+                   pads_end=zeros, auto_pad="explicit", output_padding=zeros)
+        if i:
+            up = layer("Add", (x[0], cout, *large), up, m.const("bias", "f32", weights(1, cout, *[1] * dims)))
+        m.result(conv_of(f"end{i}", layer("ReLU", (x[0], cout, *large), up), cout, (x[0], 16, *large)))
+    m.save()
+
+
+enlarged("enlarged", (2, 8, 13, 17), (2, 2))
+enlarged("enlarged_apart", (1, 8, 30, 31), (3, 2))
+enlarged("enlarged_volume", (2, 5, 4, 9, 11), (2, 2, 2))
 normed("normed", (2, 8, 19, 23), False)
 normed("normed_plain", (1, 9, 40, 41), True)
 normed("normed_volume", (2, 5, 4, 9, 11), False)
@@ -330,5 +357,5 @@ for name, a, b, out in (("no_columns", (2, 8, 4), (2, 4, 0), (2, 8, 0)), ("no_de
 NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "line", "volume", "pixel", "rest", "attend", "attend_long", "none", "tall", "turned", "left",
          "few", "pairs", "keys", "empty", "hollow", "no_columns", "no_depth", "no_rows", "no_stack", "found",
          "joined", "joined_plain", "sliced", "sliced_plain", "squeezed", "squeezed_two",
-         "clamped", "hswish", "normed", "normed_plain", "normed_volume", "normed_line", "pooled", "pooled_beside", "pooled_apart", "pooled_volume",
+         "clamped", "hswish", "enlarged", "enlarged_apart", "enlarged_volume", "normed", "normed_plain", "normed_volume", "normed_line", "pooled", "pooled_beside", "pooled_apart", "pooled_volume",
          "tokens", "tokens_too", "resized", "stacked"] + RECURRENT

@@ -36,6 +36,7 @@ bool pixel_step_may_be(const struct step_spec *s)
 	switch (n->op->kind) {
 	case OP_CONCAT: return !concat_joins_channels(n->graph, n->v);
 	case OP_TRANSPOSE: return !turns_to_tokens(n->graph, n->v, n->env);
+	case OP_CONVOLUTION_BACKPROP: return !wants_pixels(n->graph, n->v, n->env);
 	case OP_MVN:
 	case OP_GROUP_NORM: return !is_norm_of_planes(n->graph, n->v, n->env);
 	case OP_INTERPOLATE: return !wants_pixels(n->graph, n->v, n->env);
@@ -75,6 +76,9 @@ int pixel_step_new(const struct step_spec *spec, struct cpu_ctx *ctx, enum elem 
 	} else if (kind == OP_INTERPOLATE) {
 		s->kind = PIXEL_RESIZE;
 		rc = pixel_resize_init(&s->resize, spec, elem, s->want);
+	} else if (kind == OP_CONVOLUTION_BACKPROP) {
+		s->kind = PIXEL_DECONV;
+		rc = pixel_deconv_init(s, spec, e);
 	} else if (kind == OP_MVN || kind == OP_GROUP_NORM) {
 		s->kind = PIXEL_NORM;
 		rc = pixel_norm_init(&s->norm, spec, elem, s->want);

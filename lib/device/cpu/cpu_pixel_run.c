@@ -19,7 +19,7 @@ bool pixel_step_wants(const struct pixel_step *s, struct devmem *const *in,
 		return pixel_concat_wants(&s->concat, in);
 	if (s->kind == PIXEL_TURN)
 		return pixel_turn_wants(&s->turn, in, out, &s->want[0]);
-	if (s->kind == PIXEL_RESIZE)
+	if (s->kind == PIXEL_RESIZE || s->kind == PIXEL_DECONV)
 		return out[0]->private;
 	for (uint32_t i = 0; i < s->n_out; i++)
 		if (out[i]->private && s->want[i].elem != EL_F32)
@@ -159,12 +159,52 @@ static int conv_slice(struct pixel_run *r, int64_t image, int i, int thread, str
 	return 0;
 }
 
+/* Pixels first .. first + n - 1 of x (up0 * up1 * up2 * channels) go where they belong, runs of a row at a time. */
+static void scatter(const struct pixel_step *s, const char *x, int64_t first, int64_t n, char *y)
+{
+	const int64_t *in = s->g.in, *up = s->up;
+	int64_t size = s->shape.channels * form_size(s->codes.elem), run;
+	int64_t step = up[0] * up[1] * up[2] * size, line = up[2] * size;
+	for (int64_t p = first; p < first + n; p += run, x += run * step) {
+		int64_t col = p % in[2], row = p / in[2] % in[1], plane = p / in[2] / in[1];
+		run = in[2] - col < first + n - p ? in[2] - col : first + n - p;
+		for (int64_t t = 0; t < up[0] * up[1]; t++) {
+			int64_t z = plane * up[0] + t / up[1], r = row * up[1] + t % up[1];
+			form_copy_rows(x + t * line, step, run, line,
+				       y + ((z * in[1] * up[1] + r) * in[2] + col) * line, line);
+		}
+	}
+}
+
+static int deconv_slice(struct pixel_run *r, int64_t image, int i, int thread, struct err *e)
+{
+	const struct pixel_step *s = r->s;
+	struct window_slice sl = pixel_conv_slice(s, i);
+	int64_t c = s->in_shape.channels, tile = c > PIXEL_FLOATS ? c : PIXEL_FLOATS;
+	int64_t size = form_size(s->codes.elem);
+	size_t x_bytes = whole_lines(sl.n_in * c * form_size(s->x.elem)),
+	       y_bytes = whole_lines(sl.n * s->g.cout * size);
+	char *x = cpu_thread_scratch(s->ctx, thread,
+				     x_bytes + y_bytes + whole_lines(tile * 4) + sl.scratch + 64);
+	if (!x)
+		return cpu_no_memory(e);
+	char *y = x + x_bytes;
+	float *room = (float *)(void *)(y + y_bytes);
+	const void *from = slice_input(r, image, &sl, x, room);
+	if (pixel_conv_run(r->s, i, from, y, (char *)room + whole_lines(tile * 4), e) < 0)
+		return -1;
+	scatter(s, y, sl.at, sl.n,
+		(char *)r->out[0]->p + image * s->shape.pixels * s->shape.channels * size);
+	return 0;
+}
+
 static void conv_task(void *arg, int task, int thread)
 {
 	struct pixel_run *r = arg;
 	struct err e = ERR_INIT;
 	int n = pixel_conv_slices(r->s);
-	if (conv_slice(r, task / n, task % n, thread, &e) < 0 &&
+	if ((r->s->kind == PIXEL_DECONV ? deconv_slice : conv_slice)(r, task / n, task % n, thread,
+								     &e) < 0 &&
 	    !atomic_flag_test_and_set(&r->failed))
 		r->err = e;
 }
@@ -205,7 +245,7 @@ int pixel_step_run(struct pixel_step *s, struct devmem *const *in, struct devmem
 	struct pixel_run r = {.s = s, .in = in, .out = out, .failed = ATOMIC_FLAG_INIT};
 	r.y = form_of_output(s, 0, out[0]);
 	find_memory(&r);
-	if (s->kind == PIXEL_CONV) {
+	if (s->kind == PIXEL_CONV || s->kind == PIXEL_DECONV) {
 		cpu_parallel(s->ctx, (int)s->g.batch * pixel_conv_slices(s), conv_task, &r);
 	} else if (s->kind == PIXEL_POOL) {
 		if (pixel_pool_run(&s->pool, s->ctx, in, out, &r.y, e) < 0)

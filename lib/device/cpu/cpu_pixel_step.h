@@ -9,6 +9,7 @@
 
 enum pixel_kind {
 	PIXEL_CONV,
+	PIXEL_DECONV,
 	PIXEL_PROGRAM,
 	PIXEL_POOL,
 	PIXEL_CONCAT,
@@ -29,7 +30,8 @@ struct pixel_step {
 	struct mem_form x;        /* its grid */
 	struct onednn_conv *conv; /* NULL: winograd */
 	struct winograd_pixels *winograd;
-	bool direct; /* the convolution writes codes of this form */
+	int64_t up[3]; /* PIXEL_DECONV: pixels that one becomes */
+	bool direct;   /* the convolution writes codes of this form */
 	struct mem_form codes;
 	bool has_program;
 	struct pixel_program program;
@@ -43,6 +45,8 @@ struct pixel_step {
 /* s for a convolution and what is fused behind it.  1; 0: no such step; -1: ST_RUNTIME. */
 int pixel_conv_init(struct pixel_step *s, const struct step_spec *spec, struct fuse_plan *p,
 		    struct err *e) MUST_CHECK;
+/* Likewise for a transposed convolution alone, which conv then computes as one of one tap. */
+int pixel_deconv_init(struct pixel_step *s, const struct step_spec *spec, struct err *e) MUST_CHECK;
 /* The convolution's slices, whoever computes it: as onednn_conv_slices, onednn_conv_slice, onednn_conv_run. */
 int pixel_conv_slices(const struct pixel_step *s);
 struct window_slice pixel_conv_slice(const struct pixel_step *s, int i);
