@@ -21,6 +21,7 @@ struct options {
 	bool net_given;        /* parameters of another one are refused */
 	bool no_params;        /* --params none: nothing that was learned before */
 	bool costs;            /* scorers that see costs, where the stream has some */
+	bool costs_given;      /* else parameters that are given say it */
 	int recipe;
 	bool recipe_given; /* else that of the parameters given counts */
 	int64_t steps, threads;
@@ -105,13 +106,15 @@ static int emit_steps(struct filter_state *s, uint32_t episode, uint32_t steps, 
 	return rc;
 }
 
-/* Does the policy see costs?  Parameters that were trained by a recipe without scorers place by themselves. */
+/* Does the policy see costs?  Parameters that were trained by a recipe without scorers, or with --no-costs,
+ * place by themselves. */
 static bool sees_costs(const struct filter_state *s)
 {
 	const char *recipe = s->block[BLOCK_EMBED].recipe;
 	if (s->o->recipe_given || !recipe)
 		recipe = recipe_names[s->o->recipe];
-	return s->has_cost && s->o->costs && recipe == recipe_names[RECIPE_DEFAULT];
+	return s->has_cost && !s->block[BLOCK_EMBED].without_costs &&
+	       recipe == recipe_names[RECIPE_DEFAULT];
 }
 
 /* The scorers that see costs: those that were given, else pretrained ones, or with --params none
@@ -142,6 +145,9 @@ static int first_params(struct filter_state *s, struct err *e)
 	} else if (param_block_check(b, s->problem.d, 0, e) < 0) {
 		return -1;
 	}
+	if (s->o->costs_given)
+		for (int i = 0; i < N_BLOCKS; i++)
+			s->block[i].without_costs = !s->o->costs;
 	if (param_block_encode(b, s->f.out, e) < 0)
 		return -1;
 	b = &s->block[BLOCK_POLICY];
@@ -362,8 +368,9 @@ int main(int argc, char **argv)
 		 "network; `list` has the names; parameters of another are refused", 0, 0, NULL,
 		 &o.net_given},
 		{"costs", 0, OPT_FLAG, &o.costs, NULL,
-		 "default recipe: where the stream has costs, the policy sees them", 0, 0, NULL,
-		 NULL},
+		 "default recipe: where the stream has costs, the policy sees them; parameters\n"
+		 "that were made with --no-costs keep to it",
+		 0, 0, NULL, &o.costs_given},
 		{"threads", 0, OPT_INT, &o.threads, "N", "threads; results do not depend on it", 1,
 		 256, NULL, NULL}};
 	field_options_add(&o.hyper, o.net->fields, o.net->defaults[RECIPE_DEFAULT], opts, 7);

@@ -77,6 +77,7 @@ static int init_policy(struct filter_state *s, uint32_t d, struct err *e)
 					  .net = embed->net,
 					  .hyper = net_hyper_copy(embed->net, embed->hyper),
 					  .recipe = embed->recipe,
+					  .without_costs = embed->without_costs,
 					  .seed = seed};
 		param_block_init(b, d, s->devs.k);
 	} else if (param_block_check(b, d, s->devs.k, e) < 0) {

@@ -23,6 +23,8 @@ int params_encode(const struct params_rec *x, struct rec_writer *w, struct err *
 	put_text(w, "block", block_names[x->block]);
 	if (x->recipe)
 		put_text(w, "recipe", x->recipe);
+	if (x->without_costs)
+		put_bool(w, "costs", false);
 	put_hyper(x, w);
 	put_uint(w, "seed", x->seed);
 	put_uint(w, "episode", x->episode);
@@ -76,12 +78,15 @@ static int decode_matrices(const struct rec *r, struct arena *a, struct params_r
 int params_decode(const struct rec *r, struct arena *a, struct params_rec *out, struct err *e)
 {
 	struct params_rec x = {0};
+	bool costs = true;
 	if (params_decode_block(r, &x.block, e) < 0 || get_text(r->map, "net", a, &x.net, e) < 0 ||
 	    get_uint(r->map, "seed", 0, UINT64_MAX, &x.seed, e) < 0 ||
 	    get_u32(r->map, "episode", 0, &x.episode, e) < 0 ||
 	    (val_get(r->map, "recipe") && get_text(r->map, "recipe", a, &x.recipe, e) < 0) ||
+	    (val_get(r->map, "costs") && get_bool(r->map, "costs", &costs, e) < 0) ||
 	    get_map(r->map, "hyper", &x.hyper_map, e) < 0 || decode_matrices(r, a, &x, e) < 0)
 		return -1;
+	x.without_costs = !costs;
 	*out = x;
 	return 0;
 }

@@ -25,6 +25,7 @@ struct params_rec {
 	const char *net; /* name of the network */
 	enum params_block block;
 	const char *recipe; /* NULL: not told */
+	bool without_costs; /* it places by itself where the stream has costs (`costs` false) */
 	uint64_t seed;
 	uint32_t episode;
 

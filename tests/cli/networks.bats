@@ -153,6 +153,42 @@ records = [r for r in records if r[0] in ("graph", "devs", "feat")] + p + [r for
 	done
 }
 
+@test "parameters that were made without costs keep to it, in a loop and its checkpoint, too; --costs brings them back" {
+	blocks() { recdump -k params --tsv block "$1" | sort -u | tr '\n' ' '; }
+	gpnembed --hidden 16 --no-costs "$IN" | placepolicy > none.mp
+	run -0 recdump -k params none.mp
+	[ "$(echo "$output" | grep -c '"costs": false')" -eq 2 ]
+	gpnembed --hidden 16 "$IN" | placepolicy > some.mp
+	run ! grep -q '"costs": false' <(recdump -k params some.mp)
+	LEARN="--episodes 2 --threads 1 --checkpoint ck.mp" loop "$IN" trained.mp
+	for from in none trained ck; do
+		for recipe in "" "--recipe default"; do
+			gpnembed $recipe --params $from.mp "$IN" | placepolicy --greedy > out.mp
+			[ "$(blocks out.mp)" = "embed policy " ]
+			gpnembed --no-costs --params $from.mp "$IN" | placepolicy --greedy > same.mp
+			same_body out.mp same.mp
+		done
+		gpnembed --costs --params $from.mp "$IN" | placepolicy --greedy > costs.mp
+		[ "$(blocks costs.mp)" = "costs embed policy " ]
+		run ! grep -q '"costs": false' <(recdump -k params costs.mp)
+	done
+	# a training goes on without costs, from the parameters and from the checkpoint
+	GPN="--hidden 16 --params trained.mp --threads 1" loop "$IN" again.mp
+	[ "$(blocks again.mp)" = "embed policy " ]
+	GPN="--hidden 16 --threads 1" LEARN="--episodes 3 --threads 1 --checkpoint ck.mp --resume" loop "$IN" resumed.mp
+	[ "$(blocks resumed.mp)" = "embed policy " ]
+	[ "$(recdump -k params resumed.mp | grep -c '"costs": false')" -eq 2 ]
+	# and with them where it began with them, or where somebody asks for them
+	gpnembed --params some.mp "$IN" > out.mp
+	[ "$(blocks out.mp)" = "costs embed policy " ]
+	GPN="--hidden 16 --params trained.mp --costs --threads 1" loop "$IN" again.mp
+	[ "$(blocks again.mp)" = "costs embed policy " ]
+	edit none.mp bad.mp 'for r in records:
+    if r[0] == "params": r[1]["costs"] = "no"'
+	run -3 gpnembed --params bad.mp "$IN" -o out2.mp
+	[[ $output == *"'costs'"* ]]
+}
+
 @test "rnn: too many groups are refused with the figures; groups from outside do" {
 	run -1 gpnembed --net rnn --colocate 0 --max-groups 59 --no-costs "$IN" -o bad.mp
 	[[ $output == *"60 groups are more than --max-groups 59; attention compares each with each, "*" tanh a placement, about 1 s of a core; group them first (daggroup, --colocate 1), or allow more" ]]

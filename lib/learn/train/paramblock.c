@@ -57,6 +57,7 @@ int param_block_encode(const struct param_block *b, struct rec_writer *w, struct
 	struct params_rec x = {.net = b->net->name,
 			       .block = b->block,
 			       .recipe = b->recipe,
+			       .without_costs = b->without_costs,
 			       .seed = b->seed,
 			       .episode = b->episode,
 			       .n_data = b->p->n,
@@ -126,6 +127,7 @@ int param_block_decode(struct param_block *out, const struct rec *r, struct err 
 		goto out;
 	b.block = x.block;
 	b.recipe = find_recipe(x.recipe);
+	b.without_costs = x.without_costs;
 	b.seed = x.seed;
 	b.episode = x.episode;
 	if (out->p && b.net != out->net)

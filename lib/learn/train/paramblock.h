@@ -16,6 +16,7 @@ struct param_block {
 	const struct net *net;
 	void *hyper;        /* of net, owned */
 	const char *recipe; /* of gpnembed (recipe_names); NULL: not told */
+	bool without_costs; /* gpnembed's --no-costs: no scorers beside it where there are costs */
 	uint64_t seed;      /* of the initial values and of dropout */
 	uint32_t episode;   /* episodes trained; 0: initial */
 	struct params *p;   /* owned; NULL: nothing here yet */
