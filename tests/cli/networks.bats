@@ -114,6 +114,28 @@ records = [r for r in records if r[0] in ("graph", "devs", "feat")] + p + [r for
 	[ ! -e bad.mp ]
 }
 
+# follows_params FILE IN - are sets of IN where the parameters in FILE say?  With a bias of the policy's last layer that pulls
+# to device 0 all are there, and with another one on device 1.
+follows_params() {
+	local d
+	for d in 0 1; do
+		edit "$1" pulled.mp 'import struct
+for kind, m in records:
+    if kind == "params" and m["block"] == "policy":
+        shape = [struct.unpack("<%dI" % t["shape"][0], t["data"]) for t in (m["rows"], m["cols"])]
+        data, at = bytearray(m["data"]["data"]), 0
+        for rows, cols in zip(*shape):
+            if (rows, cols) == (1, 2):
+                data[at:at + 8] = struct.pack("<2f", *((99, -99) if '$d' == 0 else (-99, 99)))
+                changed = True
+            at += 4 * rows * cols
+        m["data"]["data"] = bytes(data)
+assert changed'
+		gpnembed --seed 5 --params pulled.mp "$2" | placepolicy --seed 5 --greedy > pulled.out
+		[ "$(recdump -k place --tsv device pulled.out | tr ',' '\n' | sort -u)" = $d ] || return 1
+	done
+}
+
 @test "every network trains in the loop, resumes to the same bytes, and its result places" {
 	for name in $(nets); do
 		GPN="--net $name --hidden 16 --threads 1 --no-costs" loop "$IN" whole.mp
@@ -130,6 +152,7 @@ records = [r for r in records if r[0] in ("graph", "devs", "feat")] + p + [r for
 		gpnembed --params whole.mp "$IN" | placepolicy --greedy | devsim > out.mp
 		run -0 recdump -k run out.mp
 		[[ $output == *'"ok": true'* ]]
+		follows_params whole.mp "$IN"
 	done
 	# a training that began with one network does not go on with another
 	GPN="--net gpn --threads 1" LEARN="--episodes 9 --steps 5 --checkpoint mlp.ck --resume" run ! loop "$IN" bad.mp
@@ -146,6 +169,7 @@ records = [r for r in records if r[0] in ("graph", "devs", "feat")] + p + [r for
 		[ "$output" = $'embed\t'$recipe$'\npolicy\t'$recipe ]
 		gpnembed --recipe $recipe --params $recipe.mp "$IN" | placepolicy --greedy > same.mp
 		same_body out.mp same.mp
+		follows_params $recipe.mp "$IN"
 		# where somebody asks for it, scorers take over
 		gpnembed --recipe default --params $recipe.mp "$IN" > out.mp
 		run -0 recdump -k params --tsv block out.mp
