@@ -50,6 +50,21 @@ static int write_updates(struct filter_state *s, struct err *e)
 	return 0;
 }
 
+/* What to try when nothing that was placed by groups could be run; "": nothing. */
+static const char *smaller_groups(const struct filter_state *s)
+{
+	const struct update_list *h = &s->t.l.updates;
+	const struct param_block *b = &s->t.l.block[BLOCK_EMBED];
+	if (!h->n || s->t.l.moves.costs.params || h->u[h->n - 1].groups >= s->t.problem.n)
+		return "";
+	for (const struct named_field *f = b->net->fields; f->name; f++)
+		if (strcmp(f->name, "colocate") == 0 && field_get(b->hyper, f) != 0 &&
+		    !s->t.problem.has_group)
+			return "; smaller groups may be placed where these cannot: daggroup "
+			       "--memory, or gpnembed --colocate 0";
+	return "; smaller groups may be placed where these cannot: daggroup --memory";
+}
+
 static int write_results(struct filter_state *s, struct err *e)
 {
 	uint32_t order[CANDIDATES_MAX];
@@ -64,11 +79,7 @@ static int write_results(struct filter_state *s, struct err *e)
 		return -1;
 	if (n == 0)
 		return err_set(e, ST_RUNTIME, "no placement could be run%s%s%s",
-			       *s->t.failure ? ": " : "", s->t.failure,
-			       s->o->fifo
-				       ? "; smaller groups may be placed where these cannot: "
-					 "daggroup --memory, or gpnembed --colocate 0 of --net rnn"
-				       : "");
+			       *s->t.failure ? ": " : "", s->t.failure, smaller_groups(s));
 	if (candidates_write_best(&s->t.l.cand, n, order, s->t.problem.digest, &s->t.problem.devs,
 				  s->f.out, e) < 0)
 		return -1;

@@ -199,7 +199,18 @@ loop_measured() {
 	cat_python stage.py 'if kind == "place": globals()["source"] = m["source"]
     if kind == "run": m.update(ok=False, reason="of " + source)'
 	GPN="$GPN --no-costs" LEARN="--episodes 1 --steps 2" run -1 loop_measured
-	[[ $output == *"no placement could be run: of policy; smaller groups may "*"daggroup"*"--colocate 0"* ]]
+	[[ $output == *"no placement could be run: of policy; smaller groups may "*"daggroup --memory" ]]
+	# --colocate where the network has it and it would change something
+	daggroup --groups 9 random "$IN" > grouped.mp
+	local hint=" smaller groups may be placed where these cannot: daggroup --memory"
+	GPN="--net rnn --hidden 16 --no-costs" LEARN="--episodes 1 --steps 2" run -1 loop_measured
+	[[ $output == *";$hint, or gpnembed --colocate 0" ]]
+	GPN="--net rnn --hidden 16 --no-costs" LEARN="--episodes 1 --steps 2" IN=grouped.mp run -1 loop_measured
+	[[ $output == *";$hint" ]]
+	for net in "rnn --colocate 0" mlp; do # there are no smaller ones
+		GPN="--net $net --hidden 16 --no-costs" LEARN="--episodes 1 --steps 2" run -1 loop_measured
+		[[ $output == *"no placement could be run: of policy" ]]
+	done
 }
 
 @test "usage: what does not go together" {
