@@ -194,7 +194,7 @@ static const struct {
 		      [RECIPE_PAPER] = {100, 20},
 		      [RECIPE_RNN] = {200, 2, 5},
 		      [RECIPE_HIERARCHICAL] = {200, 5, 2},
-		      [RECIPE_PLACETO] = {200, 2}};
+		      [RECIPE_PLACETO] = {300, 2}};
 
 static int filter_files(const struct options *o, const struct recipe *recipe,
 			const struct opt_common *common, int argc, char **argv, const char *input,
@@ -275,7 +275,8 @@ int main(int argc, char **argv)
 		{"recipe", 0, OPT_CHOICE, &o.recipe, "NAME", "how rewards become updates", 0, 0,
 		 recipe_names, NULL},
 		{"episodes", 0, OPT_INT, &o.episodes, "N",
-		 "train so many; 0: 100 of the paper, 800 of moves, else 200", 0, 4e9, NULL, NULL},
+		 "train so many; 0: 100 of the paper, 300 of placeto, 800 of moves, else 200", 0,
+		 4e9, NULL, NULL},
 		{"steps", 0, OPT_INT, &o.steps, "N",
 		 "steps of an episode; 0: 20 of the paper, 2 of rnn and placeto, 5 of\n"
 		 "hierarchical, 1 of moves, else 4",

@@ -331,6 +331,31 @@ sources() {
 	[[ $output == *'"ok": true'* ]]
 }
 
+@test "placeto learns: walks end faster after a training, and not at rate 0" {
+	"$HSDAG_PYTHON" - > types.json <<-'PY'
+		import json, random
+		rng = random.Random(7)
+		fast = [[1, 3, 2], [3, 1, 2], [2, 3, 1]]  # three types of tasks, each with a device of its own
+		kinds = [rng.randrange(3) for _ in range(18)]
+		print(json.dumps({"devices": [{"name": d} for d in "abc"],
+		    "links": [{"src": "*", "dst": "*", "latency_s": 0.1, "bytes_per_s": 100}],
+		    "nodes": [{"id": i, "out_bytes": 20, "cost_s": {d: f * (1 + i % 4) for d, f in zip("abc", fast[k])}}
+		              for i, k in enumerate(kinds)],
+		    "edges": [{"src": i, "dst": j} for i in range(18) for j in (i + 2, i + 3) if j < 18]}))
+	PY
+	json2dag types.json | dagfeat > types.mp
+	# thousandths of the mean of the first ten episodes that the last ten have left
+	left() {
+		recdump -k run --tsv source,episode,lat_s "$1" |
+			awk '$1 == "policy" { if ($2 <= 10) { a += $3; i++ } if ($2 > 70) { b += $3; j++ } } END { print int(1000 * b / j / (a / i)) }'
+	}
+	GPN="--net placeto --recipe placeto --hidden 16 --rounds 3 --no-costs --threads 1"
+	LEARN="--recipe placeto --episodes 80 --steps 2 --threads 1 --keep" loop types.mp learned.mp
+	LEARN="--recipe placeto --episodes 80 --steps 2 --threads 1 --keep --lr 0" loop types.mp same.mp
+	[ "$(left learned.mp)" -lt 850 ]
+	[ "$(left same.mp)" -gt 950 ]
+}
+
 @test "networks compose on a device of this machine: others' groups, rewards on the way by every few groups" {
 	models googlenet
 	dagfeat googlenet.mp | devrun --probe -D cpu:0 > start.mp

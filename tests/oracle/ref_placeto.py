@@ -95,7 +95,10 @@ def main(kept, checkpoint):
     time = {(m["source"], m["step"], m["sample"]): m["lat_s"] / m["ref_s"] for kind, m in records if kind == "run"}
 
     def embedded():
-        return np.stack([x[group == g].sum(0) for g in range(n)]) @ p["in.weight"] + p["in.bias"]
+        sums = np.stack([x[group == g].sum(0) for g in range(n)]).astype(np.float32).astype(float)
+        if hyper["standard"]:
+            sums = (sums - sums.mean(0)) / (sums.std(0) + .01)
+        return sums @ p["in.weight"] + p["in.bias"]
 
     def logps():
         return [walk(q, embedded(), hears, a) for a in actions]
@@ -124,7 +127,10 @@ def main(kept, checkpoint):
         gains.append(gained)
     discount = recipe["discount"]
     returns = np.array([[sum(discount ** (i - v) * g[i] for i in range(v, n)) for v in range(n)] for g in gains])
-    weight = -(returns - returns.mean(0)) / len(samples) / n
+    advantage = returns - returns.mean(0)
+    if recipe["normalise"]:
+        advantage = np.clip(advantage / (np.sqrt((advantage ** 2).mean()) + 1e-3), -4, 4)
+    weight = -advantage / len(samples) / n
     steps = len(parts)
 
     def loss():

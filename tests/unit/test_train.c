@@ -160,7 +160,7 @@ static void test_visits(void)
 	struct arena *a = arena_new();
 	double coef[WALK], *group[WALK], mean;
 	struct recipe recipe = recipes[RECIPE_PLACETO];
-	recipe.window = recipe.mean_loss = 0;
+	recipe.window = recipe.mean_loss = recipe.normalise = 0;
 	recipe.discount = 0.5;
 	const double lat[WALK] = {8, 6, 7, 3, 2}; /* over 2: rewards 1, -0.5, 2, 0.5 */
 	make_walk(&r, s, lat);

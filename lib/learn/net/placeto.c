@@ -2,7 +2,7 @@
  * Distributed Machine Learning", NeurIPS 2019: the groups are visited in topological order, and the one
  * that is visited is placed anew, in sight of where all the others are.
  *
- *   Z'_g   = sum of X over the group W_x + b
+ *   Z'_g   = S(sum of X over the group) W_x + b, S: every column with mean 0 and deviation 1 over the groups
  *   x_g    = LayerNorm(Z'_g) W + b + E[device of g now, g is yet to be visited, visited now, or was]
  *   e_g    = g(sum of f(e_u) over the parents u) + x_g, `rounds` times from e = x; and once more, with f
  *            and g of their own, over the children u
@@ -14,7 +14,8 @@
  * those of the one before.  A replay has the messages of a few visits at a time in memory.
  *
  * X has an operation's type and output shapes, and with `dagfeat --features all,costs` its costs.  What is
- * not the paper's: the start times of the last run are not in sight; LayerNorms, without which sums over
+ * not the paper's: the start times of the last run are not in sight; S, without which groups of
+ * one graph look all alike, and are placed alike; LayerNorms, without which sums over
  * many parents grow from round to round; means in place of sums in p; groups that are joined along edges
  * until there are `groups` at most. */
 #include "learn/net/net_impl.h"
@@ -30,6 +31,7 @@
 struct placeto_hyper {
 	int64_t hidden;     /* h */
 	int64_t rounds;     /* of messages */
+	int64_t standard;   /* 1: S, 0: sums as they are */
 	int64_t groups;     /* sets are joined until there are so many; 0: every set by itself */
 	int64_t max_groups; /* more are refused */
 	double policy_gain; /* factor on the initial bound of W_2 */
@@ -38,6 +40,8 @@ struct placeto_hyper {
 static const struct named_field fields[] = {
 	FIELD_INT(struct placeto_hyper, hidden, 1, 4096, "width of the messages"),
 	FIELD_INT(struct placeto_hyper, rounds, 0, 1000, "rounds of messages, each way"),
+	FIELD_INT(struct placeto_hyper, standard, 0, 1,
+		  "1: features have mean 0 and deviation 1 over the groups of a graph"),
 	FIELD_INT(
 		struct placeto_hyper, groups, 0, 1e9,
 		"sets are joined along edges until there are so many groups; 0: every set is one"),
@@ -51,6 +55,7 @@ static const struct named_field fields[] = {
 static const struct placeto_hyper default_hyper = {
 	.hidden = 32,
 	.rounds = 8,
+	.standard = 1,
 	.groups = 100,
 	.max_groups = 4000,
 	.policy_gain = 0.1,
@@ -58,6 +63,7 @@ static const struct placeto_hyper default_hyper = {
 static const struct placeto_hyper paper = {
 	.hidden = 32,
 	.rounds = 8,
+	.standard = 1,
 	.groups = 100,
 	.max_groups = 4000,
 	.policy_gain = 1,
@@ -171,6 +177,27 @@ static void join_groups(struct tape *t, const struct net_model *m, const struct 
 		.n_rounds = 1, .round = round, .n_groups = by.n_groups, .group = by.group};
 }
 
+/* S: a column that hardly differs stays small. */
+static struct mat *standard(struct tape *t, const struct mat *x)
+{
+	const double least = 0.01; /* deviation */
+	uint32_t n = x->rows, d = x->cols;
+	float *out = arena_raw(tape_arena(t), (size_t)n * d, sizeof *out);
+	for (uint32_t j = 0; j < d; j++) {
+		const float *column = x->v + j;
+		double sum = 0, sum2 = 0;
+		for (size_t i = 0; i < n; i++)
+			sum += (double)column[i * d];
+		double mean = sum / n;
+		for (size_t i = 0; i < n; i++)
+			sum2 += ((double)column[i * d] - mean) * ((double)column[i * d] - mean);
+		double scale = 1 / (sqrt(sum2 / n) + least);
+		for (size_t i = 0; i < n; i++)
+			out[i * d + j] = (float)(((double)column[i * d] - mean) * scale);
+	}
+	return tape_input(t, out, n, d); /* nothing is learned behind it */
+}
+
 static int embed(struct tape *t, const struct net_model *m, struct mat *const *p, struct mat *x,
 		 const struct net_plan *plan, struct partition *out, struct embedding *z,
 		 struct err *e)
@@ -191,6 +218,8 @@ static int embed(struct tape *t, const struct net_model *m, struct mat *const *p
 			       4.0 * out->n_groups * out->n_groups * (double)h->rounds *
 				       (double)(h->hidden * h->hidden));
 	struct mat *sum = tape_segment_sum(t, x, out->group, out->n_groups, 0);
+	if (h->standard)
+		sum = standard(t, sum);
 	z->z = tape_linear(t, sum, p[EMBED_WEIGHT], p[EMBED_BIAS], (struct after){0});
 	return 0;
 }
