@@ -213,6 +213,37 @@ loop_measured() {
 	done
 }
 
+@test "what lacks memory is worth less the more it lacks, unless failures are all alike" {
+	cat > tight.json <<-'END'
+		{"devices": [{"name": "a", "mem_bytes": 300}, {"name": "b", "mem_bytes": 300}],
+		 "links": [{"src": "*", "dst": "*", "latency_s": 1, "bytes_per_s": 100}],
+		 "nodes": [{"id": 0, "cost_s": 1, "mem_bytes": 90}, {"id": 1, "cost_s": 1, "mem_bytes": 90}, {"id": 2, "cost_s": 2, "mem_bytes": 90},
+		   {"id": 3, "cost_s": 1, "mem_bytes": 90}, {"id": 4, "cost_s": 2, "mem_bytes": 90}, {"id": 5, "cost_s": 1, "mem_bytes": 90}],
+		 "edges": [{"src": 0, "dst": 1}, {"src": 0, "dst": 2}, {"src": 1, "dst": 3}, {"src": 2, "dst": 4}, {"src": 3, "dst": 5}]}
+	END
+	json2dag tight.json | dagfeat > tight.mp
+	for graded in 0 0.25; do
+		SIM= GPN="--net rnn --recipe rnn --colocate 0 --hidden 16 --threads 1" LEARN="--recipe rnn --episodes 3 --threads 1 --keep --graded $graded" \
+			loop tight.mp out.mp
+		"$HSDAG_PYTHON" - out.mp $graded <<-'PY'
+			import sys, msgpack
+			graded, runs, rewards = float(sys.argv[2]), {}, {}
+			for kind, m in msgpack.Unpacker(open(sys.argv[1], "rb"), max_buffer_size=2**30):
+			    if kind == "run" and m["source"] == "policy": runs.setdefault(m["episode"], []).append(m)
+			    if kind == "update": rewards[m["episode"]] = m["reward"]
+			seen = set()
+			for episode, of in runs.items():
+			    ok = [-m["lat_s"] ** .5 for m in of if m["ok"]]
+			    missing = [m["missing_bytes"] / 600 for m in of if not m["ok"]]
+			    seen |= set(missing)
+			    fail = [min(ok, default=0) - 1 - (x / (x + graded) if graded else 0) for x in missing]
+			    want = sum(ok + fail) / len(of)
+			    assert abs(rewards[episode] - want) < 1e-9, (episode, rewards[episode], want)
+			assert len(rewards) == 3 and len(seen) > 1, seen
+		PY
+	done
+}
+
 @test "usage: what does not go together" {
 	run -2 reinforce --resume --params-to x "$IN" -o out.mp
 	[[ $output == *"--resume needs --checkpoint"* ]]

@@ -26,13 +26,31 @@ static bool goes_below(const struct recipe *recipe)
 	return recipe->log_reward || recipe->sqrt_reward || recipe->time_reward;
 }
 
-/* Rewards of these samples into reward[]; mean and variance of the feasible, or what all that failed have. */
+/* Is it known by how much this failed? */
+static bool is_graded(const struct recipe *recipe, const struct rollout *r, const struct outcome *u)
+{
+	return recipe->graded > 0 && u->missing > 0 && r->memory > 0;
+}
+
+/* How far below the worst a placement is that failed, in penalties: 1, and more where it is known how much is missing,
+ * up to 2. */
+static double failure_of(const struct recipe *recipe, const struct rollout *r,
+			 const struct outcome *u)
+{
+	if (!is_graded(recipe, r, u))
+		return 1;
+	double share = u->missing / r->memory;
+	return 1 + share / (share + recipe->graded);
+}
+
+/* Rewards of these samples into reward[]; the mean of those that ran or whose failure is graded, where none ran of all;
+ * the variance of those that ran. */
 static uint32_t rewards(const struct recipe *recipe, const struct rollout *r,
 			bool (*counts)(const struct sample *), double *reward, double *mean,
 			double *var)
 {
-	double sum = 0, sum2 = 0, worst = 0;
-	uint32_t ok = 0;
+	double sum = 0, sum2 = 0, worst = 0, below = 0, blunt = 0;
+	uint32_t ok = 0, failed = 0, n_blunt = 0;
 	for (uint32_t i = 0; i < r->n_samples; i++) {
 		const struct sample *s = &r->sample[i];
 		reward[i] = 0;
@@ -45,11 +63,22 @@ static uint32_t rewards(const struct recipe *recipe, const struct rollout *r,
 		sum += reward[i];
 		sum2 += reward[i] * reward[i];
 	}
-	for (uint32_t i = 0; i < r->n_samples && goes_below(recipe); i++)
-		if (counts(&r->sample[i]) && !r->sample[i].run.ok)
-			reward[i] = worst - recipe->penalty;
-	*mean = ok ? sum / ok : goes_below(recipe) ? worst - recipe->penalty : 0;
-	*var = ok ? fmax(0, sum2 / ok - *mean * *mean) : 0;
+	for (uint32_t i = 0; i < r->n_samples && goes_below(recipe); i++) {
+		const struct sample *s = &r->sample[i];
+		if (!counts(s) || s->run.ok)
+			continue;
+		reward[i] = worst - recipe->penalty * failure_of(recipe, r, &s->run);
+		bool graded = is_graded(recipe, r, &s->run);
+		below += graded ? reward[i] : 0;
+		blunt += graded ? 0 : reward[i];
+		failed += graded;
+		n_blunt += !graded;
+	}
+	*var = ok ? fmax(0, sum2 / ok - sum / ok * (sum / ok)) : 0;
+	if (ok)
+		blunt = n_blunt = 0;
+	uint32_t n = ok + failed + n_blunt;
+	*mean = n ? (sum + below + blunt) / n : 0;
 	return ok;
 }
 
@@ -60,10 +89,10 @@ void advantage_rewards(const struct recipe *recipe, const struct rollout *r,
 	rewards(recipe, r, counts, reward, &mean, &var);
 }
 
-/* Late in a training placements that fail would only make the gradient noisy. */
+/* Late in a training placements that fail would only make the gradient noisy, unless they say which way is out. */
 static bool is_ignored(const struct recipe *recipe, const struct rollout *r, const struct sample *s)
 {
-	return !s->run.ok && recipe->failed_episodes &&
+	return !s->run.ok && recipe->failed_episodes && !is_graded(recipe, r, &s->run) &&
 	       r->episode > (uint64_t)recipe->failed_episodes;
 }
 

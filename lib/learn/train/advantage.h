@@ -9,7 +9,7 @@
 #include "learn/train/rollout.h"
 
 /* Moving mean and variance of the rewards of feasible placements; the mean goes on with what failing is worth where
- * all placements of an episode fail. */
+ * all placements of an episode fail, and counts those whose failure is `graded`. */
 struct baseline {
 	double mean, var;
 	bool begun;
@@ -21,7 +21,9 @@ struct baseline {
  *
  *   r = 1 / lat, infeasible 0            (Paper, section 3.4), or with log_reward
  *   r = -log(lat / ref), with sqrt_reward -sqrt(lat / ref), with time_reward -lat / ref: infeasible
- *       `penalty` below the worst feasible of the episode; after failed_episodes it has no weight
+ *       `penalty` below the worst feasible of the episode; after failed_episodes it has no weight.
+ *       With `graded`, one that lacks the share s of all memory is penalty (1 + s / (s + graded))
+ *       below, and has weight as long as the training goes on
  *
  * the advantage A is one of
  *

@@ -10,24 +10,26 @@ const char *const recipe_names[] = {"default", "paper", "rnn", "hierarchical", "
 	.loss = 0.2, .idle = 0.2, .blame = 0.3, .least = 1e-4
 /* Of all but Placeto. */
 #define EVEN COMMON, .entropy_decay = 1, .discount = 1
+/* Of all but the paper's. */
+#define GRADED .graded = 0.1
 /* Of the learners with a recurrent placer: a mean of samples, -sqrt(run time), a moving mean. */
 #define RECURRENT \
 	.lr_decay = 1, .gamma = 1, .sqrt_reward = 1, .baseline = 0.1, .mean_loss = 1, .clip = 1
 
 const struct recipe recipes[] = {
-	[RECIPE_DEFAULT] = {EVEN, .lr = 1e-4, .lr_decay = 1, .gamma = 1, .log_reward = 1,
+	[RECIPE_DEFAULT] = {EVEN, GRADED, .lr = 1e-4, .lr_decay = 1, .gamma = 1, .log_reward = 1,
 			    .baseline = 0.3, .normalise = 1, .mean_loss = 1, .clip = 1,
 			    .penalty = 1, .leaves = 1, .costs_lr = 1e-3, .heat = 0.003},
 	[RECIPE_PAPER] = {EVEN, .lr = 1e-4, .lr_decay = 1, .gamma = 0.95},
-	[RECIPE_RNN] = {EVEN, RECURRENT, .lr = 1e-4, .penalty = 1, .failed_episodes = 100},
+	[RECIPE_RNN] = {EVEN, GRADED, RECURRENT, .lr = 1e-4, .penalty = 1, .failed_episodes = 100},
 	/* Its failures are -10 where runs are about -1. */
-	[RECIPE_HIERARCHICAL] = {EVEN, RECURRENT, .lr = 1e-3, .penalty = 9},
+	[RECIPE_HIERARCHICAL] = {EVEN, GRADED, RECURRENT, .lr = 1e-3, .penalty = 9},
 	/* Adam's rate falls from 1e-3 to 1e-4.  What the paper leaves open is so that walks do not end all on one device: much
 	 * entropy at first, advantages of one size, and what comes later counts less. */
-	[RECIPE_PLACETO] = {COMMON, .lr = 1e-3, .lr_decay = 0.998, .lr_least = 1e-4, .gamma = 1,
-			    .time_reward = 1, .normalise = 1, .mean_loss = 1, .entropy = 0.3,
-			    .entropy_decay = 0.98, .discount = 0.9, .clip = 1.25, .penalty = 1,
-			    .visits = 1},
+	[RECIPE_PLACETO] = {COMMON, GRADED, .lr = 1e-3, .lr_decay = 0.998, .lr_least = 1e-4,
+			    .gamma = 1, .time_reward = 1, .normalise = 1, .mean_loss = 1,
+			    .entropy = 0.3, .entropy_decay = 0.98, .discount = 0.9, .clip = 1.25,
+			    .penalty = 1, .visits = 1},
 };
 
 #define REAL(f, lo, hi, help) FIELD_REAL(struct recipe, f, lo, hi, help)
@@ -81,6 +83,9 @@ const struct named_field recipe_fields[] = {
 	     "in the mean; falls to 0 over the training"),
 	REAL(penalty, 0, 1e6,
 	     "log and sqrt reward: how far below the worst an infeasible placement is"),
+	REAL(graded, 0, 1e6,
+	     "share of all memory that, where a placement lacks so much, adds half of\n"
+	     "penalty to it: much adds nearly all of it; 0: nothing is added"),
 	FIELD_INT(struct recipe, failed_episodes, 0, 1000000000,
 		  "episodes after which an infeasible placement teaches nothing; 0: never"),
 	{0},

@@ -40,6 +40,8 @@ struct recipe {
 	                           log_reward (advantage.h); then baseline and normalise rest */
 	double penalty; /* log_reward, sqrt_reward: an infeasible placement is this much worse
 	                           than the worst of its episode; else its reward is 0 */
+	double graded; /* share of all memory that, where it is missing, adds a half of that; a tiny
+	                           bit adds nothing, much nearly all of it again; 0: nothing is added */
 	int64_t failed_episodes; /* in later ones an infeasible placement teaches nothing; 0: in
 	                           all it does */
 

@@ -111,6 +111,7 @@ static int set_outcome(const struct run_rec *u, struct outcome *x, struct err *e
 {
 	*x = (struct outcome){.ok = !u->reason,
 			      .reason = u->reason,
+			      .missing = (double)u->missing_bytes,
 			      .has_clock = u->has_clock,
 			      .began_s = u->began_s,
 			      .clock_s = u->clock_s};

@@ -23,6 +23,7 @@
 struct outcome {
 	bool ok;
 	const char *reason; /* when not ok */
+	double missing; /* then: bytes that devices have too little, all together; 0: not told, or not why */
 	/* When ok: latency, at least RUN_LEAST_S; what is to be small, which is the latency
 	 * where the record says nothing else; and the same of the best single device, 0: there
 	 * is none. */
@@ -47,6 +48,7 @@ struct rollout {
 	uint32_t n_sets, d;
 	bool replayed;       /* parts come too, with Z' */
 	struct arena *arena; /* owns the records of the current episode */
+	double memory;       /* bytes that all devices with a limit have; 0: none is known */
 
 	uint32_t episode;
 	bool begun, first;          /* an episode has begun; it is the first, to which placements

@@ -139,6 +139,8 @@ static int begin_problem(struct training *t, struct err *e)
 		candidates_init(&t->l.cand, p->n);
 	}
 	rollout_init(&t->rollout, p->digest, p->n, t->fifo ? p->d : 0);
+	for (uint32_t i = 0; i < p->devs.k; i++)
+		t->rollout.memory += (double)p->devs.mem_bytes[i];
 	struct trainer *x = &t->trainer;
 	x->recipe = &t->recipe;
 	x->graph = &p->graph;
