@@ -238,7 +238,7 @@ first_cause() {
 	tail -c +$((phase_log_start + 1)) "$phases_log" | grep ': error: ' |
 		grep -v -e "\(truncated\|empty\) input '\(-\|[^']*/\.loop\)'" \
 			-e "input '[^']*' ends where the program that wrote it failed$" \
-			-e 'the reader of the output has gone$' -e ": error: nobody reads '" |
+			-e ": error: nobody reads '" |
 		head -n 1
 }
 

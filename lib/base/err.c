@@ -30,7 +30,15 @@ int err_sys(struct err *e, enum exit_status code, const char *fmt, ...)
 	va_end(ap);
 	size_t n = strlen(e->msg);
 	snprintf(e->msg + n, sizeof e->msg - n, ": %s", strerror(saved));
+	e->told = saved == EPIPE;
 	return -1;
+}
+
+int err_unread(struct err *e)
+{
+	if (e->code == ST_OK)
+		e->told = true;
+	return err_set(e, ST_RUNTIME, "the reader of the output has gone");
 }
 
 int err_prefix(struct err *e, const char *fmt, ...)

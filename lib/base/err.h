@@ -21,7 +21,7 @@ enum exit_status {
 
 struct err {
 	int code;  /* enum exit_status; ST_OK while nothing went wrong */
-	bool told; /* the program in front has said what: nothing is printed */
+	bool told; /* another program of the pipeline has said what: nothing is printed */
 	char msg[1000];
 };
 
@@ -38,8 +38,12 @@ struct err {
 /* Record an error; returns -1 always.  An error already present is kept. */
 int err_set(struct err *e, enum exit_status code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-/* As err_set, with ": " and the text of the current errno appended. */
+/* As err_set, with ": " and the text of the current errno appended.  EPIPE: as err_unread, with this message. */
 int err_sys(struct err *e, enum exit_status code, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* The reader of what is written has gone: it has had enough, or has said why it failed.  As err_set, and
+ * nothing is printed. */
+int err_unread(struct err *e);
 
 /* Put "context: " in front of the message; returns -1 always. */
 int err_prefix(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);

@@ -75,6 +75,8 @@ int msg_error(const struct err *e)
 {
 	if (!e->told)
 		put("error: ", e->msg, "\n");
+	else
+		msg_note(1, "%s", e->msg);
 	return e->code;
 }
 

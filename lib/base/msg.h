@@ -17,8 +17,8 @@ const char *msg_program_name(void);
 void msg_verbose(int level); /* 0 silent (default), 1 -v, 2 -vv */
 int msg_verbosity(void);
 
-/* "prog: error: message" on stderr; returns e->code, the exit status.  Here and below control bytes
- * are written as escapes. */
+/* "prog: error: message" on stderr, with e->told "prog: message", a note of level 1; returns e->code, the exit
+ * status.  Here and below control bytes are written as escapes. */
 int msg_error(const struct err *e);
 
 void msg_warn(const char *fmt, ...) PRINTF_LIKE(1, 2);            /* always shown */

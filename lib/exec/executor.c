@@ -123,7 +123,7 @@ static void check_run(struct executor *x)
 	if (executor_stopped(x))
 		return;
 	if (x->go_on && !x->go_on(x->go_on_arg)) {
-		(void)err_set(&e, ST_RUNTIME, "cannot write the output: its reader has gone");
+		(void)err_unread(&e);
 		executor_fail(x, &e);
 		x->dead = true;
 	} else if (x->limit_s > 0 && clock_s() - x->begin_s > x->limit_s) {
@@ -201,7 +201,7 @@ int executor_run(struct executor *x, struct plan *p, struct exec_sample *out, st
 {
 	if (x->go_on && (x->dead || !x->go_on(x->go_on_arg))) {
 		x->dead = true;
-		return err_set(e, ST_RUNTIME, "cannot write the output: its reader has gone");
+		return err_unread(e);
 	}
 	reset_counters(x, p, out);
 	if (p->variables)

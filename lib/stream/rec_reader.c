@@ -92,7 +92,7 @@ static int wait_input(struct rec_reader *r, struct err *e)
 		if (n < 0)
 			return err_sys(e, ST_RUNTIME, "cannot wait for '%s'", r->name);
 		if (r->watch >= 0 && (p[1].revents & (POLLERR | POLLHUP | POLLNVAL)))
-			return err_set(e, ST_RUNTIME, "the reader of the output has gone");
+			return err_unread(e);
 	}
 	return 0;
 }

@@ -239,7 +239,7 @@ static int write_all(struct rec_writer *w, const void *data, size_t n, struct er
 			continue;
 		}
 		if (k < 0 && errno == EPIPE)
-			return err_set(e, ST_RUNTIME, "the reader of the output has gone");
+			return err_unread(e);
 		if (k < 0)
 			return err_sys(e, ST_RUNTIME, "cannot write '%s'",
 				       w->fd == STDOUT_FILENO ? "standard output" : w->path);

@@ -206,6 +206,18 @@ records.append(["group", {"graph": g["digest"], "method": "test", "n_groups": 3,
 	done
 }
 
+@test "of a stage that fails there is one message: those before it and behind it are quiet" {
+	# Streams that no pipe holds.
+	run -0 --separate-stderr timeout 60 bash -c 'ir2dag "$1" | dagfeat | devsim --probe | placebase nonsense | devsim > none.mp
+		echo "${PIPESTATUS[*]}"' - "$MODELS/rnnlm.xml"
+	[ "$output" = "1 1 1 2 3" ]
+	[ "$stderr" = "placebase: error: unknown method 'nonsense'; --list has them" ]
+	# What has enough says nothing, and -v tells.
+	run -0 --separate-stderr timeout 60 bash -c 'ir2dag -v "$1" | dagfeat | head -c 1 > none.mp; echo "${PIPESTATUS[*]}"' - "$MODELS/rnnlm.xml"
+	[ "$output" = "1 1 0" ]
+	[[ "$stderr" != *"error: "* && "$stderr" == *"ir2dag: the reader of the output has gone"* ]]
+}
+
 @test "a stage that never starts: the others fail soon" {
 	for stage in gpnembed placepolicy devsim reinforce; do
 		g="gpnembed $GPN --params-from loop.fifo $IN" p=placepolicy d="devsim --fixed"

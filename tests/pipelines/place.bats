@@ -185,7 +185,7 @@ whole() {
 	# Whoever speaks first.
 	run -2 bash -c '. "$1"; phases_program=p phases_dir=. phases_log=said phase=search
 		printf "%s\n" "placepolicy: error: truncated input '"'-'"': no end record" "devrun: error: empty input '"'-'"'; expected a stream" \
-			"a: error: the reader of the output has gone" "gpnembed: error: truncated input '"'x/.loop'"': no" \
+			"gpnembed: error: truncated input '"'x/.loop'"': no" \
 			"reinforce: error: truncated input '"'c.mp'"'" > said
 		printf "%s\n" "3 placepolicy" "2 reinforce" > .failed
 		phase_failed' - "$ROOT/pipelines/phases.sh"

@@ -1,4 +1,5 @@
 /* test_base.c - lib/base: random numbers, arenas, thread pool, options, errors, products. */
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -188,6 +189,16 @@ static void errors(void)
 	    "the first error wins");
 	err_prefix(&e, "in '%s'", "x");
 	tap(strcmp(e.msg, "in 'x': first 1") == 0, "context goes in front");
+	err_clear(&e);
+	errno = EPIPE;
+	err_sys(&e, ST_RUNTIME, "cannot write 'x'");
+	tap(e.code == ST_RUNTIME && e.told, "a reader that has gone is not told of");
+	err_unread(&e);
+	err_clear(&e);
+	errno = ENOSPC;
+	err_sys(&e, ST_RUNTIME, "cannot write 'x'");
+	err_unread(&e);
+	tap(!e.told && strstr(e.msg, "cannot write 'x': "), "what went wrong before is");
 	err_escape(text, sizeof text, "a\n\x1b[1m\xff\xc3\xa9", 9);
 	tap(strcmp(text, "a\\n\\x1b[1m\\xff\xc3\xa9") == 0,
 	    "control bytes and bad UTF-8 are escaped");
