@@ -23,6 +23,7 @@
 # keeps until it can run their traps.
 
 interrupted=          # the signal that came last
+insisted=             # there was more than one, in whatever phases
 phase=start           # the one that runs, or ran last
 phase_group=          # its process group; empty: none runs
 phase_signals=0       # that it has had
@@ -34,12 +35,15 @@ phases_times=
 
 say() { echo "$phases_program: $1" >&2; }
 
-# How the worker hears of a signal; RTMIN+4: of the last one again.
+# How the worker hears of a signal; RTMIN+4: of the last one again; RTMIN+5: that there was another one before it, as two that
+# come while it is busy are one to it.
 declare -A phases_signals=([INT]=RTMIN+1 [TERM]=RTMIN+2 [HUP]=RTMIN+3)
 
 # ---- the face ----
 
 face_heard=           # the signal that came last
+face_before=          # the same, whether or not the phase that it came in has ended
+face_insists=         # there was more than one
 face_worker=          # the worker's process, from when it can answer
 
 # What the worker runs sees the variables of this function.
@@ -71,8 +75,15 @@ phases_face() {
 }
 
 face_signal() {
-	face_heard=$1
-	[ -z "$face_worker" ] || kill -s "${phases_signals[$1]}" "$face_worker" 2> /dev/null
+	# A terminal that goes may say so twice.
+	[ -z "$face_before" ] || [ "$1$face_before" = HUPHUP ] || face_insists=yes
+	face_heard=$1 face_before=$1
+	[ -z "$face_worker" ] || face_pass "$1"
+}
+
+face_pass() {
+	[ -z "$face_insists" ] || kill -s RTMIN+5 "$face_worker" 2> /dev/null
+	kill -s "${phases_signals[$1]}" "$face_worker" 2> /dev/null
 }
 
 # The worker's lines: "ready"; "log PHASES FILE", the file quoted; "NUMBER SECONDS NAME" begins a phase, "end" ends it.  Each is answered.
@@ -87,7 +98,7 @@ face_the_worker() {
 			case $word in
 			ready)
 				face_worker=$face_pid
-				[ -z "$face_heard" ] || face_signal "$face_heard"
+				[ -z "$face_heard" ] || face_pass "$face_heard"
 				;;
 			'log '*)
 				read -r total line <<< "${word#log }"
@@ -119,6 +130,7 @@ phases_work() {
 		trap "phase_signal $face_name" "${phases_signals[$face_name]}"
 	done
 	trap send_phase_signal RTMIN+4
+	trap phase_insists RTMIN+5
 	exec {phases_heard}<&0 {phases_tell}>&1 < /dev/null >&"$face_out" {face_out}>&-
 	tell_face ready
 	set -e
@@ -203,6 +215,11 @@ phase_signal() {
 	[ -n "$phase_group" ] || return 0
 	phase_signals=$((phase_signals + 1))
 	send_phase_signal
+}
+
+phase_insists() {
+	insisted=yes
+	phase_waked=$((phase_waked + 1))
 }
 
 send_phase_signal() {

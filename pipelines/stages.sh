@@ -186,7 +186,8 @@ write_results() (
 	[ ! -f "$dir/curves.tsv" ] || told+=(--curve "$dir/curves.tsv")
 	placeout --format html "${told[@]}" ${search:+--search-seconds "$search"} -o "$dir/report.html" "$1"
 	# What was found when.
-	if [ -f "$dir/curves.tsv" ] && tabstat curves "$dir/curves.tsv" > "$dir/.curves" 2>> "$dir/log"; then
+	if [ -f "$dir/curves.tsv" ] && tabstat curves "$dir/curves.tsv" > "$dir/.curves" 2>> "$dir/log" &&
+		[ "$(wc -l < "$dir/.curves")" -gt 1 ]; then
 		tabstat plot --title "$name: what the search ran" "$dir/.curves" > "$dir/curves.svg"
 	fi
 	rm -f "$dir/.curves"

@@ -125,6 +125,32 @@ whole() {
 	[ ! -e late/final.mp ]
 }
 
+@test "two signals at once, when the search has found nothing: the best start; one alone: the same, compared" {
+	cp "$ROOT/tests/models/mobilenet_v3_large.xml" m.xml
+	[ -f m.bin ] || irfill m.xml -o m.bin
+	# shellcheck disable=SC2086
+	run -0 on_terminal "twice/.loop:>int then:0.1>int" "$PLACE" m.xml $LONG -o twice
+	[[ "$output" == *"place: interrupted; keeping the best so far"*"verdict: "*"status 0" ]]
+	whole twice
+	# A second one that comes when the comparison has just ended skips nothing.
+	[[ -e twice/final.mp || "$output" == *"the search's best, not compared"*"verdict: not compared in pairs"* ]]
+	# shellcheck disable=SC2086
+	run -0 on_terminal "once/.loop:>int" "$PLACE" small_summator.xml $LONG -o once
+	[[ "$output" == *"place: interrupted; keeping the best so far"*"verdict: "*"status 0" ]]
+	whole once
+	recdump --check once/final.mp
+	# Later, too.
+	# shellcheck disable=SC2086
+	run -0 on_terminal "later/log:episode>term then:0.15>int" "$PLACE" small_summator.xml $LONG -o later
+	[[ "$output" == *"status 0" && ( -e later/final.mp || "$output" == *"the search's best, not compared"* ) ]]
+	whole later
+	# No start, no placement.
+	# shellcheck disable=SC2086
+	run -0 on_terminal "none/.loop:>int then:0.15>int" "$PLACE" m.xml $LONG --from none -o none
+	[[ "$output" == *"place: interrupted"*"status "@(0|130) ]]
+	[[ "$output" == *"status 130" || -e none/placement.json ]]
+}
+
 @test "a signal before there is a placement: one line, and 128 + its number" {
 	cp "$ROOT/tests/models/mobilenet_v3_large.xml" m.xml
 	[ -f m.bin ] || irfill m.xml -o m.bin

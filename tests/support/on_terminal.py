@@ -1,5 +1,6 @@
 """on_terminal.py WHEN COMMAND... - COMMAND on a terminal of its own, and what is done to it meanwhile.  WHEN:
-"FILE:TEXT>ACTION", several with spaces between: when FILE holds TEXT, or "after:SECONDS>ACTION", int (Ctrl-C), term (SIGTERM to
+"FILE:TEXT>ACTION", several with spaces between: when FILE holds TEXT (FILE: is there), or "after:SECONDS>ACTION", of the start, or
+"then:SECONDS>ACTION", of the last action: int (Ctrl-C), term (SIGTERM to
 COMMAND), kill (SIGKILL to it alone), hup (the terminal goes), all (SIGTERM to all processes of its session) or the name of a program
 of it that is killed.  Prints what the terminal showed, and "status N"."""
 import glob, os, pty, select, signal, sys, time
@@ -8,8 +9,10 @@ acts, command = [a.split(">") for a in sys.argv[1].split()], sys.argv[2:]
 
 
 def holds(file, text):
-    if file == "after":
-        return time.time() > began + float(text)
+    if file in ("after", "then"):
+        return time.time() > (began if file == "after" else acted) + float(text)
+    if not text:
+        return os.path.exists(file)  # it may be a pipe
     try:
         return text in open(file, errors="replace").read()
     except OSError:
@@ -28,14 +31,14 @@ def signal_session(leader, program):
             pass  # it has ended meanwhile
 
 
-began = time.time()
+began = acted = time.time()
 pid, fd = pty.fork()
 if pid == 0:
     os.execvp(command[0], command)
 shown, end = b"", time.time() + 300
 while time.time() < end:
     if acts and holds(*acts[0][0].split(":")):
-        action = acts.pop(0)[1]
+        action, acted = acts.pop(0)[1], time.time()
         if action == "int":
             os.write(fd, b"\x03")
         elif action == "term":
