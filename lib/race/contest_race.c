@@ -141,6 +141,8 @@ static int run_burst(void *ctx, uint32_t arm, uint32_t block, uint32_t n, double
 	struct racers *r = ctx;
 	int rc = arm == 0 && r->pooled ? burst_of_pool(r, block, n, run_s, e)
 				       : burst_of(r, r->who[arm], n, run_s, e);
+	if (rc > 0 && r->drift && !(arm == 0 && r->pooled))
+		drift_busy(r->drift, arm, block, r->x->c[r->who[arm]].m.busy_s);
 	if (r->hear && clock_s(r) - r->heard_s >= 1) {
 		r->heard_s = clock_s(r);
 		tell_standing(r);

@@ -7,24 +7,25 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "race/drift_draws.h"
+#include "race/drift_lean.h"
+#include "race/drift_level.h"
 #include "stats/quantile.h"
 
 /* Devices that are made alike differ by so much for good: a standard deviation. */
 static const double LASTING = 0.03;
 static const double FAR = 2; /* such deviations from that are not for good */
 /* What the mean of a race is off by, over what varies in it, as variances: drift may outlast it. */
-static const double OUTLASTS = 3;
+static const double OUTLASTS = 8;
 /* Before there are bursts, devices are supposed to vary by so much, as so many bursts would say. */
 static const double FIRST_SPREAD = 0.01;
 enum { FIRST_BURSTS = 4 };
 /* Of a device's slowdown an arm feels so much more or less than its schedule says: a standard deviation
  * (docs/results/regret.md). */
 static const double WRONG_SHARE = 0.15;
-static const double NEWS = 0.002; /* what devices are counts as new when it changes by so much */
+static const double NEWS = 0.002;    /* what devices are counts as new when it changes by so much */
+static const double NEWS_PACE = 0.1; /* the same for how fast they change */
 static const double MEDIAN_TO_SIGMA = 1.4826, OUTLIER = 2.5;
-enum { REACH = 6 };            /* blocks that a burst tells of, before and after its own */
-enum { LEAD_DRAWS = 200 };     /* of lasting differences */
-static const double WIDTH = 2; /* blocks; the standard deviation of the weights */
+enum { LEAD_DRAWS = 200 }; /* of lasting differences */
 
 struct drift {
 	struct drift_source source;
@@ -43,6 +44,8 @@ struct drift {
 	uint32_t n_bursts, *block;
 	double *log_slow; /* (n_bursts,k) */
 	size_t cap_block, cap_slow;
+	struct drift_pace pace;
+	struct leans *leans;
 	/* Blocks. */
 	uint32_t n_blocks;
 	double *slow_then; /* (n_blocks,k) logarithms that excess was computed with */
@@ -72,6 +75,7 @@ struct drift *drift_new(const struct drift_source *source, uint32_t n, uint32_t 
 	x->lasting_sd = MEM_NEWN(double, (size_t)k + 1);
 	x->ran = MEM_NEWN(bool, (size_t)k + 1);
 	x->apart = MEM_NEWN(double, (size_t)rows_of(x) * k + 1);
+	x->leans = leans_new(n, k);
 	return x;
 }
 
@@ -93,6 +97,7 @@ void drift_free(struct drift *x)
 	mem_free(x->block);
 	mem_free(x->log_slow);
 	mem_free(x->excess);
+	leans_free(x->leans);
 	mem_free(x);
 }
 
@@ -155,26 +160,36 @@ static double middle_of(const struct drift *x, uint32_t d, double *room, double 
 /* Of a difference that was there all the time, a part is for good: the more, the less it varied. */
 static void find_lasting(struct drift *x)
 {
-	double *room = MEM_NEWN(double, x->n_bursts), change = 0;
-	bool other_sd = false;
+	double *room = MEM_NEWN(double, x->n_bursts);
+	bool changes = false;
 	for (uint32_t d = 0; d < x->k; d++) {
 		double var, mid = middle_of(x, d, room, &var);
 		double own = LASTING * LASTING,
 		       drifts = fmax(OUTLASTS * var, mid * mid - FAR * FAR * own);
 		double now = mid * own / (own + drifts);
 		double sd = sqrt(own * drifts / (own + drifts));
-		change = fmax(change, fabs(now - x->lasting[d]));
-		other_sd = other_sd || fabs(sd - x->lasting_sd[d]) > NEWS;
-		if (fabs(now - x->lasting[d]) > NEWS)
-			x->lasting[d] = now;
-		if (fabs(sd - x->lasting_sd[d]) > NEWS)
-			x->lasting_sd[d] = sd;
+		if (fabs(now - x->lasting[d]) <= NEWS && fabs(sd - x->lasting_sd[d]) <= NEWS)
+			continue;
+		x->lasting[d] = now;
+		x->lasting_sd[d] = sd;
+		changes = true;
 	}
 	mem_free(room);
-	if (change > NEWS)
-		expect_news(x, 0);
-	for (uint32_t i = 0; i < x->n_blocks && other_sd; i++)
+	for (uint32_t i = 0; i < x->n_blocks && changes; i++)
 		forget(x, i);
+	for (uint32_t i = 0; i < x->n && changes; i++)
+		x->usual_s[i] = NAN;
+}
+
+static void find_pace(struct drift *x)
+{
+	struct drift_pace now =
+		drift_pace_of(&(struct drift_bursts){x->n_bursts, x->k, x->block, x->log_slow});
+	if (fabs(now.keep - x->pace.keep) < NEWS_PACE &&
+	    fabs(now.jump - x->pace.jump) < NEWS_PACE * x->pace.jump)
+		return;
+	x->pace = now;
+	expect_news(x, 0);
 }
 
 void drift_add(struct drift *x, uint32_t block, const double *log_slow)
@@ -191,45 +206,9 @@ void drift_add(struct drift *x, uint32_t block, const double *log_slow)
 	}
 	if (block >= x->n_blocks)
 		grow_blocks(x, block + 1);
-	expect_news(x, block > REACH ? block - REACH : 0);
+	expect_news(x, block > DRIFT_REACH ? block - DRIFT_REACH : 0);
+	find_pace(x);
 	find_lasting(x);
-}
-
-/* What consists of others is as slow (k) as the slowest of them. */
-static void slow_wholes(const struct drift *x, double *slow)
-{
-	for (uint32_t d = 0; d < x->k && x->has; d++) {
-		double most = -INFINITY;
-		for (uint32_t i = 0; i < x->k; i++)
-			most = x->has[(size_t)d * x->k + i] ? fmax(most, slow[i]) : most;
-		slow[d] = isinf(most) ? slow[d] : most;
-	}
-}
-
-/* Logarithms of slow of a block, of devices without parts: the mean of the bursts around it; of a
- * block without any, of the last before. */
-static void find_slow(struct drift *x, uint32_t block)
-{
-	double weight = 0;
-	uint32_t before = 0;
-	for (uint32_t d = 0; d < x->k; d++)
-		x->slow[d] = 0;
-	for (uint32_t i = x->n_bursts; i-- > 0;) {
-		double far = ((double)x->block[i] - block) / WIDTH, w = exp(-far * far / 2);
-		if (x->block[i] > block + REACH)
-			continue;
-		if (x->block[i] + REACH < block) {
-			before = i;
-			break;
-		}
-		weight += w;
-		for (uint32_t d = 0; d < x->k; d++)
-			x->slow[d] += w * x->log_slow[(size_t)i * x->k + d];
-	}
-	for (uint32_t d = 0; d < x->k; d++)
-		x->slow[d] = (weight > 0 ? x->slow[d] / weight
-					 : x->log_slow[(size_t)before * x->k + d]) -
-			     x->lasting[d];
 }
 
 /* What is known of a block's devices is up to date; what was computed before is forgotten when it
@@ -241,7 +220,8 @@ static void update_block(struct drift *x, uint32_t block)
 	if (!x->news[block])
 		return;
 	x->news[block] = false;
-	find_slow(x, block);
+	drift_level(&(struct drift_bursts){x->n_bursts, x->k, x->block, x->log_slow}, &x->pace,
+		    block, x->slow);
 	for (uint32_t d = 0; d < x->k; d++)
 		changes = changes || !(fabs(x->slow[d] - then[d]) <= NEWS);
 	if (!changes)
@@ -250,39 +230,60 @@ static void update_block(struct drift *x, uint32_t block)
 	forget(x, block);
 }
 
-/* What is asked of an arm once: its time with devices as usual, and where that may be wrong. */
+/* What lasts of a difference of device d, by a draw. */
+static double lasts(const struct drift *x, uint32_t draw, uint32_t d)
+{
+	return x->lasting[d] + x->lasting_sd[d] * x->apart[(size_t)draw * x->k + d];
+}
+
+/* How slow devices are for an arm that are as slow as then (k; NULL: as for good), into slow (rows,k).  What consists of
+ * others takes what it takes for good, and longer by as much as the part that is the furthest from that. */
+static void draw_slow(struct drift *x, uint32_t arm, const double *then)
+{
+	const double *lean = leans_of(x->leans, arm);
+	for (uint32_t i = 0; i < rows_of(x); i++) {
+		double *slow = &x->slow[(size_t)i * x->k];
+		for (uint32_t d = 0; d < x->k; d++)
+			slow[d] = then ? then[d] : lasts(x, i, d);
+		for (uint32_t d = 0; d < x->k && x->has; d++) {
+			double most = -INFINITY;
+			for (uint32_t p = 0; p < x->k; p++)
+				if (x->has[(size_t)d * x->k + p])
+					most = fmax(most, slow[p] - lasts(x, i, p));
+			slow[d] = isinf(most) ? slow[d] : most;
+		}
+		for (uint32_t d = 0; d < x->k; d++)
+			slow[d] += lean[d];
+	}
+}
+
+static double predict(struct drift *x, uint32_t arm, const double *then, double *log_s)
+{
+	draw_slow(x, arm, then);
+	for (size_t i = 0; i < (size_t)rows_of(x) * x->k; i++)
+		x->slow[i] = exp(x->slow[i]);
+	return x->source.predict(x->source.ctx, arm, x->slow, log_s);
+}
+
+/* What an arm takes with devices as for good; and once, where that may be wrong. */
 static void ask_usual(struct drift *x, uint32_t arm)
 {
 	const struct drift_source *s = &x->source;
 	double *share = x->slow; /* room */
-	x->usual_s[arm] = s->predict(s->ctx, arm, NULL, &x->usual_log[(size_t)arm * s->n_draws]);
+	x->usual_s[arm] = predict(x, arm, NULL, &x->usual_log[(size_t)arm * s->n_draws]);
 	if (!s->share)
 		return;
 	s->share(s->ctx, arm, share);
 	drift_draw_arm(arm, s->n_draws, x->k, share, &x->wrong[(size_t)arm * s->n_draws * x->k]);
 }
 
-/* How slow devices are that are as slow as then (k), into slow (rows,k): what is taken for good of that
- * may be more or less. */
-static void draw_slow(struct drift *x, const double *then)
-{
-	for (uint32_t i = 0; i < rows_of(x); i++) {
-		double *slow = &x->slow[(size_t)i * x->k];
-		const double *apart = &x->apart[(size_t)i * x->k];
-		for (uint32_t d = 0; d < x->k; d++)
-			slow[d] = then[d] + x->lasting_sd[d] * apart[d];
-		slow_wholes(x, slow);
-	}
-}
-
-/* What the schedule of an arm has wrong, by a draw of devices (k). */
-static double schedule_error(const struct drift *x, uint32_t arm, uint32_t draw)
+/* What the schedule of an arm has wrong, by a draw, with devices as then (k). */
+static double schedule_error(const struct drift *x, uint32_t arm, uint32_t draw, const double *then)
 {
 	const double *wrong = &x->wrong[((size_t)arm * x->source.n_draws + draw) * x->k];
-	const double *slow = &x->slow[(size_t)draw * x->k];
 	double sum = 0;
 	for (uint32_t d = 0; d < x->k; d++)
-		sum += wrong[d] * slow[d];
+		sum += wrong[d] * (then[d] - lasts(x, draw, d));
 	return WRONG_SHARE * sum;
 }
 
@@ -297,24 +298,52 @@ static void predict_excess(struct drift *x, uint32_t arm, const double *then, do
 		ask_usual(x, arm);
 	if (!(x->usual_s[arm] > 0))
 		return;
-	draw_slow(x, then);
+	double now_s = predict(x, arm, then, x->now_log);
+	if (!(now_s > 0))
+		return;
+	out[0] = log(now_s / x->usual_s[arm]);
 	for (uint32_t i = 0; i < s->n_draws; i++)
-		out[1 + i] = schedule_error(x, arm, i) - usual[i];
-	for (size_t i = 0; i < (size_t)rows_of(x) * x->k; i++)
-		x->slow[i] = exp(x->slow[i]);
-	double now_s = s->predict(s->ctx, arm, x->slow, x->now_log);
-	out[0] = now_s > 0 ? log(now_s / x->usual_s[arm]) : 0;
-	for (uint32_t i = 0; i < s->n_draws; i++)
-		out[1 + i] = now_s > 0 ? out[1 + i] + x->now_log[i] : 0;
+		out[1 + i] = schedule_error(x, arm, i, then) + x->now_log[i] - usual[i];
+}
+
+void drift_busy(struct drift *x, uint32_t arm, uint32_t block, const double *busy_s)
+{
+	leans_add(x->leans, arm, block, busy_s);
+}
+
+static const double *level_of(void *ctx, uint32_t block)
+{
+	struct drift *x = ctx;
+	if (block >= x->n_blocks)
+		grow_blocks(x, block + 1);
+	update_block(x, block);
+	return &x->slow_then[(size_t)block * x->k];
+}
+
+/* The lean of an arm, where there are bursts of it that say more. */
+static void find_lean(struct drift *x, uint32_t arm)
+{
+	if (!x->source.share || !leans_due(x->leans, arm))
+		return;
+	double *share = MEM_NEWN(double, (size_t)x->k + 1);
+	x->source.share(x->source.ctx, arm, share);
+	for (uint32_t d = 0; d < x->k; d++)
+		share[d] = x->ran[d] ? share[d] : 0;
+	if (leans_find(x->leans, arm, share, level_of, x)) {
+		x->usual_s[arm] = NAN;
+		for (uint32_t i = 0; i < x->n_blocks; i++)
+			*excess_of(x, i, arm) = NAN;
+	}
+	mem_free(share);
 }
 
 double drift_excess(struct drift *x, uint32_t arm, uint32_t block, double *draw)
 {
 	uint32_t n_draws = x->source.n_draws;
-	if (block >= x->n_blocks && x->n_bursts > 0)
-		grow_blocks(x, block + 1);
-	if (x->n_bursts > 0)
-		update_block(x, block);
+	if (x->n_bursts > 0) {
+		level_of(x, block);
+		find_lean(x, arm);
+	}
 	double *known = x->n_bursts > 0 ? excess_of(x, block, arm) : NULL;
 	if (known && isnan(*known))
 		predict_excess(x, arm, &x->slow_then[(size_t)block * x->k], known);

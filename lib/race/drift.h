@@ -2,16 +2,17 @@
  *
  * A core may be slower than its like for longer than a race takes, by as much as half.  What leans on
  * it then looks slow, and what is balanced looks slower than it is, wherever the race is won.  How
- * fast each device is tell bursts of everything on it alone; between them is a weighted mean of those
- * of the blocks nearby.  What that does to an arm tells its schedule, predicted for devices that
- * are so fast: where its critical path lies depends on it.
+ * fast each device is tell bursts of everything on it alone (drift_level.h).  What that does to an arm
+ * tells its schedule, predicted for devices that are so fast: where its critical path lies depends on
+ * it, and on what its devices really compute (drift_lean.h).
  *
  * Devices may differ for good, too, a little.  A difference that was there all the time and hardly
  * varied is taken for one of these, one that comes and goes, or is large, for drift.  How much of it
  * is for good no race can tell, nor how slow a schedule becomes by a slow device: an excess comes with
- * draws of both.
+ * draws of both.  What is for good is in an arm's own time: its excess is over that.
  *
- * A device that consists of others, as one of all cores, is as slow as the slowest of them. */
+ * A device that consists of others, as one of all cores, is as slow as the slowest of them, over what
+ * that one is for good. */
 #ifndef HSDAG_RACE_DRIFT_H
 #define HSDAG_RACE_DRIFT_H
 
@@ -38,6 +39,9 @@ void drift_free(struct drift *x);
 /* log_slow (k): how much longer each device took in this block than the mean of its like, as a
  * logarithm; 0: it is not followed.  Blocks ascend. */
 void drift_add(struct drift *x, uint32_t block, const double *log_slow);
+
+/* What each device (k) computed in a run of an arm in a block, in seconds: drift_lean.h. */
+void drift_busy(struct drift *x, uint32_t arm, uint32_t block, const double *busy_s);
 
 /* As race_source.excess; 0 before anything was added. */
 double drift_excess(struct drift *x, uint32_t arm, uint32_t block, double *draw);
