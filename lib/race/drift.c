@@ -16,6 +16,8 @@ static const double LASTING = 0.03;
 static const double FAR = 2; /* such deviations from that are not for good */
 /* What the mean of a race is off by, over what varies in it, as variances: drift may outlast it. */
 static const double OUTLASTS = 8;
+/* Drift that hardly varied in a race may be of the size of the difference that was seen: so much of its square. */
+static const double UNVARIED = 0.4;
 /* Before there are bursts, devices are supposed to vary by so much, as so many bursts would say. */
 static const double FIRST_SPREAD = 0.01;
 enum { FIRST_BURSTS = 4 };
@@ -165,7 +167,8 @@ static void find_lasting(struct drift *x)
 	for (uint32_t d = 0; d < x->k; d++) {
 		double var, mid = middle_of(x, d, room, &var);
 		double own = LASTING * LASTING,
-		       drifts = fmax(OUTLASTS * var, mid * mid - FAR * FAR * own);
+		       drifts = fmax(fmax(OUTLASTS * var, UNVARIED * mid * mid),
+				     mid * mid - FAR * FAR * own);
 		double now = mid * own / (own + drifts);
 		double sd = sqrt(own * drifts / (own + drifts));
 		if (fabs(now - x->lasting[d]) <= NEWS && fabs(sd - x->lasting_sd[d]) <= NEWS)
