@@ -35,9 +35,10 @@ phases_times=
 
 say() { echo "$phases_program: $1" >&2; }
 
-# How the worker hears of a signal; RTMIN+4: of the last one again; RTMIN+5: that there was another one before it, as two that
-# come while it is busy are one to it.
+# How the worker hears of a signal, and of one that was not the first, as two that come while it is busy are one to it; RTMIN+4:
+# of the last one again.  Always by one signal alone: of two at once that interrupt a wait, bash can lose one.
 declare -A phases_signals=([INT]=RTMIN+1 [TERM]=RTMIN+2 [HUP]=RTMIN+3)
+declare -A phases_insisting=([INT]=RTMIN+5 [TERM]=RTMIN+6 [HUP]=RTMIN+7)
 
 # ---- the face ----
 
@@ -82,8 +83,9 @@ face_signal() {
 }
 
 face_pass() {
-	[ -z "$face_insists" ] || kill -s RTMIN+5 "$face_worker" 2> /dev/null
-	kill -s "${phases_signals[$1]}" "$face_worker" 2> /dev/null
+	local signal=${phases_signals[$1]}
+	[ -z "$face_insists" ] || signal=${phases_insisting[$1]}
+	kill -s "$signal" "$face_worker" 2> /dev/null
 }
 
 # The worker's lines: "ready"; "log PHASES FILE", the file quoted; "NUMBER SECONDS NAME" begins a phase, "end" ends it.  Each is answered.
@@ -128,9 +130,10 @@ phases_work() {
 	for face_name in INT TERM HUP; do
 		# shellcheck disable=SC2064
 		trap "phase_signal $face_name" "${phases_signals[$face_name]}"
+		# shellcheck disable=SC2064
+		trap "insisted=yes; phase_signal $face_name" "${phases_insisting[$face_name]}"
 	done
 	trap send_phase_signal RTMIN+4
-	trap phase_insists RTMIN+5
 	exec {phases_heard}<&0 {phases_tell}>&1 < /dev/null >&"$face_out" {face_out}>&-
 	tell_face ready
 	set -e
@@ -215,11 +218,6 @@ phase_signal() {
 	[ -n "$phase_group" ] || return 0
 	phase_signals=$((phase_signals + 1))
 	send_phase_signal
-}
-
-phase_insists() {
-	insisted=yes
-	phase_waked=$((phase_waked + 1))
 }
 
 send_phase_signal() {
