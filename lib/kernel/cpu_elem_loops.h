@@ -44,6 +44,11 @@ static inline float LEVEL(rounded_away)(float v)
 		} \
 	} while (0)
 
+static void LEVEL(softplus)(const float *x, float *y, int64_t n)
+{
+	EACH_VECTOR(LEVEL(softpluses)(v));
+}
+
 static void LEVEL(gelu)(const float *x, float *y, int64_t n)
 {
 	EACH_VECTOR(LEVEL(gelus)(v));
@@ -102,7 +107,13 @@ static bool LEVEL(unary)(enum op_kind kind, const struct unary_args *u, const fl
 	case OP_HARD_SIGMOID: EACH(a * v + b < 0 ? 0 : a * v + b > 1 ? 1 : a * v + b);
 	case OP_ELU: EACH(LEVEL(velu)(v, a, 1));
 	case OP_SELU: EACH(LEVEL(velu)(v, b * a, b));
-	case OP_SOFT_PLUS: EACH(LEVEL(vsoftplus)(v));
+	case OP_SOFT_PLUS:
+#if LEVEL_WIDTH == 16
+		LEVEL(softplus)(x, y, n);
+		return true;
+#else
+		EACH(LEVEL(vsoftplus)(v));
+#endif
 	case OP_MISH: EACH(LEVEL(vmish)(v));
 	case OP_LOG: EACH(LEVEL(vlog)(v));
 	case OP_SOFT_SIGN: EACH(v / (1 + (v < 0 ? -v : v)));
@@ -498,7 +509,46 @@ static void LEVEL(softmax)(const float *x, float *y, int64_t n)
 }
 #undef REDUCE
 
-#if LEVEL_WIDTH > 4
+/* The remainder of one division, of p's sign, or of q's (floor). */
+static inline float LEVEL(fmod_of)(bool floor, float p, float q)
+{
+	float v = __builtin_fmodf(p, q);
+	return floor && v != 0 && (v < 0) != (q < 0) ? v + q : v;
+}
+
+#if LEVEL_WIDTH == 16
+/* Remainders of divisions with one rounding, so exact where the quotient has less than 24 bits; vectors with a larger
+ * one are computed by fmod. */
+static void LEVEL(remainder)(bool floor, const float *a, int sa, const float *b, int sb, float *y,
+			     int64_t n)
+{
+	const VEC sizes = _mm512_castsi512_ps(_mm512_set1_epi32(0x7fffffff)), sign = VALL(-0.0f);
+	for (int64_t i = 0; i < n; i += 16) {
+		const __mmask16 some = SOME(i);
+		VEC x = sa ? _mm512_maskz_loadu_ps(some, a + i) : VALL(*a);
+		VEC d = sb ? _mm512_mask_loadu_ps(VALL(1.0f), some, b + i) : VALL(*b);
+		VEC size = _mm512_and_ps(d, sizes), t = _mm512_div_ps(x, d);
+		t = floor ? _mm512_roundscale_ps(t, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)
+			  : _mm512_roundscale_ps(t, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+		VEC v = VFNMA(t, d, x);
+		__mmask16 near = _mm512_cmp_ps_mask(_mm512_and_ps(t, sizes), VALL(0x1p22f), _CMP_LT_OQ) &
+				 _mm512_cmp_ps_mask(size, VALL(0x1p127f), _CMP_LT_OQ);
+		/* A quotient that was rounded to the next integer: the rest has the wrong sign. */
+		VEC like = _mm512_and_ps(floor ? d : x, sign);
+		__mmask16 wrong = _mm512_cmp_ps_mask(_mm512_xor_ps(v, like), VALL(0.0f), _CMP_LT_OQ);
+		v = _mm512_mask_add_ps(v, wrong, v, _mm512_or_ps(size, like));
+		if (near != 0xffff) {
+			float p[16], q[16], r[16];
+			VSTORE(p, x);
+			VSTORE(q, d);
+			for (int j = 0; j < 16; j++)
+				r[j] = LEVEL(fmod_of)(floor, p[j], q[j]);
+			v = VLOAD(r);
+		}
+		_mm512_mask_storeu_ps(y + i, some, v);
+	}
+}
+#elif LEVEL_WIDTH > 4
 /* Remainders of divisions, of p's sign, or of q's (floor); with one rounding, so exact where the
  * quotient has less than 24 bits.  Pieces with a larger one are computed by fmod. */
 static void LEVEL(remainder)(bool floor, const float *a, int sa, const float *b, int sb, float *y,
@@ -531,10 +581,8 @@ static void LEVEL(remainder)(bool floor, const float *a, int sa, const float *b,
 			r[i] = v + (floor ? turned : none);
 		}
 		bool wide = LEVEL(max)(far, PIECE) > 0;
-		for (int64_t i = 0; i < m && wide; i++) {
-			float v = __builtin_fmodf(p[i], q[i]);
-			r[i] = floor && v != 0 && (v < 0) != (q[i] < 0) ? v + q[i] : v;
-		}
+		for (int64_t i = 0; i < m && wide; i++)
+			r[i] = LEVEL(fmod_of)(floor, p[i], q[i]);
 		__builtin_memcpy(y + i0, r, (size_t)m * sizeof *y);
 	}
 }

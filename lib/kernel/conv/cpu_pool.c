@@ -321,21 +321,22 @@ int run_adaptive_pool(const struct kernel_call *k, struct err *e)
 	return 0;
 }
 
+struct adaptive_max_run {
+	const struct kernel_call *k;
+	int64_t planes, in[3], size[3];
+	int n_tasks;
+};
+
 /* The greatest of each part and where in its plane it is. */
-int run_adaptive_max_pool(const struct kernel_call *k, struct err *e)
+static void adaptive_max_task(void *arg, int task, int thread)
 {
-	const struct tensor *x = &k->in[0], *out = &k->out[0];
-	int n = (int)x->rank - 2;
-	int64_t in[3], size[3], planes = x->dim[0] * x->dim[1];
-	const float *from = x->data;
-	(void)e;
-	for (int i = 0; i < 3; i++) {
-		int d = i - (3 - n);
-		in[i] = d < 0 ? 1 : x->dim[2 + d];
-		size[i] = d < 0 ? 1 : out->dim[2 + d];
-	}
-	int64_t plane = in[0] * in[1] * in[2], n_out = size[0] * size[1] * size[2];
-	for (int64_t i = 0; i < planes * n_out; i++) {
+	const struct adaptive_max_run *r = arg;
+	const struct kernel_call *k = r->k;
+	const int64_t *in = r->in, *size = r->size;
+	int64_t plane = in[0] * in[1] * in[2], n_out = size[0] * size[1] * size[2], first, end;
+	(void)thread;
+	cpu_range(r->planes, r->n_tasks, task, &first, &end);
+	for (int64_t i = first * n_out; i < end * n_out; i++) {
 		int64_t at[3] = {i % n_out / size[2] / size[1], i % n_out / size[2] % size[1],
 				 i % size[2]},
 			lo[3], hi[3];
@@ -343,7 +344,7 @@ int run_adaptive_max_pool(const struct kernel_call *k, struct err *e)
 			lo[d] = at[d] * in[d] / size[d];
 			hi[d] = ((at[d] + 1) * in[d] + size[d] - 1) / size[d];
 		}
-		const float *part = from + i / n_out * plane;
+		const float *part = (const float *)k->in[0].data + i / n_out * plane;
 		int64_t best = (lo[0] * in[1] + lo[1]) * in[2] + lo[2];
 		for (int64_t z = lo[0]; z < hi[0]; z++)
 			for (int64_t y = lo[1]; y < hi[1]; y++)
@@ -351,9 +352,25 @@ int run_adaptive_max_pool(const struct kernel_call *k, struct err *e)
 				     p < (z * in[1] + y) * in[2] + hi[2]; p++)
 					if (part[p] > part[best])
 						best = p;
-		((float *)out->data)[i] = part[best];
+		((float *)k->out[0].data)[i] = part[best];
 		if (k->op->n_out > 1 && k->out[1].data)
 			tensor_set_int(&k->out[1], i, best);
 	}
+}
+
+int run_adaptive_max_pool(const struct kernel_call *k, struct err *e)
+{
+	const struct tensor *x = &k->in[0], *out = &k->out[0];
+	struct adaptive_max_run r = {.k = k, .planes = x->dim[0] * x->dim[1]};
+	int n = (int)x->rank - 2;
+	(void)e;
+	for (int i = 0; i < 3; i++) {
+		int d = i - (3 - n);
+		r.in[i] = d < 0 ? 1 : x->dim[2 + d];
+		r.size[i] = d < 0 ? 1 : out->dim[2 + d];
+	}
+	r.n_tasks = cpu_tasks(tensor_elements(x), GRAIN);
+	r.n_tasks = r.n_tasks < r.planes ? r.n_tasks : (int)r.planes;
+	cpu_parallel(k->ctx, r.n_tasks, adaptive_max_task, &r);
 	return 0;
 }

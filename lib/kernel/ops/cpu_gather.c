@@ -23,6 +23,34 @@ struct gather_run {
 	int n_tasks;
 };
 
+enum { FEW_INDICES = 512 };
+
+/* The same with a row a piece, elements that stay as they are, and few indices for all: these are read once. */
+static void few_task(void *arg, int task, int thread)
+{
+	const struct gather_run *r = arg;
+	size_t bytes = (size_t)r->inner * cpu_elem_size(r->data->elem);
+	int64_t lo, hi, from[FEW_INDICES];
+	(void)thread;
+	cpu_range(r->outer * r->n_index, r->n_tasks, task, &lo, &hi);
+	for (int64_t i = 0; i < r->n_index; i++)
+		from[i] = index_fix(tensor_int(r->index, i), r->size);
+	int64_t i = lo % r->n_index;
+	const char *block =
+		(const char *)r->data->data + (size_t)(lo / r->n_index * r->size) * bytes;
+	char *dst = (char *)r->out->data + (size_t)lo * bytes;
+	for (; lo < hi; lo++, dst += bytes) {
+		if (from[i] < 0)
+			memset(dst, 0, bytes);
+		else
+			memcpy(dst, block + (size_t)from[i] * bytes, bytes);
+		if (++i < r->n_index)
+			continue;
+		i = 0;
+		block += (size_t)r->size * bytes;
+	}
+}
+
 /* Rows: (batch, outer, index), each in pieces. */
 static void gather_task(void *arg, int task, int thread)
 {
@@ -69,7 +97,9 @@ int run_gather(const struct kernel_call *k, struct err *e)
 		r.pieces = (r.n_tasks + rows - 1) / rows;
 	if (r.n_tasks > rows * r.pieces)
 		r.n_tasks = (int)(rows * r.pieces);
-	cpu_parallel(k->ctx, r.n_tasks, gather_task, &r);
+	bool few = r.batch == 1 && r.pieces == 1 && r.n_index <= FEW_INDICES && r.outer > 1 &&
+		   !r.data->quant && r.data->elem == r.out->elem;
+	cpu_parallel(k->ctx, r.n_tasks, few ? few_task : gather_task, &r);
 	return 0;
 }
 

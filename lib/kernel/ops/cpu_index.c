@@ -1,6 +1,14 @@
 /* cpu_index.c - see cpu_index.h. */
 #include "kernel/ops/cpu_index.h"
 
+#define PLACES(value) \
+	do { \
+		for (int64_t j = 0; j < n; j++) { \
+			int64_t p = index_fix(value, data->dim[axis]); \
+			to[i - lo + j] = p < 0 ? -1 : base + j * by + p * step; \
+		} \
+	} while (0)
+
 void index_places(const struct tensor *data, const struct tensor *index, int axis, int64_t lo,
 		  int64_t hi, int64_t *to)
 {
@@ -12,19 +20,30 @@ void index_places(const struct tensor *data, const struct tensor *index, int axi
 		at[d] = rest % index->dim[d];
 		base += at[d] * stride[d];
 	}
-	const int32_t *narrow = index->elem == EL_I32 ? index->data : NULL;
-	for (int64_t i = lo; i < hi; i++) {
-		int64_t p = index_fix(narrow ? narrow[i] : tensor_int(index, i), data->dim[axis]);
-		to[i - lo] = p < 0 ? -1 : base + p * step;
-		for (uint32_t d = index->rank; d-- > 0;) {
-			base += stride[d];
-			if (++at[d] < index->dim[d])
-				break;
+	/* Stretches of the last dim. */
+	uint32_t last = index->rank ? index->rank - 1 : 0;
+	int64_t length = index->rank ? index->dim[last] : 1, by = index->rank ? stride[last] : 0;
+	for (int64_t i = lo, n; i < hi; i += n) {
+		n = length - at[last] < hi - i ? length - at[last] : hi - i;
+		if (index->elem == EL_I64)
+			PLACES(((const int64_t *)index->data)[i + j]);
+		else if (index->elem == EL_I32)
+			PLACES(((const int32_t *)index->data)[i + j]);
+		else
+			PLACES(tensor_int(index, i + j));
+		at[last] += n;
+		base += n * by;
+		for (uint32_t d = last; at[d] == index->dim[d] && index->rank; d--) {
 			base -= at[d] * stride[d];
 			at[d] = 0;
+			if (d == 0)
+				break;
+			at[d - 1]++;
+			base += stride[d - 1];
 		}
 	}
 }
+#undef PLACES
 
 int64_t index_tuple(const struct tensor *data, int64_t first_dim, const struct tensor *index,
 		    int64_t length, int64_t t)

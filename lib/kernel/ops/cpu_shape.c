@@ -69,12 +69,12 @@ static int64_t flag_set(const struct tensor *x, int64_t lo, int64_t n, uint8_t *
 
 enum { FLAGGED = 1024 }; /* elements whose flags are found at once */
 
-static int64_t count_set(const struct tensor *x)
+static int64_t count_set(const struct tensor *x, int64_t lo, int64_t hi)
 {
 	uint8_t flag[FLAGGED];
-	int64_t total = tensor_elements(x), count = 0;
-	for (int64_t lo = 0; lo < total; lo += FLAGGED)
-		count += flag_set(x, lo, total - lo < FLAGGED ? total - lo : FLAGGED, flag);
+	int64_t count = 0;
+	for (; lo < hi; lo += FLAGGED)
+		count += flag_set(x, lo, hi - lo < FLAGGED ? hi - lo : FLAGGED, flag);
 	return count;
 }
 
@@ -102,28 +102,65 @@ static int64_t put_columns(const struct tensor *x, const struct tensor *out, con
 	return at;
 }
 
-/* Columns left over are zero. */
-int run_non_zero(const struct kernel_call *k, struct err *e)
+enum { PARTS = 64, PART_ELEMENTS = 1 << 14 };
+
+/* Parts of the elements: how many of each are not zero, then their columns behind those of the parts before. */
+struct non_zero_run {
+	const struct tensor *x;
+	struct tensor out;
+	int n_tasks;
+	int64_t count[PARTS];
+};
+
+static void count_task(void *arg, int task, int thread)
 {
-	const struct tensor *x = &k->in[0];
-	struct tensor out = k->out[0];
-	int64_t at = 0, total = tensor_elements(x), place[TENSOR_DIMS] = {0}, count;
+	struct non_zero_run *r = arg;
+	int64_t lo, hi;
+	(void)thread;
+	cpu_range(tensor_elements(r->x), r->n_tasks, task, &lo, &hi);
+	r->count[task] = count_set(r->x, lo, hi);
+}
+
+static void columns_task(void *arg, int task, int thread)
+{
+	const struct non_zero_run *r = arg;
+	const struct tensor *x = r->x;
+	int64_t lo, hi, at = 0, count, place[TENSOR_DIMS] = {0}, last = x->dim[x->rank - 1];
 	uint8_t flag[FLAGGED];
-	(void)e;
-	if (k->actual)
-		out.dim[1] = k->actual[0].dim[1] = count_set(x);
-	for (int64_t i = 0; i < total && x->rank; i += count) {
-		int64_t last = x->dim[x->rank - 1], left = last - i % last, rest = i;
+	(void)thread;
+	cpu_range(tensor_elements(x), r->n_tasks, task, &lo, &hi);
+	for (int i = 0; i < task; i++)
+		at += r->count[i];
+	for (int64_t i = lo; i < hi; i += count) {
+		int64_t left = last - i % last, rest = i;
 		count = left < FLAGGED ? left : FLAGGED;
+		count = count < hi - i ? count : hi - i;
 		if (!flag_set(x, i, count, flag))
 			continue;
 		for (uint32_t d = x->rank; d-- > 0; rest /= x->dim[d])
 			place[d] = rest % x->dim[d];
-		at = put_columns(x, &out, flag, count, place, at);
+		at = put_columns(x, &r->out, flag, count, place, at);
 	}
-	for (; at < out.dim[1]; at++)
-		for (uint32_t d = 0; d < x->rank; d++)
-			tensor_set_int(&out, d * out.dim[1] + at, 0);
+}
+
+/* Columns left over are zero. */
+int run_non_zero(const struct kernel_call *k, struct err *e)
+{
+	struct non_zero_run r = {.x = &k->in[0], .out = k->out[0]};
+	int64_t total = tensor_elements(r.x), at = 0;
+	(void)e;
+	r.n_tasks = cpu_tasks(total, PART_ELEMENTS);
+	r.n_tasks = r.n_tasks < PARTS ? r.n_tasks : PARTS;
+	cpu_parallel(k->ctx, r.n_tasks, count_task, &r);
+	for (int i = 0; i < r.n_tasks; i++)
+		at += r.count[i];
+	if (k->actual)
+		r.out.dim[1] = k->actual[0].dim[1] = at;
+	if (r.x->rank && total)
+		cpu_parallel(k->ctx, r.n_tasks, columns_task, &r);
+	for (; at < r.out.dim[1]; at++)
+		for (uint32_t d = 0; d < r.x->rank; d++)
+			tensor_set_int(&r.out, d * r.out.dim[1] + at, 0);
 	return 0;
 }
 
