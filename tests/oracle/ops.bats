@@ -66,6 +66,38 @@ family() {
 	done
 }
 
+@test "pictures wider than a vector: by all kernels alike, within one of BT.601" {
+	mkdir -p "$BATS_FILE_TMPDIR/picture" && cd "$BATS_FILE_TMPDIR/picture" || return 1
+	py - <<-'PY'
+		from tiny_ir import Model
+		for name in ("NV12toRGB", "I420toBGR"):
+		    m = Model(name)
+		    x = m.layer("Parameter", "x", "u8", (1, 60, 74, 1))
+		    m.result(m.layer(name, "picture", "u8", (1, 40, 74, 3), x, opset="opset8"))
+		    m.save()
+		np.save("0.npy", np.random.default_rng(2).integers(0, 256, (1, 60, 74, 1), dtype=np.uint8))
+	PY
+	mkdir -p in && mv 0.npy in/
+	for name in NV12toRGB I420toBGR; do
+		for level in 1 4; do
+			ir2dag $name.xml | placebase single -D cpu:0 |
+				HSDAG_CPU_LEVEL=$level devrun --no-reference --runs 1 --inputs in --outputs $name.$level -o run.mp
+		done
+		cmp $name.1/0.npy $name.4/0.npy
+	done
+	py - <<-'PY'
+		data = np.load("in/0.npy").astype(np.float64).ravel()
+		y, chroma = data[:40 * 74].reshape(40, 74), data[40 * 74:]
+		for name in ("NV12toRGB", "I420toBGR"):
+		    u, v = chroma.reshape(20, 37, 2).transpose(2, 0, 1) if name[0] == "N" else chroma.reshape(2, 20, 37)
+		    u, v = (np.kron(c - 128, np.ones((2, 2))) for c in (u, v))
+		    c = 1.164 * (y - 16)
+		    rgb = np.stack([c + 1.596 * v, c - 0.391 * u - 0.813 * v, c + 2.018 * u], -1).clip(0, 255)
+		    off = np.abs(np.load(name + ".4/0.npy")[0].astype(np.float64) - (rgb if name[0] == "N" else rgb[..., ::-1]))
+		    assert off.max() <= 0.51, (name, off.max())
+	PY
+}
+
 # opencl NAME... - families on an OpenCL device, what it cannot run on the CPU
 opencl() {
 	local f dir

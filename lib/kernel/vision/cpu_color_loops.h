@@ -7,12 +7,61 @@ static inline uint32_t LEVEL(color_byte)(float x)
 	return (uint32_t)(int32_t)((low > 255 ? 255 : low) + 0.5f);
 }
 
+#if LEVEL_WIDTH == 16
+static inline __m512i LEVEL(color_bytes)(VEC x)
+{
+	return _mm512_cvttps_epi32(VADD(VMIN(VMAX(VALL(0.0f), x), VALL(255.0f)), VALL(0.5f)));
+}
+
+/* 16 pixels, as below. */
+static inline void LEVEL(yuv_pixels)(const uint8_t *luma, const uint8_t *u, const uint8_t *v,
+				     int step, bool bgr, uint8_t *to)
+{
+	const __m512i twice = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+	const __m512i three = _mm512_broadcast_i32x4(
+		_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
+	const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 0, 0, 0, 0);
+	VEC p, q, c;
+	c = _mm512_cvtepi32_ps(
+		_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)luma)));
+	if (step == 2) { /* v is the byte behind u */
+		VEC both = _mm512_cvtepi32_ps(
+			_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)u)));
+		p = _mm512_moveldup_ps(both);
+		q = _mm512_movehdup_ps(both);
+	} else {
+		p = _mm512_cvtepi32_ps(_mm512_permutexvar_epi32(
+			twice,
+			_mm512_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)u))));
+		q = _mm512_cvtepi32_ps(_mm512_permutexvar_epi32(
+			twice,
+			_mm512_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)v))));
+	}
+	p = VSUB(p, VALL(128.0f));
+	q = VSUB(q, VALL(128.0f));
+	c = VMUL(VALL(1.164f), VSUB(c, VALL(16.0f)));
+	__m512i red = LEVEL(color_bytes)(VADD(c, VMUL(VALL(1.596f), q)));
+	__m512i green =
+		LEVEL(color_bytes)(VSUB(VSUB(c, VMUL(VALL(0.391f), p)), VMUL(VALL(0.813f), q)));
+	__m512i blue = LEVEL(color_bytes)(VADD(c, VMUL(VALL(2.018f), p)));
+	__m512i pixel = _mm512_or_si512(bgr ? blue : red, _mm512_slli_epi32(green, 8));
+	pixel = _mm512_or_si512(pixel, _mm512_slli_epi32(bgr ? red : blue, 16));
+	_mm512_mask_storeu_epi32(
+		to, 0x0fff, _mm512_permutexvar_epi32(lanes, _mm512_shuffle_epi8(pixel, three)));
+}
+#endif
+
 /* BT.601, as OpenVINO has its factors; u, v: one for two pixels, `step` bytes apart; to (n, 3). */
 static void LEVEL(yuv_row)(const uint8_t *luma, const uint8_t *u, const uint8_t *v, int step,
 			   bool bgr, uint8_t *to, int64_t n)
 {
 	enum { PIECE = 64 };
-	for (int64_t x0 = 0; x0 < n; x0 += PIECE) {
+	int64_t x0 = 0;
+#if LEVEL_WIDTH == 16
+	for (; x0 + 16 <= n; x0 += 16, to += 48)
+		LEVEL(yuv_pixels)(luma + x0, u + x0 / 2 * step, v + x0 / 2 * step, step, bgr, to);
+#endif
+	for (; x0 < n; x0 += PIECE) {
 		int64_t m = n - x0 < PIECE ? n - x0 : PIECE;
 		float y[PIECE] = {0}, p[PIECE] = {0}, q[PIECE] = {0};
 		uint32_t pixel[PIECE];
