@@ -418,7 +418,8 @@ static void registered(void)
 				field_set(h, f, 13);
 			else if (strcmp(f->name, "tanh_constant") == 0)
 				field_set(h, f, 4); /* slopes above the noise */
-			else if (strcmp(f->name, "rounds") == 0 && strcmp(net->name, "placeto") == 0)
+			else if (strcmp(f->name, "rounds") == 0 &&
+				 strcmp(net->name, "placeto") == 0)
 				field_set(h, f, 4); /* more of them have kinks nearly everywhere */
 		uint8_t mask[N * K];
 		for (uint32_t j = 0; j < N; j++)
