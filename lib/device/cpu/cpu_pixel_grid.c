@@ -146,13 +146,14 @@ bool norm_joins_channels(const struct graph *g, uint32_t v, const struct step_en
 
 bool is_norm_of_planes(const struct graph *g, uint32_t v, const struct step_env *env)
 {
-	uint32_t set, rank = g->out_rank[g->out_ptr[v]], planes = ((1u << rank) - 1) & ~3u;
-	if (!has_planes(g, v))
+	enum op_kind kind = op_kind(g->type[v]); /* others may have no output */
+	uint32_t set;
+	if ((kind != OP_GROUP_NORM && kind != OP_MVN) || !has_planes(g, v))
 		return false;
-	if (op_kind(g->type[v]) == OP_GROUP_NORM)
+	if (kind == OP_GROUP_NORM)
 		return true;
-	return op_kind(g->type[v]) == OP_MVN && mvn_axes(g, v, env, &set) &&
-	       (set | 2) == (planes | 2) && !(set & 1);
+	uint32_t planes = ((1u << g->out_rank[g->out_ptr[v]]) - 1) & ~3u;
+	return mvn_axes(g, v, env, &set) && (set | 2) == (planes | 2) && !(set & 1);
 }
 
 bool concat_joins_channels(const struct graph *g, uint32_t v)
@@ -200,9 +201,11 @@ static bool is_view(const struct graph *g, uint32_t v)
 bool turns_to_tokens(const struct graph *g, uint32_t v, const struct step_env *env)
 {
 	struct tensor order;
+	if (op_kind(g->type[v]) != OP_TRANSPOSE)
+		return false;
 	uint32_t rank = g->out_rank[g->out_ptr[v]], x = source(g, v, 0);
-	if (op_kind(g->type[v]) != OP_TRANSPOSE || rank < 3 ||
-	    !integers(g, source(g, v, 1), env, &order) || tensor_elements(&order) != rank)
+	if (rank < 3 || !integers(g, source(g, v, 1), env, &order) ||
+	    tensor_elements(&order) != rank)
 		return false;
 	for (uint32_t d = 0; d < rank; d++)
 		if (tensor_int(&order, d) != (d == 0 ? 0 : d + 1 < rank ? d + 1 : 1))
