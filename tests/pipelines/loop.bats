@@ -210,7 +210,8 @@ records.append(["group", {"graph": g["digest"], "method": "test", "n_groups": 3,
 	# Streams that no pipe holds.
 	run -0 --separate-stderr timeout 60 bash -c 'ir2dag "$1" | dagfeat | devsim --probe | placebase nonsense | devsim > none.mp
 		echo "${PIPESTATUS[*]}"' - "$MODELS/rnnlm.xml"
-	[ "$output" = "1 1 1 2 3" ]
+	# The first may be through before they hear of it.
+	[[ "$output" == [01]" "[01]" 1 2 3" ]]
 	[ "$stderr" = "placebase: error: unknown method 'nonsense'; --list has them" ]
 	# What has enough says nothing, and -v tells.
 	run -0 --separate-stderr timeout 60 bash -c 'ir2dag "$1" | dagfeat -v | head -c 1 > none.mp; echo "${PIPESTATUS[*]:1}"' - "$MODELS/rnnlm.xml"
