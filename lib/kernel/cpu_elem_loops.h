@@ -652,13 +652,6 @@ static void LEVEL(scale_shift)(const float *x, float scale, float shift, float *
 		y[i] = FMA(x[i], scale, shift);
 }
 
-static void LEVEL(center_scale)(const float *x, float mean, float scale, float *y, int64_t n)
-{
-	IVDEP
-	for (int64_t i = 0; i < n; i++)
-		y[i] = (x[i] - mean) * scale;
-}
-
 static void LEVEL(axpy)(float a, const float *x, float *y, int64_t n)
 {
 	IVDEP

@@ -93,11 +93,6 @@ void vec_scale_shift(const float *x, float scale, float shift, float *y, int64_t
 	LEVEL_CALL(scale_shift, x, scale, shift, y, n);
 }
 
-void vec_center_scale(const float *x, float mean, float scale, float *y, int64_t n)
-{
-	LEVEL_CALL(center_scale, x, mean, scale, y, n);
-}
-
 void vec_axpy(float a, const float *x, float *y, int64_t n)
 {
 	LEVEL_CALL(axpy, a, x, y, n);

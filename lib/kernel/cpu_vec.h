@@ -56,8 +56,6 @@ float vec_exp_sum(const float *x, float shift, float *y, int64_t n);
 void vec_softmax(const float *x, float *y, int64_t n);
 /* y = x * scale + shift */
 void vec_scale_shift(const float *x, float scale, float shift, float *y, int64_t n);
-/* y = (x - mean) * scale */
-void vec_center_scale(const float *x, float mean, float scale, float *y, int64_t n);
 void vec_axpy(float a, const float *x, float *y, int64_t n); /* y += a x */
 /* y[i] = x[i * stride]; y is another array than x. */
 void vec_every(const float *x, int64_t stride, float *y, int64_t n);

@@ -5,7 +5,6 @@
  * 37(3), 1983, equation 1.5.  A piece is the same for any number of threads. */
 #include "device/cpu/cpu_form_line.h"
 #include "device/cpu/cpu_pixel_impl.h"
-#include "op/slice.h"
 
 #include <math.h>
 #include <stdatomic.h>
