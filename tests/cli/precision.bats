@@ -110,9 +110,9 @@ outputs() {
 		    if a.size == 0:
 		        continue
 		    off = float(np.linalg.norm(a - b) / np.linalg.norm(a))
-		    assert off < 1e-6, (n, off)
-		    if "avx512bw" in open("/proc/cpuinfo").read():
-		        assert (off == 0) == (n in as_f32), (n, off)
+		    if "vnni" in open("/proc/cpuinfo").read():
+		        assert off < 1e-6 and (off == 0) == (n in as_f32), (n, off)
+		    assert off < 0.1, (n, off)                           # without VNNI two products together have 16 bits
 	PY
 }
 
@@ -132,9 +132,10 @@ outputs() {
 	done
 	py - <<-'PY'
 		import glob
+		near = 1e-5 if "vnni" in open("/proc/cpuinfo").read() else 0.2
 		for f in glob.glob("turns/*/0.npy"):
 		    a, b = np.load("f32/codes/" + f.split("/")[1].split(".")[0] + "/0.npy"), np.load(f)
-		    assert abs(a - b).max() <= 1e-5 * abs(a).max(), f
+		    assert abs(a - b).max() <= near * abs(a).max(), f
 	PY
 }
 

@@ -13,20 +13,25 @@
 struct shape {
 	const char *name;
 	int64_t groups, cin, d, h, w, cout, top, left, bottom, right; /* cin, cout: of a group */
+	int64_t depth, front, back; /* planes of the window, and padding */
 };
 
 static const struct shape shapes[] = {
-	{"whole tiles and vectors", 1, 32, 1, 16, 16, 64, 1, 1, 1, 1},
-	{"odd sizes", 1, 33, 1, 13, 14, 37, 1, 1, 1, 1},
-	{"no padding", 1, 24, 1, 11, 9, 25, 0, 0, 0, 0},
-	{"uneven padding", 1, 17, 1, 10, 15, 32, 0, 1, 2, 0},
-	{"wide padding", 1, 20, 1, 7, 6, 33, 4, 3, 2, 5},
-	{"fewer channels than a vector", 1, 3, 1, 9, 12, 5, 1, 1, 1, 1},
-	{"one tile", 1, 40, 1, 2, 3, 70, 1, 1, 1, 1},
-	{"one pixel", 1, 48, 1, 1, 1, 16, 1, 1, 1, 1},
-	{"groups", 3, 18, 1, 9, 11, 32, 1, 1, 1, 1},
-	{"three planes", 1, 20, 3, 9, 30, 40, 1, 1, 1, 1},
-	{"many channels, several slices", 1, 260, 1, 30, 33, 300, 1, 1, 1, 1},
+	{"whole tiles and vectors", 1, 32, 1, 16, 16, 64, 1, 1, 1, 1, 1, 0, 0},
+	{"odd sizes", 1, 33, 1, 13, 14, 37, 1, 1, 1, 1, 1, 0, 0},
+	{"no padding", 1, 24, 1, 11, 9, 25, 0, 0, 0, 0, 1, 0, 0},
+	{"uneven padding", 1, 17, 1, 10, 15, 32, 0, 1, 2, 0, 1, 0, 0},
+	{"wide padding", 1, 20, 1, 7, 6, 33, 4, 3, 2, 5, 1, 0, 0},
+	{"fewer channels than a vector", 1, 3, 1, 9, 12, 5, 1, 1, 1, 1, 1, 0, 0},
+	{"one tile", 1, 40, 1, 2, 3, 70, 1, 1, 1, 1, 1, 0, 0},
+	{"one pixel", 1, 48, 1, 1, 1, 16, 1, 1, 1, 1, 1, 0, 0},
+	{"groups", 3, 18, 1, 9, 11, 32, 1, 1, 1, 1, 1, 0, 0},
+	{"three planes", 1, 20, 3, 9, 30, 40, 1, 1, 1, 1, 1, 0, 0},
+	{"many channels, several slices", 1, 260, 1, 30, 33, 300, 1, 1, 1, 1, 1, 0, 0},
+	{"cubes", 1, 20, 5, 9, 14, 40, 1, 1, 1, 1, 3, 1, 1},
+	{"cubes without padding", 1, 9, 4, 8, 10, 18, 1, 0, 1, 1, 3, 0, 0},
+	{"planes that see padding alone", 1, 16, 2, 6, 7, 32, 1, 1, 1, 1, 2, 3, 2},
+	{"groups of cubes", 2, 17, 4, 7, 9, 32, 1, 1, 1, 1, 3, 1, 1},
 };
 
 static float *drawn(uint32_t stream, int64_t n)
@@ -40,40 +45,39 @@ static float *drawn(uint32_t stream, int64_t n)
 static struct window window_of(const struct shape *s)
 {
 	int64_t h = s->h + s->top + s->bottom - 2, w = s->w + s->left + s->right - 2;
+	int64_t planes = s->depth, d = s->d + s->front + s->back - planes + 1;
 	return (struct window){.batch = 1,
 			       .groups = s->groups,
 			       .cin = s->cin,
 			       .cout = s->cout,
 			       .in = {s->d, s->h, s->w},
-			       .out = {s->d, h, w},
-			       .kernel = {1, 3, 3},
+			       .out = {d, h, w},
+			       .kernel = {planes, 3, 3},
 			       .stride = {1, 1, 1},
 			       .dilation = {1, 1, 1},
-			       .pad = {0, s->top, s->left},
-			       .pad_end = {0, s->bottom, s->right},
+			       .pad = {s->front, s->top, s->left},
+			       .pad_end = {s->back, s->bottom, s->right},
 			       .in_plane = s->d * s->h * s->w,
-			       .out_plane = s->d * h * w,
-			       .taps = 9};
+			       .out_plane = d * h * w,
+			       .taps = 9 * planes};
 }
 
 /* The output at (oy, ox) of plane z, channel o, before its limits. */
 static double direct(const struct window *g, const float *x, const float *w, const float *bias,
 		     int64_t z, int64_t oy, int64_t ox, int64_t o)
 {
-	double sum = bias[o];
-	for (int64_t y = 0; y < 3; y++)
-		for (int64_t i = 0; i < 3; i++) {
-			int64_t iy = oy + y - g->pad[1], ix = ox + i - g->pad[2];
-			if (iy < 0 || iy >= g->in[1] || ix < 0 || ix >= g->in[2])
-				continue;
-			for (int64_t c = 0; c < g->cin; c++)
-				sum += (double)x[(((z * g->in[1] + iy) * g->in[2] + ix) *
-							  g->groups +
-						  o / g->cout) *
-							 g->cin +
-						 c] *
-				       (double)w[(o * g->cin + c) * 9 + y * 3 + i];
-		}
+	double sum = (double)bias[o];
+	for (int64_t t = 0; t < g->taps; t++) {
+		int64_t iz = z + t / 9 - g->pad[0], iy = oy + t / 3 % 3 - g->pad[1],
+			ix = ox + t % 3 - g->pad[2];
+		if (iz < 0 || iz >= g->in[0] || iy < 0 || iy >= g->in[1] || ix < 0 ||
+		    ix >= g->in[2])
+			continue;
+		int64_t at = ((iz * g->in[1] + iy) * g->in[2] + ix) * g->groups + o / g->cout;
+		for (int64_t c = 0; c < g->cin; c++)
+			sum += (double)x[at * g->cin + c] *
+			       (double)w[(o * g->cin + c) * g->taps + t];
+	}
 	return sum;
 }
 
@@ -88,7 +92,7 @@ static double worst_of(const struct window *g, const float *x, const float *w, c
 			v = fmin(fmax(v, lo), hi);
 			worst = fmax(worst, fabs(v - (double)y[p * g->groups * g->cout + o]));
 		}
-	return worst / sqrt((double)(9 * g->cin));
+	return worst / sqrt((double)(g->taps * g->cin));
 }
 
 /* Each slice has nothing but its own pixels, and writes all of them once. */
@@ -115,10 +119,10 @@ static void check(const struct shape *s, int m, int n_threads)
 {
 	struct window g = window_of(s);
 	float *x = drawn(1, s->groups * s->cin * s->d * s->h * s->w);
-	float *w = drawn(2, s->groups * s->cout * s->cin * 9);
+	float *w = drawn(2, s->groups * s->cout * s->cin * g.taps);
 	float *bias = drawn(3, s->groups * s->cout);
 	struct tensor t = {
-		.elem = EL_F32, .rank = 4, .dim = {s->groups * s->cout, s->cin, 3, 3}, .data = w};
+		.elem = EL_F32, .rank = 3, .dim = {s->groups * s->cout, s->cin, g.taps}, .data = w};
 	struct pool *pool = pool_new(n_threads, NULL);
 	struct cpu_packs *packs = cpu_packs_new();
 	struct cpu_ctx *ctx = cpu_ctx_new(pool, packs);

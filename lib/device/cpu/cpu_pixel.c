@@ -100,6 +100,7 @@ void pixel_step_free(struct pixel_step *s)
 		return;
 	onednn_conv_free(s->conv);
 	winograd_pixels_free(s->winograd);
+	indirect_free(s->indirect);
 	pixel_program_release(&s->program);
 	pixel_concat_release(&s->concat);
 	pixel_resize_release(&s->resize);
@@ -116,5 +117,7 @@ uint64_t pixel_step_bytes(const struct pixel_step *s)
 {
 	if (s && s->winograd)
 		return winograd_pixels_pack(s->winograd)->bytes;
+	if (s && s->indirect)
+		return indirect_pack(s->indirect)->bytes;
 	return s && s->conv ? onednn_conv_bytes(s->conv) : 0;
 }

@@ -101,25 +101,43 @@ static bool take_unary(struct epilogue *c, struct epi_code *out)
 	       onednn_conv_does(out->kind, &out->args) && drop_first(c);
 }
 
-/* By minimal filtering, where that is faster and does what follows.  As onednn_conv_new. */
-static int winograd_conv(struct pixel_step *s, const struct step_node *n, const float *bias,
-			 const struct epi_code *unary, struct err *e)
+/* The limits that `unary` sets; false: it does something else. */
+static bool limits_of(const struct epi_code *unary, float *lo, float *hi)
+{
+	*lo = -INFINITY;
+	*hi = INFINITY;
+	if (!unary)
+		return true;
+	if (unary->kind != OP_RELU && unary->kind != OP_CLAMP)
+		return false;
+	*lo = unary->kind == OP_RELU ? 0 : unary->args.a;
+	if (unary->kind == OP_CLAMP)
+		*hi = unary->args.b;
+	return true;
+}
+
+/* In f32 by our own kernels, where one of them is faster and does what follows.  As onednn_conv_new. */
+static int own_conv(struct pixel_step *s, const struct step_node *n, const float *bias,
+		    const struct epi_code *unary, struct err *e)
 {
 	int m = winograd_pixels_does(&s->g) ? cpu_winograd_choose(&s->g) : 0;
-	struct winograd_pixels_spec spec = {.g = s->g,
-					    .m = m,
-					    .weights = n->in[1].tensor,
-					    .bias = bias,
-					    .lo = -INFINITY,
-					    .hi = INFINITY};
-	if (!m || (unary && unary->kind != OP_RELU && unary->kind != OP_CLAMP))
+	float lo, hi;
+	if (!limits_of(unary, &lo, &hi) || (!m && !indirect_pays(&s->g)))
 		return 0;
-	if (unary)
-		spec.lo = unary->kind == OP_RELU ? 0 : unary->args.a;
-	if (unary && unary->kind == OP_CLAMP)
-		spec.hi = unary->args.b;
-	s->winograd = winograd_pixels_new(&spec, s->ctx);
-	return s->winograd ? 1 : cpu_no_memory(e);
+	if (m) {
+		struct winograd_pixels_spec spec = {.g = s->g,
+						    .m = m,
+						    .weights = n->in[1].tensor,
+						    .bias = bias,
+						    .lo = lo,
+						    .hi = hi};
+		s->winograd = winograd_pixels_new(&spec, s->ctx);
+	} else {
+		struct indirect_spec spec = {
+			.g = s->g, .weights = n->in[1].tensor, .bias = bias, .lo = lo, .hi = hi};
+		s->indirect = indirect_new(&spec, s->ctx);
+	}
+	return s->winograd || s->indirect ? 1 : cpu_no_memory(e);
 }
 
 static int plain_conv(struct pixel_step *s, const struct step_node *n, const float *bias,
@@ -137,26 +155,33 @@ static int plain_conv(struct pixel_step *s, const struct step_node *n, const flo
 		spec.unary = unary->kind;
 		spec.args = unary->args;
 	}
-	int rc = s->x.elem == EL_F32 ? winograd_conv(s, n, bias, unary, e) : 0;
+	int rc = s->x.elem == EL_F32 ? own_conv(s, n, bias, unary, e) : 0;
 	return rc ? rc : onednn_conv_new(&spec, s->ctx, &s->conv, e);
 }
 
 int pixel_conv_slices(const struct pixel_step *s)
 {
-	return s->winograd ? winograd_pixels_slices(s->winograd) : onednn_conv_slices(s->conv);
+	return s->winograd   ? winograd_pixels_slices(s->winograd)
+	       : s->indirect ? indirect_slices(s->indirect)
+			     : onednn_conv_slices(s->conv);
 }
 
 struct window_slice pixel_conv_slice(const struct pixel_step *s, int i)
 {
-	return s->winograd ? winograd_pixels_slice(s->winograd, i) : onednn_conv_slice(s->conv, i);
+	return s->winograd   ? winograd_pixels_slice(s->winograd, i)
+	       : s->indirect ? indirect_slice(s->indirect, i)
+			     : onednn_conv_slice(s->conv, i);
 }
 
 int pixel_conv_run(struct pixel_step *s, int i, const void *x, void *y, void *scratch,
 		   struct err *e)
 {
-	if (!s->winograd)
+	if (s->winograd)
+		winograd_pixels_run(s->winograd, i, x, y, scratch);
+	else if (s->indirect)
+		indirect_run(s->indirect, i, x, y, scratch);
+	else
 		return onednn_conv_run(s->conv, i, x, y, scratch, e);
-	winograd_pixels_run(s->winograd, i, x, y, scratch);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #define HSDAG_DEVICE_CPU_CPU_PIXEL_STEP_H
 
 #include "device/cpu/cpu_pixel_impl.h"
+#include "kernel/conv/cpu_indirect.h"
 #include "kernel/conv/cpu_winograd_pixels.h"
 #include "kernel/onednn/onednn_conv.h"
 
@@ -28,8 +29,9 @@ struct pixel_step {
 	struct window g;          /* of a convolution */
 	uint32_t x_in;            /* the input with the data */
 	struct mem_form x;        /* its grid */
-	struct onednn_conv *conv; /* NULL: winograd */
+	struct onednn_conv *conv; /* one of these three */
 	struct winograd_pixels *winograd;
+	struct indirect *indirect;
 	int64_t up[3]; /* PIXEL_DECONV: pixels that one becomes */
 	bool direct;   /* the convolution writes codes of this form */
 	struct mem_form codes;

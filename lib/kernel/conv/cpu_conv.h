@@ -11,8 +11,9 @@ enum {
 	CONV_DEPTHWISE,
 	CONV_WHOLE,
 	CONV_SEEN,
-	CONV_WINOGRAD,                           /* + m */
-	CONV_WINOGRAD_PIXELS = CONV_WINOGRAD + 5 /* + m */
+	CONV_WINOGRAD,                            /* + m */
+	CONV_WINOGRAD_PIXELS = CONV_WINOGRAD + 5, /* + m */
+	CONV_INDIRECT = CONV_WINOGRAD_PIXELS + 5
 };
 /* Weights (groups, cout, k) for CONV_PATCHES, f32, that were not prepared. */
 void cpu_conv_pack(float *dst, const struct tensor *w, int64_t groups, int64_t cout, int64_t k);

@@ -2,40 +2,11 @@
 
 /* Loops below macros are indented as the loops that they are. */
 /* clang-format off */
+#include "kernel/cpu_some_loops.h"
 #include "kernel/gemm/cpu_post_loops.h"
 
 #define UNROLL _Pragma("GCC unroll 24")
 #define INLINE static inline __attribute__((always_inline))
-
-/* ---- n <= LEVEL_WIDTH floats ---- */
-
-INLINE VEC LEVEL(load_some)(const float *p, int n)
-{
-#if LEVEL_WIDTH == 16
-	return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
-#else
-	float edge[LEVEL_WIDTH] = {0};
-	for (int j = 0; j < n; j++)
-		edge[j] = p[j];
-	return VLOAD(edge);
-#endif
-}
-
-INLINE void LEVEL(store_some)(float *p, VEC v, int n)
-{
-#if LEVEL_WIDTH == 16
-	_mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), v);
-#else
-	float edge[LEVEL_WIDTH];
-	if (n == LEVEL_WIDTH) {
-		VSTORE(p, v);
-		return;
-	}
-	VSTORE(edge, v);
-	for (int j = 0; j < n; j++)
-		p[j] = edge[j];
-#endif
-}
 
 INLINE VEC LEVEL(join)(const bool max, VEC weight, VEC in, VEC sum)
 {

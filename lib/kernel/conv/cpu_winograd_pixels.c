@@ -12,7 +12,6 @@
 
 enum {
 	MAX_POINTS = 36,
-	WINO_CHANNELS = 16,    /* channels of a tile's point are padded to a multiple */
 	MOST_TILES = 56,       /* of a slice, if a row of tiles has no more */
 	SUMS_BYTES = 512 << 10 /* of panels that read the same points, if one panel has no more */
 };
@@ -25,8 +24,9 @@ struct winograd_pixels {
 	int m, points;
 	int64_t across, down; /* tiles of an image */
 	int64_t each;         /* rows of tiles of a slice; the last of a plane may have fewer */
-	int n_slices;         /* of each of g.in[0] planes */
-	int64_t padded;       /* channels of a tile's point */
+	int n_slices;         /* of each of g.out[0] planes */
+	int64_t padded;       /* channels of a tile's point in one plane: whole vectors */
+	int64_t depth; /* floats of a tile's point: those of the planes that an output sees */
 	float lo, hi;
 	float *bias; /* (groups, panels, GEMM_N) */
 	struct cpu_pack *pack;
@@ -34,13 +34,13 @@ struct winograd_pixels {
 
 bool winograd_pixels_does(const struct window *g)
 {
-	bool flat = g->kernel[0] == 1 && g->stride[0] == 1 && g->out[0] == g->in[0] && !g->pad[0];
+	bool dense = g->stride[0] == 1 && g->dilation[0] == 1 && g->pad[0] >= 0;
 	int64_t panels = (g->cout + GEMM_N - 1) / GEMM_N;
 	bool three = g->kernel[1] == 3 && g->kernel[2] == 3;
 	for (int d = 1; d < 3; d++)
 		three = three && g->stride[d] == 1 && g->dilation[d] == 1 && g->pad[d] >= 0;
 	/* Of small groups too much of a panel would be zeros. */
-	return flat && three && (g->groups == 1 || 4 * g->cout >= 3 * panels * GEMM_N);
+	return dense && three && (g->groups == 1 || 4 * g->cout >= 3 * panels * GEMM_N);
 }
 
 static int64_t n_panels(const struct winograd_pixels *w)
@@ -55,31 +55,51 @@ struct fill {
 	const struct tensor *t;
 };
 
-/* Floats of a group's weights. */
-static int64_t group_floats(const struct winograd_pixels *w)
+/* Summands of a product: channels, or those of several planes with what they are padded with. */
+static int64_t n_summands(const struct winograd_pixels *w)
 {
-	return n_panels(w) * w->points * w->g.cin * GEMM_N;
+	return w->g.kernel[0] == 1 ? w->g.cin : w->depth;
 }
 
-/* (groups, panels, points, cin, GEMM_N) */
+/* Floats of a panel's weights. */
+static int64_t panel_floats(const struct winograd_pixels *w)
+{
+	return w->points * n_summands(w) * GEMM_N;
+}
+
+static int64_t group_floats(const struct winograd_pixels *w)
+{
+	return n_panels(w) * panel_floats(w);
+}
+
+/* Those of one output channel in one plane: all of o's 3x3 weights from element `first` on, kernel[0] * 9 apart. */
+static void fill_plane(const struct fill *f, int64_t first, float *u)
+{
+	const struct winograd_pixels *w = f->w;
+	int64_t taps = w->g.kernel[0] * 9, point = n_summands(w) * GEMM_N;
+	for (int64_t c = 0; c < w->g.cin; c++, first += taps, u += GEMM_N) {
+		double g[9], of[MAX_POINTS];
+		for (int i = 0; i < 9; i++)
+			g[i] = tensor_real(f->t, first + i);
+		cpu_winograd_filter(w->m, g, of);
+		for (int i = 0; i < w->points; i++)
+			u[i * point] = (float)of[i];
+	}
+}
+
+/* (groups, panels, points, summands, GEMM_N) */
 static void fill_weights(void *arg, void *data)
 {
 	const struct fill *f = arg;
 	const struct winograd_pixels *w = f->w;
-	int64_t cin = w->g.cin, cout = w->g.cout;
+	int64_t cout = w->g.cout, taps = w->g.kernel[0] * 9;
 	memset(data, 0, (size_t)(w->g.groups * group_floats(w)) * sizeof(float));
 	for (int64_t o = 0; o < w->g.groups * cout; o++) {
 		int64_t channel = o % cout;
 		float *u = (float *)data + o / cout * group_floats(w) +
-			   channel / GEMM_N * w->points * cin * GEMM_N + channel % GEMM_N;
-		for (int64_t c = 0; c < cin; c++, u += GEMM_N) {
-			double g[9], of[MAX_POINTS];
-			for (int i = 0; i < 9; i++)
-				g[i] = tensor_real(f->t, (o * cin + c) * 9 + i);
-			cpu_winograd_filter(w->m, g, of);
-			for (int i = 0; i < w->points; i++)
-				u[i * cin * GEMM_N] = (float)of[i];
-		}
+			   channel / GEMM_N * panel_floats(w) + channel % GEMM_N;
+		for (int64_t z = 0; z < w->g.kernel[0]; z++)
+			fill_plane(f, o * w->g.cin * taps + z * 9, u + z * w->padded * GEMM_N);
 	}
 }
 
@@ -89,7 +109,7 @@ static void cut(struct winograd_pixels *w, int n_threads)
 {
 	int64_t most = MOST_TILES / w->across > 0 ? MOST_TILES / w->across : 1;
 	int64_t pieces = (w->down + most - 1) / most;
-	if (w->g.batch * w->g.in[0] < n_threads) /* as many for each thread */
+	if (w->g.batch * w->g.out[0] < n_threads) /* as many for each thread */
 		pieces = (pieces + n_threads - 1) / n_threads * n_threads;
 	w->each = pieces > w->down ? 1 : (w->down + pieces - 1) / pieces;
 	w->n_slices = (int)((w->down + w->each - 1) / w->each);
@@ -104,7 +124,9 @@ struct winograd_pixels *winograd_pixels_new(const struct winograd_pixels_spec *s
 	w->points = (s->m + 2) * (s->m + 2);
 	w->across = (g->out[2] + s->m - 1) / s->m;
 	w->down = (g->out[1] + s->m - 1) / s->m;
-	w->padded = (g->cin + WINO_CHANNELS - 1) / WINO_CHANNELS * WINO_CHANNELS;
+	int64_t vector = LEVEL_CALL(vector_floats);
+	w->padded = (g->cin + vector - 1) / vector * vector;
+	w->depth = g->kernel[0] * w->padded;
 	w->lo = s->lo;
 	w->hi = s->hi;
 	w->bias = MEM_NEWN(float, (size_t)(g->groups * n_panels(w) * GEMM_N));
@@ -118,7 +140,7 @@ struct winograd_pixels *winograd_pixels_new(const struct winograd_pixels_spec *s
 			      EL_F32,
 			      (uint64_t)g->groups,
 			      (uint64_t)g->cout,
-			      (uint64_t)g->cin * 9};
+			      (uint64_t)(g->cin * g->taps)};
 	w->pack = cpu_pack_get(c->packs, s->weights->data, layout,
 			       (uint64_t)(g->groups * group_floats(w)) * sizeof(float),
 			       fill_weights, &f);
@@ -144,12 +166,14 @@ const struct cpu_pack *winograd_pixels_pack(const struct winograd_pixels *w)
 
 int winograd_pixels_slices(const struct winograd_pixels *w)
 {
-	return w->n_slices * (int)w->g.in[0];
+	return w->n_slices * (int)w->g.out[0];
 }
 
-/* Rows of tiles, of the input and of the output, of slice i, in its plane. */
+/* Rows of tiles, of the input and of the output, of slice i, in its plane; planes of the input that it sees. */
 struct rows {
 	int64_t tile, n_tiles, from, end, at, stop;
+	int64_t plane, n_planes,
+		before; /* so many more are seen before `plane` that are not there */
 };
 
 static struct rows rows_of(const struct winograd_pixels *w, int i)
@@ -164,12 +188,17 @@ static struct rows rows_of(const struct winograd_pixels *w, int i)
 	r.stop = r.stop > w->g.out[1] ? w->g.out[1] : r.stop;
 	r.from = r.from < 0 ? 0 : r.from > w->g.in[1] ? w->g.in[1] : r.from;
 	r.end = r.end < r.from ? r.from : r.end > w->g.in[1] ? w->g.in[1] : r.end;
+	int64_t first = i / w->n_slices - w->g.pad[0], last = first + w->g.kernel[0];
+	r.plane = first < 0 ? 0 : first > w->g.in[0] ? w->g.in[0] : first;
+	last = last < r.plane ? r.plane : last > w->g.in[0] ? w->g.in[0] : last;
+	r.n_planes = last - r.plane;
+	r.before = r.plane - first;
 	return r;
 }
 
 static int64_t point_stride(const struct winograd_pixels *w, int64_t tiles)
 {
-	return tiles * w->padded + 16;
+	return tiles * w->depth + 16;
 }
 
 /* Sums of a panel's point; those of the next panel lie behind those of all points. */
@@ -191,15 +220,16 @@ struct window_slice winograd_pixels_slice(const struct winograd_pixels *w, int i
 	int64_t tiles = r.n_tiles * w->across;
 	int64_t sums = panels_at_once(w, tiles) * sum_stride(tiles);
 	int64_t floats = w->points * (point_stride(w, tiles) + sums) + w->padded;
-	int64_t z = i / w->n_slices, first = z * w->g.in[1], first_out = z * w->g.out[1];
-	return (struct window_slice){(first + r.from) * w->g.in[2], (r.end - r.from) * w->g.in[2],
-				     (first_out + r.at) * w->g.out[2],
+	int64_t from = r.plane * w->g.in[1] + r.from;
+	int64_t n_in = r.n_planes ? (r.n_planes - 1) * w->g.in[1] + r.end - r.from : 0;
+	return (struct window_slice){from * w->g.in[2], n_in * w->g.in[2],
+				     (i / w->n_slices * w->g.out[1] + r.at) * w->g.out[2],
 				     (r.stop - r.at) * w->g.out[2], (size_t)floats * sizeof(float)};
 }
 
 /* ---- running ---- */
 
-/* Tile t of the slice: where its inputs are, zeros for those outside. */
+/* Tile t of a plane of the slice, whose first row is at x: where its inputs are, zeros for those outside. */
 static void find_pixels(const struct winograd_pixels *w, const struct rows *r, int64_t t,
 			const float *x, const float *zeros, const float **at)
 {
@@ -228,11 +258,22 @@ struct group_run {
 static void inputs_to_points(const struct group_run *q)
 {
 	const struct winograd_pixels *w = q->w;
+	const struct window *g = &w->g;
 	const float *at[MAX_POINTS];
-	for (int64_t t = 0; t < q->tiles; t++) {
-		find_pixels(w, &q->r, t, q->x, q->zeros, at);
-		LEVEL_CALL(tile_to_points, w->m, at, w->g.cin, q->points + t * w->padded,
-			   point_stride(w, q->tiles));
+	int64_t plane = g->in[1] * g->in[2] * g->groups * g->cin,
+		stride = point_stride(w, q->tiles);
+	for (int64_t z = 0; z < g->kernel[0]; z++) {
+		int64_t in = z - q->r.before;
+		float *to = q->points + z * w->padded;
+		for (int64_t t = 0; t < q->tiles; t++, to += w->depth) {
+			if (in < 0 || in >= q->r.n_planes) {
+				for (int i = 0; i < w->points; i++)
+					memset(to + i * stride, 0, (size_t)w->padded * sizeof *to);
+				continue;
+			}
+			find_pixels(w, &q->r, t, q->x + in * plane, q->zeros, at);
+			LEVEL_CALL(tile_to_points, w->m, at, g->cin, to, stride);
+		}
 	}
 }
 
@@ -243,9 +284,9 @@ static void multiply_point(const struct winograd_pixels *w, const float *points,
 	for (int64_t t = 0; t < tiles; t += GEMM_M) {
 		struct gemm_block b = {.mr = tiles - t < GEMM_M ? (int)(tiles - t) : GEMM_M,
 				       .nr = GEMM_N,
-				       .kc = w->g.cin,
-				       .a = points + t * w->padded,
-				       .a_row = w->padded,
+				       .kc = n_summands(w),
+				       .a = points + t * w->depth,
+				       .a_row = w->depth,
 				       .b = u,
 				       .ldb = GEMM_N,
 				       .c = sums + t * GEMM_N,
@@ -259,12 +300,12 @@ static void multiply_point(const struct winograd_pixels *w, const float *points,
 static void multiply_panels(const struct group_run *q, int64_t first, int64_t n)
 {
 	const struct winograd_pixels *w = q->w;
-	int64_t panel = w->points * w->g.cin * GEMM_N, stride = sum_stride(q->tiles);
+	int64_t panel = panel_floats(w), stride = sum_stride(q->tiles);
 	for (int64_t p = 0; p < w->points; p++)
 		for (int64_t i = 0; i < n; i++)
 			multiply_point(w, q->points + p * point_stride(w, q->tiles),
-				       q->u + (first + i) * panel + p * w->g.cin * GEMM_N, q->tiles,
-				       q->sums + (i * w->points + p) * stride);
+				       q->u + (first + i) * panel + p * n_summands(w) * GEMM_N,
+				       q->tiles, q->sums + (i * w->points + p) * stride);
 }
 
 static void points_to_outputs(const struct group_run *q, int64_t panel, const float *sums)

@@ -1,4 +1,4 @@
-/* cpu_winograd_pixels.h - 3x3 convolutions with stride 1 by minimal filtering (cpu_winograd.c), of tensors with channels
+/* cpu_winograd_pixels.h - convolutions of 3x3 in each plane with stride 1 by minimal filtering (cpu_winograd.c), of tensors with channels
  * behind pixels, in slices.
  *
  * Input (planes, rows, columns, groups * cin), output (planes, rows, columns, groups * cout), one image.  A slice is some rows of tiles;
@@ -14,12 +14,12 @@ struct winograd_pixels;
 struct winograd_pixels_spec {
 	struct window g; /* of which every image is one convolution */
 	int m;           /* outputs of a tile across: 4 or 2 (cpu_winograd_choose) */
-	const struct tensor
-		*weights;  /* (groups * cout, cin, 3, 3): f32, f16 or bf16; read by the call */
+	const struct tensor *
+		weights; /* (groups * cout, cin, planes, 3, 3): f32, f16 or bf16; read by the call */
 	const float *bias; /* (groups * cout); NULL: none */
 	float lo, hi;      /* the output's limits */
 };
-/* Is it 3x3 in each plane, stride 1, in one group or in large ones? */
+/* Is it 3x3 in each of its planes, stride 1, in one group or in large ones? */
 bool winograd_pixels_does(const struct window *g);
 /* NULL: no memory. */
 struct winograd_pixels *winograd_pixels_new(const struct winograd_pixels_spec *s,

@@ -8,38 +8,15 @@
 #define UNROLL _Pragma("GCC unroll 16")
 #define INLINE static inline __attribute__((always_inline))
 #include "kernel/conv/cpu_winograd_points.h"
+#include "kernel/cpu_some_loops.h"
 
-/* The first n of LEVEL_WIDTH floats, zeros behind them. */
-INLINE VEC LEVEL(load_some)(const float *x, int64_t n)
+static int64_t LEVEL(vector_floats)(void)
 {
-#if LEVEL_WIDTH == 16
-	return _mm512_maskz_loadu_ps(n >= 16 ? (__mmask16)0xffff : (__mmask16)((1u << n) - 1), x);
-#else
-	float some[LEVEL_WIDTH] = {0};
-	if (n >= LEVEL_WIDTH)
-		return VLOAD(x);
-	__builtin_memcpy(some, x, (size_t)n * sizeof *x);
-	return VLOAD(some);
-#endif
-}
-
-INLINE void LEVEL(store_some)(float *y, VEC v, int64_t n)
-{
-#if LEVEL_WIDTH == 16
-	_mm512_mask_storeu_ps(y, n >= 16 ? (__mmask16)0xffff : (__mmask16)((1u << n) - 1), v);
-#else
-	float some[LEVEL_WIDTH];
-	if (n >= LEVEL_WIDTH) {
-		VSTORE(y, v);
-		return;
-	}
-	VSTORE(some, v);
-	__builtin_memcpy(y, some, (size_t)n * sizeof *y);
-#endif
+	return LEVEL_WIDTH;
 }
 
 /* One tile: at[(m + 2)^2] pixels of cin channels to points, `stride` floats apart, each of them channels with zeros up to
- * a multiple of WINO_CHANNELS. */
+ * whole vectors. */
 INLINE void LEVEL(tile_to_points_of)(const int m, const float *const *at, int64_t cin, float *v,
 				     int64_t stride)
 {
