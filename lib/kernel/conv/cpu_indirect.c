@@ -10,13 +10,15 @@
 #include <string.h>
 
 enum {
-	TILE_MOST = 12,   /* pixels of a tile, at any level */
-	BLOCK_TAPS = 512, /* taps of the tiles that pass by together, if one tile has no more */
-	BLOCK_TILES = 24, /* tiles likewise */
-	PIECE = 768,      /* rows of weights that stay in cache */
+	TILE_MOST = 12,          /* pixels of a tile, at any level */
+	BLOCK_TILES = 24,        /* that pass by together, but they end */
+	BLOCK_TAPS = 512,        /* with the tile that comes to more taps */
+	PIECE = 768,             /* rows of weights that stay in cache */
 	SLICE_BYTES = 512 << 10, /* of a slice's input and output, if a row has no more */
 	MAX_SLICES = 64,
-	MIN_CHANNELS = 1024 /* input times output channels: below it oneDNN's are as fast */
+	/* Below these oneDNN's are as fast: */
+	MIN_CHANNELS = 1024, /* input times output channels */
+	MIN_INPUTS = 8
 };
 
 /* What a tap adds to a tile, or a row of taps, whose pixels lie side by side as their weights do. */
@@ -58,7 +60,7 @@ bool indirect_pays(const struct window *g)
 	bool one_tap = g->taps == 1;
 	for (int d = 0; d < 3; d++)
 		one_tap = one_tap && g->stride[d] == 1 && !g->pad[d] && !g->pad_end[d];
-	bool many = g->cin * g->cout >= MIN_CHANNELS;
+	bool many = g->cin >= MIN_INPUTS && g->cin * g->cout >= MIN_CHANNELS;
 	return cpu_level < 4 && !one_tap && (many || (g->groups > 1 && g->cin > 1));
 }
 
@@ -164,13 +166,6 @@ int indirect_slices(const struct indirect *m)
 	return m->n_slices;
 }
 
-/* Tiles that pass by together. */
-static int64_t block_tiles(const struct indirect *m)
-{
-	int64_t n = BLOCK_TAPS / m->g.taps;
-	return n < 1 ? 1 : n > BLOCK_TILES ? BLOCK_TILES : n;
-}
-
 /* Floats that stand for a pixel outside. */
 static int64_t n_zeros(const struct indirect *m)
 {
@@ -194,7 +189,7 @@ struct window_slice indirect_slice(const struct indirect *m, int i)
 	return (struct window_slice){from * m->in_inner, (end - from) * m->in_inner,
 				     first * m->out_inner, n * m->out_inner,
 				     (size_t)n_zeros(m) * sizeof(float) +
-					     (size_t)(block_tiles(m) * g->taps) *
+					     (size_t)(BLOCK_TAPS + g->taps) *
 						     sizeof(struct tile_tap)};
 }
 
@@ -332,22 +327,28 @@ static void run_block(const struct indirect *m, const struct span *span, const s
 			}
 }
 
-/* Pixels p .. p + n - 1 of the slice. */
-static void run_pixels(const struct indirect *m, const struct window_slice *s, int64_t p, int64_t n,
-		       const float *x, float *y, void *scratch)
+/* Pixels p .. p + n - 1 of the slice, BLOCK_TILES at most. */
+static void run_tiles(const struct indirect *m, const struct window_slice *s, int64_t p, int64_t n,
+		      const float *x, float *y, void *scratch)
 {
 	const float *zeros = scratch;
 	struct tile_tap *tap = (struct tile_tap *)(void *)((float *)scratch + n_zeros(m));
 	struct span span[BLOCK_TILES];
-	int rows = LEVEL_CALL(tile_rows), found = 0;
-	for (int64_t t = 0; t * rows < n; t++) {
-		int64_t left = n - t * rows;
-		span[t].first = found;
-		span[t].n = find_taps(m, s->at + p + t * rows, left < rows ? (int)left : rows, x,
-				      s->from, zeros, tap + found);
-		found += span[t].n;
+	int64_t rows = LEVEL_CALL(tile_rows), line = m->g.groups * m->g.cout;
+	while (n > 0) {
+		int64_t pixels = 0;
+		for (int found = 0, t = 0; pixels < n && found <= BLOCK_TAPS; t++) {
+			int64_t some = n - pixels < rows ? n - pixels : rows;
+			span[t].first = found;
+			span[t].n = find_taps(m, s->at + p + pixels, (int)some, x, s->from, zeros,
+					      tap + found);
+			found += span[t].n;
+			pixels += some;
+		}
+		run_block(m, span, tap, pixels, y + p * line);
+		p += pixels;
+		n -= pixels;
 	}
-	run_block(m, span, tap, n, y + p * m->g.groups * m->g.cout);
 }
 
 void indirect_run(const struct indirect *m, int i, const float *x, float *y, void *scratch)
@@ -355,10 +356,10 @@ void indirect_run(const struct indirect *m, int i, const float *x, float *y, voi
 	struct window_slice s = indirect_slice(m, i);
 	/* What several planes read of one stays in cache where they take it strip by strip. */
 	int64_t plane = m->axis == 0 ? m->out_inner : s.n;
-	int64_t strip = block_tiles(m) * LEVEL_CALL(tile_rows);
+	int64_t strip = (int64_t)BLOCK_TILES * LEVEL_CALL(tile_rows);
 	memset(scratch, 0, (size_t)n_zeros(m) * sizeof(float));
 	for (int64_t p = 0; p < plane; p += strip)
 		for (int64_t z = 0; z < s.n; z += plane)
-			run_pixels(m, &s, z + p, plane - p < strip ? plane - p : strip, x, y,
-				   scratch);
+			run_tiles(m, &s, z + p, plane - p < strip ? plane - p : strip, x, y,
+				  scratch);
 }
