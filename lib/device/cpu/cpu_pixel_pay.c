@@ -1,5 +1,6 @@
 /* cpu_pixel_pay.c - which graphs are faster in f32 with channels behind pixels. */
 #include "device/cpu/cpu_pixel_impl.h"
+#include "kernel/cpu_level.h"
 
 #include <stdlib.h>
 
@@ -14,7 +15,7 @@ bool pixels_pay(const struct graph *g)
 		enum op_kind kind = op_kind(g->type[v]);
 		if (kind != OP_CONVOLUTION && kind != OP_GROUP_CONVOLUTION)
 			continue;
-		if (g->out_rank[g->out_ptr[v]] >= 4)
+		if (g->out_rank[g->out_ptr[v]] >= (cpu_level < 4 ? 3 : 4))
 			return true;
 	}
 	return false;
