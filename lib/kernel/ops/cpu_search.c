@@ -1,5 +1,6 @@
 /* cpu_search.c - Bucketize, SearchSorted, Unique.  Sources: specifications, opset3, 10, 15. */
 #include "kernel/cpu_impl.h"
+#include "kernel/ops/cpu_radix.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -122,51 +123,22 @@ static int by_first(const void *a, const void *b, void *arg)
 
 /* ---- slices of one element: sorted by their bits ---- */
 
-struct keyed {
-	uint64_t key; /* ascends with the value */
-	int64_t index;
-};
-
+/* It ascends with the value. */
 static uint64_t key_at(const struct tensor *x, int64_t i)
 {
-	union {
-		double d;
-		uint64_t u;
-	} real;
-	if (!elem_is_real(x->elem))
-		return (uint64_t)tensor_int(x, i) ^ (x->elem == EL_U64 ? 0 : UINT64_C(1) << 63);
-	real.d = tensor_real(x, i) + 0.0; /* no -0 */
-	return real.u >> 63 ? ~real.u : real.u | UINT64_C(1) << 63;
-}
-
-/* By key, equal ones as they stand; a, b: n each.  The one of them that is sorted. */
-static const struct keyed *sort_keys(struct keyed *a, struct keyed *b, int64_t n)
-{
-	for (int shift = 0; shift < 64; shift += 8) {
-		int64_t start[257] = {0};
-		for (int64_t i = 0; i < n; i++)
-			start[(a[i].key >> shift & 255) + 1]++;
-		if (n == 0 || start[(a[0].key >> shift & 255) + 1] == n)
-			continue;
-		for (int i = 0; i < 256; i++)
-			start[i + 1] += start[i];
-		for (int64_t i = 0; i < n; i++)
-			b[start[a[i].key >> shift & 255]++] = a[i];
-		struct keyed *t = a;
-		a = b;
-		b = t;
-	}
-	return a;
+	if (elem_is_real(x->elem))
+		return key_of_double(tensor_real(x, i));
+	return (uint64_t)tensor_int(x, i) ^ (x->elem == EL_U64 ? 0 : UINT64_C(1) << 63);
 }
 
 /* As group_slices; room: 2 n. */
-static int64_t group_elements(const struct slices *s, struct keyed *room, int64_t *group,
+static int64_t group_elements(const struct slices *s, struct keyed64 *room, int64_t *group,
 			      int64_t *first, int64_t *count)
 {
 	int64_t n = 0;
 	for (int64_t i = 0; i < s->n; i++)
-		room[i] = (struct keyed){key_at(s->x, i), i};
-	const struct keyed *sorted = sort_keys(room, room + s->n, s->n);
+		room[i] = (struct keyed64){key_at(s->x, i), i};
+	const struct keyed64 *sorted = radix_sort64(room, room + s->n, s->n);
 	for (int64_t i = 0; i < s->n; i++) {
 		if (i == 0 || sorted[i].key != sorted[i - 1].key) {
 			first[n] = sorted[i].index;
@@ -240,7 +212,7 @@ int run_unique(const struct kernel_call *k, struct err *e)
 		return cpu_no_memory(e);
 	int64_t *group = order + s.n, *first = group + s.n, *count = first + s.n,
 		*place = count + s.n, *back = place + s.n;
-	struct keyed *room = (struct keyed *)(void *)(back + s.n);
+	struct keyed64 *room = (struct keyed64 *)(void *)(back + s.n);
 	int64_t n = s.outer * s.inner == 1 ? group_elements(&s, room, group, first, count)
 					   : group_slices(&s, order, group, first, count);
 	for (int64_t i = 0; i < n; i++)

@@ -1,6 +1,7 @@
 /* cpu_topk.c - TopK: the first k of each line along an axis. */
 #include "kernel/cpu_impl.h"
 #include "kernel/ops/cpu_lines.h"
+#include "kernel/ops/cpu_radix.h"
 #include "op/slice.h"
 
 #include <stdatomic.h>
@@ -98,26 +99,19 @@ static void rank_line(const struct top_k_run *r, int64_t start, struct ranked *h
 
 /* ---- many of a line of f32: sorted by their bits ---- */
 
-enum { MANY = 32, MANY_OF = 128, TOP_BITS = 11, DIGIT = 8 };
+enum { MANY = 32, MANY_OF = 128, TOP_BITS = 11 };
 
-struct keyed {
-	uint32_t key, index; /* a lower key comes first */
-};
-
+/* A lower key comes first. */
 static uint32_t key_of(float v, bool max)
 {
-	union {
-		float f;
-		uint32_t u;
-	} x = {v + 0.0f}; /* no -0 */
-	uint32_t ascends = x.u >> 31 ? ~x.u : x.u | UINT32_C(1) << 31;
+	uint32_t ascends = key_of_float(v);
 	return max ? ~ascends : ascends;
 }
 
 /* Those of a line whose keys may be among the first `most`, in the line's order, in `found`; their
  * number. */
 static int64_t find_first(const struct top_k_run *r, const float *x, int64_t most,
-			  struct keyed *found)
+			  struct keyed32 *found)
 {
 	int64_t count[1 << TOP_BITS] = {0}, n = r->from.length, step = r->from.step, m = 0;
 	for (int64_t j = 0; j < n; j++)
@@ -127,39 +121,19 @@ static int64_t find_first(const struct top_k_run *r, const float *x, int64_t mos
 		last++;
 	for (int64_t j = 0; j < n; j++) {
 		uint32_t key = key_of(x[j * step], r->max);
-		found[m] = (struct keyed){key, (uint32_t)j};
+		found[m] = (struct keyed32){key, (uint32_t)j};
 		m += key >> (32 - TOP_BITS) <= last;
 	}
 	return m;
 }
 
-/* By key, equal ones as they stand; a, b: n each.  The one of them that is sorted. */
-static const struct keyed *sort_keys(struct keyed *a, struct keyed *b, int64_t n)
-{
-	for (int shift = 0; shift < 32; shift += DIGIT) {
-		int64_t start[(1 << DIGIT) + 1] = {0};
-		for (int64_t i = 0; i < n; i++)
-			start[(a[i].key >> shift & 255) + 1]++;
-		if (start[(a[0].key >> shift & 255) + 1] == n)
-			continue;
-		for (int i = 0; i < 1 << DIGIT; i++)
-			start[i + 1] += start[i];
-		for (int64_t i = 0; i < n; i++)
-			b[start[a[i].key >> shift & 255]++] = a[i];
-		struct keyed *t = a;
-		a = b;
-		b = t;
-	}
-	return a;
-}
-
 /* As rank_line; only the indices of h are filled in.  room: 2 (n + 1). */
 static void rank_keys(const struct top_k_run *r, int64_t start, struct ranked *h, int64_t most,
-		      struct keyed *room)
+		      struct keyed32 *room)
 {
-	struct keyed *b = room + r->from.length + 1;
+	struct keyed32 *b = room + r->from.length + 1;
 	int64_t n = find_first(r, (const float *)r->x->data + start, most, room);
-	const struct keyed *sorted = sort_keys(room, b, n);
+	const struct keyed32 *sorted = radix_sort32(room, b, n);
 	for (int64_t j = 0; j < most; j++)
 		h[j].index = sorted[j].index;
 	if (r->by_index)
@@ -173,7 +147,7 @@ static void top_k_task(void *arg, int task, int thread)
 	int64_t lo, hi, most = r->to.length;
 	bool keys = r->x->elem == EL_F32 && most >= MANY && most <= r->from.length &&
 		    r->from.length <= MANY_OF * most && r->from.length < UINT32_MAX;
-	size_t room = keys ? 2 * (size_t)(r->from.length + 1) * sizeof(struct keyed) : 0;
+	size_t room = keys ? 2 * (size_t)(r->from.length + 1) * sizeof(struct keyed32) : 0;
 	struct ranked *h =
 		cpu_thread_scratch(r->ctx, thread, (size_t)(most + 1) * sizeof *h + room);
 	if (!h) {
@@ -184,7 +158,7 @@ static void top_k_task(void *arg, int task, int thread)
 	for (int64_t i = lo; i < hi; i++) {
 		int64_t start = line_start(&r->from, i), dst = line_start(&r->to, i);
 		if (keys)
-			rank_keys(r, start, h, most, (struct keyed *)(void *)(h + most + 1));
+			rank_keys(r, start, h, most, (struct keyed32 *)(void *)(h + most + 1));
 		else
 			rank_line(r, start, h, most);
 		for (int64_t j = 0; j < most; j++, dst += r->to.step) {
