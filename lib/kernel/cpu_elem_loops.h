@@ -237,22 +237,26 @@ static void LEVEL(from_half)(const uint16_t *x, float *y, int64_t n)
 		y[i] = half_to_float(x[i]);
 }
 
-/* Reductions keep 16 partial results whatever the width of a vector, and add them in one order. */
+/* Reductions keep 16 partial results whatever the width of a vector, and add them in one order.
+ * PARTS: part[] of n floats at x. */
+#define PARTS(start, step) \
+	for (int j = 0; j < 16; j++) \
+		part[j] = (start); \
+	int64_t i = 0; \
+	for (; i + 16 <= n; i += 16) \
+		for (int j = 0; j < 16; j++) { \
+			float s = part[j], v = x[i + j]; \
+			part[j] = (step); \
+		} \
+	for (int j = 0; i < n; i++, j++) { \
+		float s = part[j], v = x[i]; \
+		part[j] = (step); \
+	}
+
 #define REDUCE(start, step, join) \
 	do { \
 		float part[16]; \
-		for (int j = 0; j < 16; j++) \
-			part[j] = (start); \
-		int64_t i = 0; \
-		for (; i + 16 <= n; i += 16) \
-			for (int j = 0; j < 16; j++) { \
-				float s = part[j], v = x[i + j]; \
-				part[j] = (step); \
-			} \
-		for (int j = 0; i < n; i++, j++) { \
-			float s = part[j], v = x[i]; \
-			part[j] = (step); \
-		} \
+		PARTS(start, step) \
 		for (int w = 8; w; w >>= 1) \
 			for (int j = 0; j < w; j++) { \
 				float p = part[j], q = part[j + w]; \
@@ -272,18 +276,7 @@ static float LEVEL(sum)(const float *x, int64_t n)
 	do { \
 		for (int r = 0; r < rows; r++, x += ld) { \
 			float part[16]; \
-			for (int j = 0; j < 16; j++) \
-				part[j] = (start); \
-			int64_t i = 0; \
-			for (; i + 16 <= n; i += 16) \
-				for (int j = 0; j < 16; j++) { \
-					float s = part[j], v = x[i + j]; \
-					part[j] = (step); \
-				} \
-			for (int j = 0; i < n; i++, j++) { \
-				float s = part[j], v = x[i]; \
-				part[j] = (step); \
-			} \
+			PARTS(start, step) \
 			for (int j = 0; j < 16; j++) \
 				column[j][r] = part[j]; \
 		} \
@@ -508,6 +501,7 @@ static void LEVEL(softmax)(const float *x, float *y, int64_t n)
 #endif
 }
 #undef REDUCE
+#undef PARTS
 
 /* The remainder of one division, of p's sign, or of q's (floor). */
 static inline float LEVEL(fmod_of)(bool floor, float p, float q)
