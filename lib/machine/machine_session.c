@@ -116,30 +116,15 @@ void machine_session_drop(struct machine_session *s)
 static int encode_run(const struct machine_session *s, const struct place_rec *p,
 		      const struct outcome *t, struct rec_writer *w, struct err *e)
 {
-	const struct run_rec x = {.id = p->id,
-				  .source = p->source,
-				  .k = p->k,
-				  .reason = t->at.status != PLACE_OK ? t->at.why : t->untried,
-				  .lat_s = t->m.lat.mid,
-				  .lo_s = t->m.lat.lo,
-				  .hi_s = t->m.lat.hi,
-				  .samples_s = t->m.sample_s,
-				  .n_samples = t->m.n,
-				  .ref_s = t->ref_s,
-				  .has_ratio = t->has_ratio,
-				  .ratio = t->ratio.mid,
-				  .ratio_lo = t->ratio.lo,
-				  .ratio_hi = t->ratio.hi,
-				  .predicted_s =
-					  t->turns.n_bursts && p->predicted ? p->predicted_s : 0,
-				  .turns = t->turns,
-				  .mem_bytes = t->at.mem_bytes,
-				  .copies = t->at.copies,
-				  .copy_bytes = t->at.copy_bytes,
-				  .busy_s = t->m.busy_s,
-				  .has_clock = true,
-				  .began_s = s->began_s,
-				  .clock_s = machine_clock_s(s->x)};
+	struct run_rec x =
+		run_rec_measured(p, &t->m, t->ref_s, t->has_ratio ? &t->ratio : NULL, &t->turns);
+	x.reason = t->at.status != PLACE_OK ? t->at.why : t->untried;
+	x.mem_bytes = t->at.mem_bytes;
+	x.copies = t->at.copies;
+	x.copy_bytes = t->at.copy_bytes;
+	x.has_clock = true;
+	x.began_s = s->began_s;
+	x.clock_s = machine_clock_s(s->x);
 	return run_encode(&x, w, e);
 }
 

@@ -48,28 +48,15 @@ static const struct run_schedule *by_slots(const struct run_schedule *x, const u
 int trial_encode(const struct session *s, const struct place_rec *p, const uint32_t *slot,
 		 const struct trial *t, struct rec_writer *w, struct err *e)
 {
-	struct run_rec x = {.id = p->id,
-			    .source = p->source,
-			    .k = p->k,
-			    .reason = t->ok ? NULL : t->reason,
-			    .lat_s = t->m.lat.mid,
-			    .lo_s = t->m.lat.lo,
-			    .hi_s = t->m.lat.hi,
-			    .samples_s = t->m.sample_s,
-			    .n_samples = t->m.n,
-			    .ref_s = t->ref_s,
-			    .has_ratio = t->has_ratio,
-			    .ratio = t->ratio.mid,
-			    .ratio_lo = t->ratio.lo,
-			    .ratio_hi = t->ratio.hi,
-			    .predicted_s = t->turns.n_bursts && p->predicted ? p->predicted_s : 0,
-			    .turns = t->turns,
-			    .copies = t->n_copies,
-			    .copy_bytes = t->copy_bytes,
-			    .has_plan = true,
-			    .in_host = t->n_in_host,
-			    .steps = t->n_steps,
-			    .splits = t->n_splits};
+	struct run_rec x =
+		run_rec_measured(p, &t->m, t->ref_s, t->has_ratio ? &t->ratio : NULL, &t->turns);
+	x.reason = t->ok ? NULL : t->reason;
+	x.copies = t->n_copies;
+	x.copy_bytes = t->copy_bytes;
+	x.has_plan = true;
+	x.in_host = t->n_in_host;
+	x.steps = t->n_steps;
+	x.splits = t->n_splits;
 	double *core_loop_s = t->ok && t->m.pulse_s ? core_loops(s, p, slot, &t->m) : NULL;
 	uint64_t *mem = MEM_NEWN(uint64_t, p->k);
 	double *busy = MEM_NEWN(double, p->k);

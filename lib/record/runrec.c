@@ -3,6 +3,28 @@
 
 #include "record/runrec.h"
 
+struct run_rec run_rec_measured(const struct place_rec *p, const struct measurement *m,
+				double ref_s, const struct interval *ratio,
+				const struct contest_turns *turns)
+{
+	return (struct run_rec){.id = p->id,
+				.source = p->source,
+				.k = p->k,
+				.lat_s = m->lat.mid,
+				.lo_s = m->lat.lo,
+				.hi_s = m->lat.hi,
+				.samples_s = m->sample_s,
+				.n_samples = m->n,
+				.busy_s = m->busy_s,
+				.ref_s = ref_s,
+				.has_ratio = ratio != NULL,
+				.ratio = ratio ? ratio->mid : 0,
+				.ratio_lo = ratio ? ratio->lo : 0,
+				.ratio_hi = ratio ? ratio->hi : 0,
+				.predicted_s = turns->n_bursts && p->predicted ? p->predicted_s : 0,
+				.turns = *turns};
+}
+
 static void put_links(const struct run_links *l, struct rec_writer *w)
 {
 	put_vector(w, "link_src", TT_U16, l->n, l->src);

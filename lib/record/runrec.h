@@ -8,9 +8,11 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "record/placerec.h"
 #include "record/rolloutid.h"
 #include "stream/rec.h"
 #include "timing/contest.h"
+#include "timing/measurement.h"
 
 /* What went over each directed link that carried something; devices are the placement's. */
 struct run_links {
@@ -74,6 +76,12 @@ struct run_rec {
 	const struct run_links *links;       /* NULL: not told */
 	const struct run_schedule *schedule; /* NULL: not told */
 };
+
+/* What timing a placement gave, where it could run.  p and m are borrowed; ratio NULL: none is known.
+ * Reason, memory, copies and what only one of the writers knows are for the caller to fill in. */
+struct run_rec run_rec_measured(const struct place_rec *p, const struct measurement *m,
+				double ref_s, const struct interval *ratio,
+				const struct contest_turns *turns);
 
 int run_encode(const struct run_rec *x, struct rec_writer *w, struct err *e) MUST_CHECK;
 
