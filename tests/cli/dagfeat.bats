@@ -248,7 +248,9 @@ cost_stream() {
 		assert x["c"]["columns"][:n] == first(a, "feat")["columns"]
 	PY
 	run -3 --separate-stderr dagfeat --features all,costs -o no.mp none.mp
-	[ "${#stderr_lines[@]}" -eq 1 ] && [[ $stderr == *"no cost record"*"devsim --probe"* ]] && [ ! -e no.mp ]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ $stderr == *"no cost record"*"devsim --probe"* ]]
+	[ ! -e no.mp ]
 	run -3 --separate-stderr dagfeat --features all,costs -o no.mp other.mp
 	[[ $stderr == *"another graph"* ]]
 }

@@ -262,6 +262,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 }
 
 @test "--probe finds devices by itself" {
+	two_cores
 	devrun --probe -o found.mp tiny.mp
 	placebase single found.mp | devrun --runs 1 --no-reference -o r.mp
 	py 'assert all(m["ok"] for m in runs("r.mp")) and runs("r.mp")'

@@ -67,6 +67,7 @@ steps() {
 }
 
 @test "--fuse cuts: sets are steps where several devices are in use, and all of one device is as long as it can be" {
+	two_cores
 	placebase single -D cpu:0,cpu:1 rnnlm.mp -o single.mp
 	placebase random -n 1 -D cpu:0,cpu:1 rnnlm.mp -o two.mp
 	for p in single two; do

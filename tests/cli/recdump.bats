@@ -198,5 +198,6 @@ assert [float(x) for x in d.split(",")] == [0.1, 1e-300, -2.5, 3.0] and int(u) =
 		[ "$status" -eq 1 ]
 		[[ $output == *"out of memory"* ]]
 	done
-	[ $k -gt 2 ] && [ $k -lt 100 ]
+	[ $k -gt 2 ]
+	[ $k -lt 100 ]
 }

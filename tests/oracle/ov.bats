@@ -244,9 +244,10 @@ run_cut() {
 	local one two
 	devrun --no-reference --runs 1 -o one.mp cut.mp & one=$!
 	devrun --no-reference --runs 1 -o two.mp cut.mp & two=$!
-	wait $one && wait $two
+	wait $one
+	wait $two
 	run -0 py - <<< 'assert runs("one.mp")[0]["ok"] and runs("two.mp")[0]["ok"]'
-	! ls cache | grep -v '^[0-9a-f]\{32\}[.]\(new\|used\)$'
+	run -1 grep -v '^[0-9a-f]\{32\}[.]\(new\|used\)$' <(ls cache)
 	run_cut compile
 }
 

@@ -53,7 +53,8 @@ applied() {
 		pieces $m --shape 'input_ids=1,8;attention_mask=1,8'
 		applied $m --save
 		[[ $output == *"HETERO: "*" submodels, "* ]]
-		[ -s $m.placed/folded.xml ] && [ -s $m.placed/folded.bin ]
+		[ -s $m.placed/folded.xml ]
+		[ -s $m.placed/folded.bin ]
 		py 'd = json.load(open(sys.argv[1])); assert set(d.values()) == {"CPU", "CPU2"}' $m.placed/folded.json
 	done
 }

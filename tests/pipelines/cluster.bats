@@ -64,7 +64,8 @@ needs_slurm() {
 	SH
 	run -0 timeout 120 "$ROOT/tests/cluster/slurm" "$PWD/cluster" bash all
 	n=$(wc -l < before)
-	[ "$n" -ge 4 ] && [ "$n" -lt 12 ]
+	[ "$n" -ge 4 ]
+	[ "$n" -lt 12 ]
 	all_once
 	# What was there before the kill was not run again.
 	sed 's/.*x.//' before > done.before

@@ -43,7 +43,8 @@ as_user() { env -u B -u ROOT PATH=/usr/bin:/bin "$@"; }
 	run -2 as_user "$PREFIX/bin/hsdag-experiment" nothing
 	run -0 as_user "$PREFIX/bin/hsdag-experiment" learning MODELS=nmt2 METHODS='placeto random' SEEDS=1 EVALS=2 -o 'my results'
 	[[ $output == *"random"* ]]
-	[ -s 'my results/learning/paper-2/learning.md' ] && [ -s 'my results/learning/paper-2/nmt2/placeto.1.tsv' ]
+	[ -s 'my results/learning/paper-2/learning.md' ]
+	[ -s 'my results/learning/paper-2/nmt2/placeto.1.tsv' ]
 	sh "$ROOT/tests/support/models.sh" small_scalar .
 	run -0 as_user "$PREFIX/bin/hsdag-experiment" learning MODELS=small_scalar.xml METHODS=random SEEDS=1 EVALS=2
 	[ -s hsdag-results/learning/paper-2/small_scalar/random.1.tsv ]
