@@ -467,6 +467,8 @@ def sizes(c):
     for a, b in (((700,), (700,)), ((7, 50), (7, 1)), ((7, 1), (1, 50))):
         for name in ("mod", "floor_mod"):
             c.add("%s %s" % (name, a), getattr(o, name), c.real(*a, lo=-50, hi=50), c.real(*b, lo=0.3, hi=3))
+    for shape, axes in (((2, 600, 9, 15), [1]), ((2, 70000), [1]), ((70, 10, 100), [0, 1, 2]), ((40, 3, 2), [0])):
+        c.add("normalize_l2 %s" % (shape,), lambda x: o.normalize_l2(x, i64(c, axes), 1e-3, "add"), c.real(*shape))
     for p in (3, 1, -1, 0.5, -0.5, 1.5):
         c.add("power %g" % p, lambda x: o.power(x, c.const(p, np.float32)), c.real(5, 33, lo=0.2, hi=3))
     for cond, a, b in (((4, 50), (1, 1), (4, 50)), ((1, 50), (4, 50), ()), ((4, 50), (), ())):

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { GRAIN = 8192, PIECE = 2048 };
+enum { GRAIN = 8192, PIECE = 2048, LARGE = 1 << 16 };
 
 struct norm_run {
 	const struct op *op;
@@ -228,14 +228,89 @@ int run_group_norm(const struct kernel_call *k, struct err *e)
 
 /* ---- other normalisations ---- */
 
-static void l2_row(const struct norm_run *r, int64_t row, const float *x, float *y)
+/* Of a group whose squares sum up to this. */
+static float l2_scale(const struct norm_run *r, float sum)
 {
-	float sum = vec_sum_squares(x, 0, r->d.count), eps = (float)r->op->a.norm.eps;
-	(void)row;
+	float eps = (float)r->op->a.norm.eps;
 	sum = r->op->a.norm.eps_inside_sqrt ? sum + eps
 	      : sum > eps                   ? sum
 					    : eps; /* "add" or "max" */
-	vec_scale_shift(x, 1 / sqrtf(sum), 0, y, r->d.count);
+	return 1 / sqrtf(sum);
+}
+
+static void l2_row(const struct norm_run *r, int64_t row, const float *x, float *y)
+{
+	(void)row;
+	vec_scale_shift(x, l2_scale(r, vec_sum_squares(x, 0, r->d.count)), 0, y, r->d.count);
+}
+
+enum { COLUMNS = 64, PASS = 512 }; /* groups side by side; elements of each in one running sum */
+
+/* Groups along one dim whose elements lie side by side: a few columns, read twice where they are. */
+static void l2_columns_task(void *arg, int task, int thread)
+{
+	const struct norm_run *r = arg;
+	const struct dim_split *d = &r->d;
+	int64_t lo, hi, line = d->keep[d->n_keep - 1], step = d->red_stride[0], n;
+	float sum[COLUMNS];
+	(void)thread;
+	cpu_range(d->n, r->n_tasks, task, &lo, &hi);
+	for (int64_t i = lo; i < hi; i += n) {
+		int64_t base = cpu_offset(i, d->n_keep, d->keep, d->keep_stride),
+			left = line - i % line;
+		n = left < hi - i ? left : hi - i;
+		n = n < COLUMNS ? n : COLUMNS;
+		memset(sum, 0, sizeof sum);
+		for (int64_t j = 0; j < d->count; j += PASS) {
+			int64_t rows = d->count - j < PASS ? d->count - j : PASS;
+			float part[COLUMNS] = {0};
+			LEVEL_CALL(square_columns, r->x + base + j * step, step, rows, part, n);
+			vec_binary(OP_ADD, part, 1, sum, 1, sum, n);
+		}
+		for (int64_t k = 0; k < n; k++)
+			sum[k] = l2_scale(r, sum[k]);
+		LEVEL_CALL(scale_columns, r->x + base, step, d->count, sum, r->y + base, n);
+	}
+}
+
+/* One large group: sums of its pieces, then their product with the scale. */
+struct l2_pieces {
+	const struct norm_run *r;
+	int64_t row;
+	int n_tasks;
+	float scale, *sum; /* (n_tasks) */
+};
+
+static void l2_sum_task(void *arg, int task, int thread)
+{
+	const struct l2_pieces *p = arg;
+	int64_t lo, hi, first = p->row * p->r->d.count;
+	(void)thread;
+	cpu_range(p->r->d.count, p->n_tasks, task, &lo, &hi);
+	p->sum[task] = vec_sum_squares(p->r->x + first + lo, 0, hi - lo);
+}
+
+static void l2_scale_task(void *arg, int task, int thread)
+{
+	const struct l2_pieces *p = arg;
+	int64_t lo, hi, first = p->row * p->r->d.count;
+	(void)thread;
+	cpu_range(p->r->d.count, p->n_tasks, task, &lo, &hi);
+	vec_scale_shift(p->r->x + first + lo, p->scale, 0, p->r->y + first + lo, hi - lo);
+}
+
+static int l2_large_rows(const struct norm_run *r, struct err *e)
+{
+	struct l2_pieces p = {.r = r, .n_tasks = cpu_tasks(r->d.count, GRAIN)};
+	p.sum = cpu_slot_scratch(r->ctx, SLOT_EXTRA, (size_t)p.n_tasks * sizeof *p.sum);
+	if (!p.sum)
+		return cpu_no_memory(e);
+	for (; p.row < r->d.n; p.row++) {
+		cpu_parallel(r->ctx, p.n_tasks, l2_sum_task, &p);
+		p.scale = l2_scale(r, vec_sum(p.sum, p.n_tasks));
+		cpu_parallel(r->ctx, p.n_tasks, l2_scale_task, &p);
+	}
+	return 0;
 }
 
 /* Without axes every element is divided by itself. */
@@ -256,7 +331,24 @@ int run_normalize_l2(const struct kernel_call *k, struct err *e)
 			cpu_epilogue_run(k->ctx, k->post, k->out[0].data);
 		return 0;
 	}
-	return run_rows(k, &k->in[0], axes, (struct row_job){.fn = l2_row}, e);
+	struct norm_run r = {
+		.op = k->op, .x = k->in[0].data, .y = k->out[0].data, .axes = axes, .ctx = k->ctx};
+	const struct dim_split *d = &r.d;
+	cpu_split_dims(&k->in[0], axes, &r.d);
+	bool beside = d->n_red == 1 && d->n_keep && d->keep_stride[d->n_keep - 1] == 1;
+	bool large = d->n_red == 1 && d->red_stride[0] == 1 && d->count >= LARGE;
+	if (!beside && !large)
+		return run_rows(k, &k->in[0], axes, (struct row_job){.fn = l2_row}, e);
+	r.n_tasks = cpu_tasks(d->n * d->count, GRAIN);
+	if (r.n_tasks > (d->n + COLUMNS - 1) / COLUMNS)
+		r.n_tasks = (int)((d->n + COLUMNS - 1) / COLUMNS);
+	if (large && l2_large_rows(&r, e))
+		return -1;
+	if (beside)
+		cpu_parallel(k->ctx, r.n_tasks, l2_columns_task, &r);
+	if (k->post)
+		cpu_epilogue_run(k->ctx, k->post, r.y);
+	return 0;
 }
 
 static void rms_row(const struct norm_run *r, int64_t row, const float *x, float *y)

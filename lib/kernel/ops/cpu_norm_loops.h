@@ -95,3 +95,40 @@ static void LEVEL(standardize)(const float *x, int64_t n, int rows, const struct
 		LEVEL(standardize_row)(x + i * n, n, mean[i], scale[i], y + i * n);
 }
 #undef SOME
+
+enum { LEVEL(ACROSS) = LEVEL_WIDTH == 16 ? 4 : 8 }; /* vectors of sums that stay in registers */
+
+/* sum[i] += sum over j < count of x[j step + i] squared, i < n. */
+static void LEVEL(square_columns)(const float *x, int64_t step, int64_t count, float *sum, int64_t n)
+{
+	enum { WIDE = LEVEL(ACROSS) * LEVEL_WIDTH };
+	int64_t i = 0;
+	for (; i + WIDE <= n; i += WIDE) {
+		VEC s[LEVEL(ACROSS)];
+		for (int k = 0; k < LEVEL(ACROSS); k++)
+			s[k] = VLOAD(sum + i + k * LEVEL_WIDTH);
+		for (int64_t j = 0; j < count; j++)
+			for (int k = 0; k < LEVEL(ACROSS); k++) {
+				VEC v = VLOAD(x + j * step + i + k * LEVEL_WIDTH);
+				s[k] = VFMA(v, v, s[k]);
+			}
+		for (int k = 0; k < LEVEL(ACROSS); k++)
+			VSTORE(sum + i + k * LEVEL_WIDTH, s[k]);
+	}
+	for (int64_t j = 0; j < count && i < n; j++)
+		for (int64_t k = i; k < n; k++)
+			sum[k] = FMA(x[j * step + k], x[j * step + k], sum[k]);
+}
+
+/* y[j step + i] = x[j step + i] times by[i]. */
+static void LEVEL(scale_columns)(const float *x, int64_t step, int64_t count, const float *by,
+				 float *y, int64_t n)
+{
+	for (int64_t j = 0; j < count; j++, x += step, y += step) {
+		int64_t i = 0;
+		for (; i + LEVEL_WIDTH <= n; i += LEVEL_WIDTH)
+			VSTORE(y + i, VMUL(VLOAD(x + i), VLOAD(by + i)));
+		for (; i < n; i++)
+			y[i] = x[i] * by[i];
+	}
+}
