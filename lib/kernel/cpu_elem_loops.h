@@ -542,42 +542,45 @@ static void LEVEL(remainder)(bool floor, const float *a, int sa, const float *b,
 		_mm512_mask_storeu_ps(y + i, some, v);
 	}
 }
-#elif LEVEL_WIDTH > 4
-/* Remainders of divisions, of p's sign, or of q's (floor); with one rounding, so exact where the
- * quotient has less than 24 bits.  Pieces with a larger one are computed by fmod. */
+#elif LEVEL_WIDTH == 8
+/* The same of eight. */
+static inline VEC LEVEL(remainders)(bool floor, VEC x, VEC d)
+{
+	const VEC sign = VALL(-0.0f), size = _mm256_andnot_ps(sign, d);
+	VEC t = _mm256_div_ps(x, d);
+	t = floor ? _mm256_floor_ps(t) : _mm256_round_ps(t, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+	VEC v = VFNMA(t, d, x), like = _mm256_and_ps(floor ? d : x, sign);
+	VEC near = _mm256_and_ps(_mm256_cmp_ps(_mm256_andnot_ps(sign, t), VALL(0x1p22f), _CMP_LT_OQ),
+				 _mm256_cmp_ps(size, VALL(0x1p127f), _CMP_LT_OQ));
+	/* A quotient that was rounded to the next integer: the rest has the wrong sign. */
+	VEC wrong = _mm256_cmp_ps(_mm256_xor_ps(v, like), VALL(0.0f), _CMP_LT_OQ);
+	v = _mm256_blendv_ps(v, VADD(v, _mm256_or_ps(size, like)), wrong);
+	if (_mm256_movemask_ps(near) != 0xff) {
+		float p[8], q[8], r[8];
+		VSTORE(p, x);
+		VSTORE(q, d);
+		for (int j = 0; j < 8; j++)
+			r[j] = LEVEL(fmod_of)(floor, p[j], q[j]);
+		v = VLOAD(r);
+	}
+	return v;
+}
+
 static void LEVEL(remainder)(bool floor, const float *a, int sa, const float *b, int sb, float *y,
 			     int64_t n)
 {
-	enum { PIECE = 64 };
-	float p[PIECE], q[PIECE], r[PIECE], far[PIECE];
-	for (int i = 0; i < PIECE; i++) {
-		p[i] = sa ? 1 : a[0];
-		q[i] = sb ? 1 : b[0];
-	}
-	for (int64_t i0 = 0; i0 < n; i0 += PIECE) {
-		int64_t m = n - i0 < PIECE ? n - i0 : PIECE;
-		if (sa)
-			__builtin_memcpy(p, a + i0, (size_t)m * sizeof *p);
-		if (sb)
-			__builtin_memcpy(q, b + i0, (size_t)m * sizeof *q);
-		for (int i = 0; i < PIECE; i++) {
-			float x = p[i], d = q[i], size = LEVEL(with_sign)(d, 1);
-			float t = __builtin_truncf(x / d), v = FMA(-t, d, x);
-			float near = LEVEL(with_sign)(t, 1) < 0x1p22f ? 0.0f : 1.0f;
-			far[i] = size < 0x1p127f ? near : 1.0f;
-			float less = v < 0 ? size : 0, more = v > 0 ? size : 0;
-			v += x < 0 ? -more : less;
-			v -= v >= size ? size : 0;
-			v += v <= -size ? size : 0;
-			/* Where v and d differ in sign. */
-			float up = d > 0 ? d : 0, down = d < 0 ? d : 0, none = 0;
-			float turned = v < 0 ? up : v > 0 ? down : none;
-			r[i] = v + (floor ? turned : none);
+	int64_t i = 0;
+	for (; i + 8 <= n; i += 8)
+		VSTORE(y + i, LEVEL(remainders)(floor, sa ? VLOAD(a + i) : VALL(*a),
+						sb ? VLOAD(b + i) : VALL(*b)));
+	if (i < n) {
+		float p[8] = {0}, q[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+		for (int64_t j = 0; j < n - i; j++) {
+			p[j] = a[(i + j) * sa];
+			q[j] = b[(i + j) * sb];
 		}
-		bool wide = LEVEL(max)(far, PIECE) > 0;
-		for (int64_t i = 0; i < m && wide; i++)
-			r[i] = LEVEL(fmod_of)(floor, p[i], q[i]);
-		__builtin_memcpy(y + i0, r, (size_t)m * sizeof *y);
+		VSTORE(p, LEVEL(remainders)(floor, VLOAD(p), VLOAD(q)));
+		__builtin_memcpy(y + i, p, (size_t)(n - i) * sizeof *y);
 	}
 }
 #endif
