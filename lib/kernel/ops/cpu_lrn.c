@@ -4,7 +4,16 @@
 #include "op/slice.h"
 
 #include <math.h>
-#include <string.h>
+
+/* clang-format off */
+#ifdef __clang__
+#define IVDEP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define IVDEP _Pragma("GCC ivdep")
+#endif
+/* clang-format on */
+#define LEVEL_FILE "kernel/ops/cpu_lrn_loops.h"
+#include "kernel/cpu_levels.h"
 
 struct lrn_run {
 	const struct op *op;
@@ -74,10 +83,12 @@ static void lrn_channels_task(void *arg, int task, int thread)
 		for (int64_t c = 0; c < channels; c++) {
 			int64_t from = c > half ? c - half : 0,
 				to = c + half < channels ? c + half : channels - 1;
-			memset(sum, 0, (size_t)n * sizeof *sum);
-			for (int64_t j = from; j <= to; j++)
-				vec_join(OP_REDUCE_L2, x + j * plane, sum, n);
-			vec_scale_shift(sum, scale, bias, sum, n);
+			LEVEL_CALL(lrn_sums, x + from * plane, plane, to - from + 1, scale, bias,
+				   sum, n);
+			if (power == -0.75f) { /* what nearly all networks have */
+				LEVEL_CALL(lrn_quotients, x + c * plane, sum, y + c * plane, n);
+				continue;
+			}
 			vec_unary(OP_LOG, &none, sum, sum, n);
 			vec_scale_shift(sum, power, 0, sum, n);
 			vec_unary(OP_EXP, &none, sum, sum, n);
