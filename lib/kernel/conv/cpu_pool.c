@@ -1,5 +1,5 @@
-/* cpu_pool.c - MaxPool, AvgPool and adaptive average pooling, one plane at a time by vectors of
- * pixels (cpu_taps.h); with three spatial dims the planes of a window are joined before, as maxima
+/* cpu_pool.c - MaxPool, AvgPool and adaptive average pooling, one plane at a time: down the rows of a
+ * window and then across, or by vectors of pixels (cpu_taps.h); with three spatial dims the planes of a window are joined before, as maxima
  * and sums may be.  Windows that do not fit there: output row by output row. */
 #include "kernel/conv/cpu_taps.h"
 #include "kernel/cpu_vec.h"
@@ -9,6 +9,11 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#define LEVEL_FILE "kernel/conv/cpu_pool_loops.h"
+#include "kernel/cpu_levels.h"
+
+enum { LINES_FLOATS = 4096, SLACK = 32 }; /* SLACK: floats that vectors read behind a row */
+
 enum { GRAIN = 1 << 15, MAX_TAPS = 64 };
 
 struct pool_run {
@@ -16,6 +21,8 @@ struct pool_run {
 	bool max, exclude_pad;
 	const float *x;
 	float *y;
+	bool lines;            /* down, then across */
+	int64_t pitch, n_rows; /* then: floats of a line, lines at once */
 	struct taps taps;
 	float one[MAX_TAPS], *counts;
 	int n_tasks;
@@ -75,24 +82,62 @@ static void count_windows(const struct pool_run *r, float *counts)
 	}
 }
 
-static void taps_task(void *arg, int task, int thread)
+/* ---- one plane, `flat` ---- */
+
+/* Where padding is no matter of the input, and strides are usual. */
+static bool by_lines(const struct window *g)
+{
+	/* With masks, windows in place are as fast. */
+	return cpu_level < 4 && cpu_phases_fit(g) && g->stride[2] <= 2 && g->dilation[1] == 1 &&
+	       g->dilation[2] == 1 && g->pad[1] >= 0 && g->pad[2] >= 0 && g->pad_end[2] >= 0;
+}
+
+static size_t plane_scratch(const struct pool_run *r)
+{
+	return r->lines ? (size_t)(r->pitch * r->n_rows) * sizeof(float)
+			: cpu_taps_scratch(&r->taps);
+}
+
+static void scratch_init(const struct pool_run *r, float *scratch)
+{
+	for (int64_t i = 0; r->lines && i < r->pitch * r->n_rows; i++)
+		scratch[i] = r->max ? -FLT_MAX : 0;
+}
+
+/* Plane p of x, one of lo .. hi - 1 that are done in turn, without the division by planes. */
+static void pool_plane(const struct pool_run *r, const float *x, int64_t lo, int64_t p, int64_t hi,
+		       float *scratch, float *y)
+{
+	const struct window *g = &r->flat;
+	if (r->lines) {
+		x += p * g->in_plane;
+		for (int64_t i = 0; i < g->out[1]; i += r->n_rows) {
+			int64_t n = g->out[1] - i < r->n_rows ? g->out[1] - i : r->n_rows;
+			LEVEL_CALL(pool_lines, r->max, g, x, i, n, scratch, r->pitch);
+			LEVEL_CALL(pool_across, r->max, g, scratch, r->pitch, i, n, r->counts, y);
+		}
+		return;
+	}
+	x = cpu_taps_source(&r->taps, x, lo, p, hi, scratch);
+	cpu_taps_run(&r->taps, x, r->one, y, NULL);
+	if (!r->max)
+		vec_binary(OP_DIVIDE, y, 1, r->counts, 1, y, g->out_plane);
+}
+
+static void planes_task(void *arg, int task, int thread)
 {
 	struct pool_run *r = arg;
 	const struct window *g = &r->g;
 	int64_t lo, hi;
-	float *scratch = cpu_thread_scratch(r->ctx, thread, cpu_taps_scratch(&r->taps));
+	float *scratch = cpu_thread_scratch(r->ctx, thread, plane_scratch(r));
 	if (!scratch) {
 		r->failed = true;
 		return;
 	}
+	scratch_init(r, scratch);
 	cpu_range(g->batch * g->cin, r->n_tasks, task, &lo, &hi);
-	for (int64_t p = lo; p < hi; p++) {
-		float *y = r->y + p * g->out_plane;
-		const float *x = cpu_taps_source(&r->taps, r->x, lo, p, hi, scratch);
-		cpu_taps_run(&r->taps, x, r->one, y, NULL);
-		if (!r->max)
-			vec_binary(OP_DIVIDE, y, 1, r->counts, 1, y, g->out_plane);
-	}
+	for (int64_t p = lo; p < hi; p++)
+		pool_plane(r, r->x, lo, p, hi, scratch, r->y + p * g->out_plane);
 }
 
 /* Output plane oz of one channel: what its windows have in each plane of x, joined.  The plane itself
@@ -127,23 +172,22 @@ static void deep_task(void *arg, int task, int thread)
 	struct pool_run *r = arg;
 	int64_t lo, hi, depth = r->g.out[0], area = r->flat.out_plane,
 			room = (r->flat.in_plane + 63) / 16 * 16;
-	float *joined = cpu_thread_scratch(
-		r->ctx, thread, (size_t)room * sizeof *joined + cpu_taps_scratch(&r->taps));
+	float *joined = cpu_thread_scratch(r->ctx, thread,
+					   (size_t)room * sizeof *joined + plane_scratch(r));
 	if (!joined) {
 		r->failed = true;
 		return;
 	}
+	scratch_init(r, joined + room);
 	cpu_range(r->g.batch * r->g.cin * depth, r->n_tasks, task, &lo, &hi);
 	for (int64_t p = lo; p < hi; p++) {
 		float *y = r->y + p * area;
 		const float *x =
 			join_planes(r, r->x + p / depth * r->g.in_plane, p % depth, joined);
-		x = cpu_taps_source(&r->taps, x, 0, 0, 1, joined + room);
-		cpu_taps_run(&r->taps, x, r->one, y, NULL);
+		pool_plane(r, x, 0, 0, 1, joined + room, y);
 		if (r->max)
 			continue;
 		float planes = (float)window_count(&r->g, 0, p % depth, r->exclude_pad);
-		vec_binary(OP_DIVIDE, y, 1, r->counts, 1, y, area);
 		vec_binary(OP_DIVIDE, y, 1, &planes, 0, y, area);
 	}
 }
@@ -228,16 +272,21 @@ int run_pool(const struct kernel_call *k, struct err *e)
 	 * padding. */
 	r.exclude_pad = r.exclude_pad || !has_padding(&r.g);
 	r.flat = flat_window(&r.g);
-	bool by_taps = cpu_phases_fit(&r.flat) && r.flat.taps <= MAX_TAPS;
-	bool deep = !cpu_phases_fit(&r.g);
-	int64_t planes = r.g.batch * r.g.cin * (by_taps && deep ? r.g.out[0] : 1);
+	r.lines = by_lines(&r.flat);
+	bool by_taps = !r.lines && cpu_phases_fit(&r.flat) && r.flat.taps <= MAX_TAPS;
+	bool planar = r.lines || by_taps, deep = !cpu_phases_fit(&r.g);
+	int64_t planes = r.g.batch * r.g.cin * (planar && deep ? r.g.out[0] : 1);
 	if (by_taps && cpu_taps_init(&r.taps, &r.flat, r.max, k->ctx, e) < 0)
 		return -1;
 	for (int64_t t = 0; by_taps && t < r.flat.taps; t++)
 		r.one[t] = 1;
-	if (by_taps && !r.max) {
+	int64_t width = r.flat.pad[2] + r.flat.in[2],
+		reach = (r.flat.out[2] - 1) * r.flat.stride[2] + r.flat.kernel[2];
+	r.pitch = (width > reach ? width : reach) + SLACK;
+	r.n_rows = r.pitch < LINES_FLOATS ? LINES_FLOATS / r.pitch : 1;
+	if (planar && !r.max) {
 		r.counts = cpu_slot_scratch(k->ctx, SLOT_EXTRA,
-					    (size_t)r.flat.out_plane * sizeof *r.counts);
+					    (size_t)(r.flat.out_plane + SLACK) * sizeof *r.counts);
 		if (!r.counts)
 			return cpu_no_memory(e);
 		count_windows(&r, r.counts);
@@ -245,7 +294,7 @@ int run_pool(const struct kernel_call *k, struct err *e)
 	r.n_tasks = cpu_tasks(r.g.batch * r.g.cin * r.g.out_plane * r.g.taps, GRAIN);
 	if (r.n_tasks > planes)
 		r.n_tasks = (int)planes;
-	cpu_parallel(k->ctx, r.n_tasks, !by_taps ? rows_task : deep ? deep_task : taps_task, &r);
+	cpu_parallel(k->ctx, r.n_tasks, !planar ? rows_task : deep ? deep_task : planes_task, &r);
 	if (k->op->n_out > 1 && k->out[1].data && cpu_output_used(k->op, 1))
 		max_indices(&r, &k->in[0], &k->out[1],
 			    op_axis(k->op->a.window.axis, k->in[0].rank));
