@@ -690,10 +690,23 @@ static void LEVEL(gather_sum)(const float *x, const int32_t *at, const float *we
 			y[i] = weight[i] * (at[i] < 0 ? 0 : x[at[i]]);
 		return;
 	}
-	for (int64_t i = 0; i < n; i++)
+	int64_t i0 = 0;
+#if LEVEL_WIDTH == 8
+	for (; i0 + 8 <= n; i0 += 8) {
+		VEC sum = VALL(0.0f);
+		for (int t = 0; t < taps; t++) {
+			__m256i p = _mm256_loadu_si256((const void *)(at + t * ld + i0));
+			VEC in = _mm256_castsi256_ps(_mm256_cmpgt_epi32(p, _mm256_set1_epi32(-1)));
+			VEC v = _mm256_mask_i32gather_ps(VALL(0.0f), x, p, in, 4);
+			sum = VFMA(VLOAD(weight + t * ld + i0), v, sum);
+		}
+		VSTORE(y + i0, sum);
+	}
+#endif
+	for (int64_t i = i0; i < n; i++)
 		y[i] = 0;
-	for (int t = 0; t < taps; t++, at += ld, weight += ld) {
-		int64_t i = 0;
+	for (int t = 0; t < taps && i0 < n; t++, at += ld, weight += ld) {
+		int64_t i = i0;
 #if LEVEL_WIDTH == 16
 		for (; i + 16 <= n; i += 16) {
 			__m512i p = _mm512_loadu_si512(at + i);

@@ -30,6 +30,26 @@ LEVEL(turn8)(const float *from, int64_t f, float *to, int64_t t)
 }
 #endif
 
+#if LEVEL_WIDTH == 8
+/* Four columns of eight rows, to four rows. */
+static inline __attribute__((always_inline)) void
+LEVEL(turn8)(const float *from, int64_t f, float *to, int64_t t)
+{
+	__m256 r[4], s[4];
+	for (int i = 0; i < 4; i++)
+		r[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(from + i * f)),
+					    _mm_loadu_ps(from + (i + 4) * f), 1);
+	for (int i = 0; i < 4; i += 2) {
+		s[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
+		s[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
+	}
+	_mm256_storeu_ps(to, _mm256_shuffle_ps(s[0], s[2], 0x44));
+	_mm256_storeu_ps(to + t, _mm256_shuffle_ps(s[0], s[2], 0xee));
+	_mm256_storeu_ps(to + 2 * t, _mm256_shuffle_ps(s[1], s[3], 0x44));
+	_mm256_storeu_ps(to + 3 * t, _mm256_shuffle_ps(s[1], s[3], 0xee));
+}
+#endif
+
 /* to[j][i] = from[i][j] for i < n <= 16, j < m <= 16; rows of `from` are f, those of `to` t floats
  * apart.  With n = m = 16 as constants no mask is left. */
 static inline __attribute__((always_inline)) void
@@ -73,8 +93,19 @@ LEVEL(turn16)(const float *from, int64_t f, int n, int m, float *to, int64_t t)
 		for (int i = j < m8 ? n8 : 0; i < n; i++)
 			to[j * t + i] = from[i * f + j];
 #else
+	int i0 = 0;
+#if LEVEL_WIDTH == 8
+	for (; i0 + 8 <= n; i0 += 8) {
+		int j = 0;
+		for (; j + 4 <= m; j += 4)
+			LEVEL(turn8)(from + i0 * f + j, f, to + j * t + i0, t);
+		for (; j < m; j++)
+			for (int i = i0; i < i0 + 8; i++)
+				to[j * t + i] = from[i * f + j];
+	}
+#endif
 	for (int j = 0; j < m; j++)
-		for (int i = 0; i < n; i++)
+		for (int i = i0; i < n; i++)
 			to[j * t + i] = from[i * f + j];
 #endif
 }
