@@ -189,24 +189,42 @@ int run_roi_pooling(const struct kernel_call *k, struct err *e)
 /* ---- position-sensitive pooling ---- */
 
 struct ps_run {
+	const struct kernel_call *k;
 	const struct op_roi *a;
 	struct plane p;
 	const float *image; /* (channels, h, w) */
 	float x, y, w, h;   /* region in pixels (average), or relative (bilinear) */
+	/* Rows and columns of pixels of each row and column of bins (average), group of each. */
+	int64_t *top, *end, *left, *right;
 };
 
+static void ps_bins(const struct ps_run *r)
+{
+	float g = (float)r->a->group;
+	for (int64_t i = 0; i < r->a->group; i++) {
+		r->top[i] = clip_int(floorf(r->y + (float)i * r->h / g), r->p.h);
+		r->end[i] = clip_int(ceilf(r->y + (float)(i + 1) * r->h / g), r->p.h);
+		r->left[i] = clip_int(floorf(r->x + (float)i * r->w / g), r->p.w);
+		r->right[i] = clip_int(ceilf(r->x + (float)(i + 1) * r->w / g), r->p.w);
+	}
+}
+
+/* Four rows side by side: an addition waits for the one before it. */
 static float ps_average(const struct ps_run *r, int64_t c, int64_t i, int64_t j)
 {
-	float g = (float)r->a->group, sum = 0;
 	const float *f = r->image + ((c * r->a->group + i) * r->a->group + j) * r->p.h * r->p.w;
-	int64_t top = clip_int(floorf(r->y + (float)i * r->h / g), r->p.h),
-		left = clip_int(floorf(r->x + (float)j * r->w / g), r->p.w);
-	int64_t end = clip_int(ceilf(r->y + (float)(i + 1) * r->h / g), r->p.h),
-		right = clip_int(ceilf(r->x + (float)(j + 1) * r->w / g), r->p.w);
-	for (int64_t y = top; y < end; y++)
+	int64_t top = r->top[i], end = r->end[i], left = r->left[j], right = r->right[j], y = top;
+	float sum[4] = {0};
+	for (; y + 4 <= end; y += 4)
 		for (int64_t x = left; x < right; x++)
-			sum += f[y * r->p.w + x];
-	return end > top && right > left ? sum / (float)((end - top) * (right - left)) : 0;
+			for (int k = 0; k < 4; k++)
+				sum[k] += f[(y + k) * r->p.w + x];
+	for (; y < end; y++)
+		for (int64_t x = left; x < right; x++)
+			sum[y & 3] += f[y * r->p.w + x];
+	return end > top && right > left ? (sum[0] + sum[1] + (sum[2] + sum[3])) /
+						   (float)((end - top) * (right - left))
+					 : 0;
 }
 
 static float ps_point(float start, float bin, int64_t i, int64_t group, int64_t size)
@@ -283,33 +301,73 @@ static void ps_region(struct ps_run *r, const float *roi, bool deformable)
 	}
 }
 
+struct ps_job {
+	struct ps_run r;
+	const struct tensor *offsets; /* or NULL */
+	bool deformable;
+	int n_tasks;
+	atomic_bool failed;
+};
+
+static void ps_task(void *arg, int task, int thread)
+{
+	struct ps_job *job = arg;
+	struct ps_run r = job->r;
+	const struct tensor *f = &r.k->in[0];
+	int64_t group = r.a->group, each = r.a->dim * group * group, lo, hi;
+	r.top = cpu_thread_scratch(r.k->ctx, thread, (size_t)(4 * group) * sizeof *r.top);
+	if (!r.top) {
+		job->failed = true;
+		return;
+	}
+	r.end = r.top + group;
+	r.left = r.end + group;
+	r.right = r.left + group;
+	cpu_range(r.k->in[1].dim[0], job->n_tasks, task, &lo, &hi);
+	for (int64_t n = lo; n < hi; n++) {
+		const float *roi = (const float *)r.k->in[1].data + 5 * n;
+		float *y = (float *)r.k->out[0].data + n * each;
+		int64_t image = (int64_t)roi_clamp(roi[0], -1, 1e6f);
+		if (image < 0) {
+			memset(y, 0, (size_t)each * sizeof *y);
+			continue;
+		}
+		r.image = (const float *)f->data + image * f->dim[1] * r.p.h * r.p.w;
+		ps_region(&r, roi, job->deformable);
+		ps_bins(&r);
+		for (int64_t c = 0; c < r.a->dim; c++)
+			for (int64_t i = 0; i < group; i++)
+				for (int64_t j = 0; j < group; j++)
+					*y++ = job->deformable
+						       ? ps_deformed(&r, job->offsets, n, c, i, j)
+					       : r.a->bilinear ? ps_bilinear(&r, c, i, j)
+							       : ps_average(&r, c, i, j);
+	}
+}
+
 int run_psroi_pooling(const struct kernel_call *k, struct err *e)
 {
 	const struct tensor *f = &k->in[0], *offsets = k->op->n_in > 2 ? &k->in[2] : NULL;
 	const struct op_roi *a = &k->op->a.roi;
-	bool deformable = k->op->kind == OP_DEFORMABLE_PSROI_POOLING;
-	struct ps_run r = {.a = a, .p = {f->dim[2], f->dim[3]}};
-	float *y = k->out[0].data;
-	if (r.p.h == 0 || r.p.w == 0)
+	struct ps_job job = {.r = {.k = k, .a = a, .p = {f->dim[2], f->dim[3]}},
+			     .offsets = offsets,
+			     .deformable = k->op->kind == OP_DEFORMABLE_PSROI_POOLING};
+	int64_t regions = k->in[1].dim[0];
+	if (job.r.p.h == 0 || job.r.p.w == 0)
 		return err_set(e, ST_INPUT, "regions of images without pixels");
 	if (offsets && (offsets->rank != 4 || offsets->dim[1] < 2 || offsets->dim[1] % 2 ||
-			a->dim % (offsets->dim[1] / 2) || offsets->dim[0] != k->in[1].dim[0] ||
+			a->dim % (offsets->dim[1] / 2) || offsets->dim[0] != regions ||
 			offsets->dim[2] != a->part || offsets->dim[3] != a->part))
 		return err_set(e, ST_INPUT, "offsets do not fit the regions");
-	for (int64_t n = 0; n < k->in[1].dim[0]; n++) {
+	for (int64_t n = 0; n < regions; n++) {
 		const float *roi = (const float *)k->in[1].data + 5 * n;
 		int64_t image = (int64_t)roi_clamp(roi[0], -1, 1e6f);
-		if (image >= f->dim[0] || (image < 0 && !deformable))
+		if (image >= f->dim[0] || (image < 0 && !job.deformable))
 			return roi_outside(image, e);
-		r.image = (const float *)f->data + image * f->dim[1] * r.p.h * r.p.w;
-		ps_region(&r, roi, deformable);
-		for (int64_t c = 0; c < a->dim; c++)
-			for (int64_t i = 0; i < a->group; i++)
-				for (int64_t j = 0; j < a->group; j++)
-					*y++ = image < 0     ? 0
-					       : deformable  ? ps_deformed(&r, offsets, n, c, i, j)
-					       : a->bilinear ? ps_bilinear(&r, c, i, j)
-							     : ps_average(&r, c, i, j);
 	}
-	return 0;
+	job.n_tasks = cpu_tasks(tensor_elements(&k->out[0]), 1024);
+	if (job.n_tasks > regions)
+		job.n_tasks = (int)regions;
+	cpu_parallel(k->ctx, job.n_tasks, ps_task, &job);
+	return job.failed ? cpu_no_memory(e) : 0;
 }
