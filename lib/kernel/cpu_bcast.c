@@ -88,7 +88,8 @@ static void next_row(const struct bcast *b, int64_t rows, int64_t *at, int64_t *
 	}
 }
 
-/* rows of n elements, with strides of the rows and within them, one behind the other. */
+/* rows of n elements, with strides of the rows and within them, one behind the other; up to 15 bytes
+ * more may be written. */
 #define GATHER(T) \
 	do { \
 		const T *x = from; \
@@ -97,9 +98,39 @@ static void next_row(const struct bcast *b, int64_t rows, int64_t *at, int64_t *
 			for (int64_t k = 0; k < n; k++) \
 				*y++ = x[k * step]; \
 	} while (0)
+#define FILL(T) \
+	do { \
+		enum { PIECE = 16 / sizeof(T) }; \
+		const T *x = from; \
+		T *y = to; \
+		for (int64_t i = 0; i < rows; i++, x += row_step, y += n) { \
+			T piece[PIECE]; \
+			for (int k = 0; k < PIECE; k++) \
+				piece[k] = *x; \
+			for (int64_t k = 0; k < n; k += PIECE) \
+				memcpy(y + k, piece, sizeof piece); \
+		} \
+	} while (0)
 static void gather_rows(const void *from, size_t size, int64_t rows, int64_t row_step, int64_t n,
 			int64_t step, void *to)
 {
+	size_t row = (size_t)n * size;
+	if (row_step == 0 && step == 1) { /* the same again: what is there, once more */
+		memcpy(to, from, row);
+		for (int64_t i = 1; i < rows; i *= 2)
+			memcpy((char *)to + (size_t)i * row, to,
+			       (size_t)(i < rows - i ? i : rows - i) * row);
+		return;
+	}
+	if (step == 0) {
+		switch (size) {
+		case 1: FILL(uint8_t); break;
+		case 2: FILL(uint16_t); break;
+		case 4: FILL(uint32_t); break;
+		default: FILL(uint64_t); break;
+		}
+		return;
+	}
 	switch (size) {
 	case 1: GATHER(uint8_t); break;
 	case 2: GATHER(uint16_t); break;
@@ -114,7 +145,9 @@ static void walk_short_rows(const struct bcast_job *job, int64_t lo, int64_t hi)
 	const struct bcast *b = job->b;
 	uint32_t last = b->rank - 1, outer = last - 1;
 	int64_t n = b->dim[last], at[TENSOR_DIMS] = {0}, in[BCAST_MAX] = {0}, rows;
-	uint64_t room[BCAST_MAX][STRETCH];
+	uint64_t room[BCAST_MAX][STRETCH + 2];
+	const void *kept[BCAST_MAX] = {NULL}; /* what room has `kept_rows` times */
+	int64_t kept_rows[BCAST_MAX] = {0};
 	find_row(b, lo, at, in);
 	for (int64_t row = lo; row < hi; row += rows) {
 		const void *from[BCAST_MAX];
@@ -128,7 +161,11 @@ static void walk_short_rows(const struct bcast_job *job, int64_t lo, int64_t hi)
 			stride[j] = step;
 			if (row_step == step * n)
 				continue;
-			gather_rows(from[j], b->size[j], rows, row_step, n, step, room[j]);
+			if (row_step != 0 || kept[j] != from[j] || kept_rows[j] < rows) {
+				gather_rows(from[j], b->size[j], rows, row_step, n, step, room[j]);
+				kept[j] = from[j];
+				kept_rows[j] = rows;
+			}
 			from[j] = room[j];
 			stride[j] = 1;
 		}
