@@ -1,5 +1,7 @@
 /* cpu_boxes.c - see cpu_boxes.h. */
 #include "kernel/cpu_boxes.h"
+#include "base/mem.h"
+#include "kernel/cpu_vec.h"
 
 #include <stdlib.h>
 
@@ -144,11 +146,12 @@ float boxes_overlap(const float *a, const float *b, float offset)
 	return w * h / (area_a + area_b - w * h);
 }
 
-int64_t boxes_suppress(struct candidate *c, int64_t n, const float *boxes, float threshold,
-		       float offset, int64_t most)
+/* The same where no copies of the kept boxes fit into memory. */
+static int64_t suppress_in_place(struct candidate *c, int64_t n, const float *boxes,
+				 float threshold, float offset, int64_t most)
 {
 	int64_t kept = 0;
-	for (int64_t i = 0; i < n && (most < 0 || kept < most); i++) {
+	for (int64_t i = 0; i < n && kept < most; i++) {
 		int64_t j = 0;
 		while (j < kept && boxes_overlap(boxes + 4 * c[i].index, boxes + 4 * c[j].index,
 						 offset) <= threshold)
@@ -156,5 +159,26 @@ int64_t boxes_suppress(struct candidate *c, int64_t n, const float *boxes, float
 		if (j == kept)
 			c[kept++] = c[i];
 	}
+	return kept;
+}
+
+int64_t boxes_suppress(struct candidate *c, int64_t n, const float *boxes, float threshold,
+		       float offset, int64_t most)
+{
+	int64_t kept = 0, room = most >= 0 && most < n ? most : n;
+	float *rows = room > 0 ? mem_try((size_t)(5 * room) * sizeof *rows) : NULL;
+	if (!rows)
+		return suppress_in_place(c, n, boxes, threshold, offset, room);
+	for (int64_t i = 0; i < n && kept < room; i++) {
+		const float *b = boxes + 4 * c[i].index;
+		float box[5] = {b[0], b[1], b[2], b[3],
+				(b[2] - b[0] + offset) * (b[3] - b[1] + offset)};
+		if (vec_overlaps_any(box, rows, room, kept, offset, threshold))
+			continue;
+		for (int j = 0; j < 5; j++)
+			rows[j * room + kept] = box[j];
+		c[kept++] = c[i];
+	}
+	mem_free(rows);
 	return kept;
 }

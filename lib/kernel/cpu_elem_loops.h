@@ -348,19 +348,21 @@ static float LEVEL(min)(const float *x, int64_t n)
 #undef EXTREME
 
 /* Does box b (x0, y0, x1, y1, area) overlap one of n by more than `least` (intersection over union)?
- * The n: five rows of numbers, `ld` apart. */
+ * The n: five rows of numbers, `ld` apart.  Sides of intersections are longer by `offset`, where the
+ * boxes meet. */
 static bool LEVEL(overlaps_any)(const float *b, const float *rows, int64_t ld, int64_t n,
-				float least)
+				float offset, float least)
 {
 	const float *x0 = rows, *y0 = x0 + ld, *x1 = y0 + ld, *y1 = x1 + ld, *area = y1 + ld;
 	for (int64_t i0 = 0; i0 < n; i0 += 64) {
 		int64_t i1 = n - i0 < 64 ? n : i0 + 64;
 		int any = 0;
 		for (int64_t i = i0; i < i1; i++) {
-			float w = (b[2] < x1[i] ? b[2] : x1[i]) - (b[0] > x0[i] ? b[0] : x0[i]);
-			float h = (b[3] < y1[i] ? b[3] : y1[i]) - (b[1] > y0[i] ? b[1] : y0[i]);
+			float w = (b[2] < x1[i] ? b[2] : x1[i]) - (b[0] > x0[i] ? b[0] : x0[i]) + offset;
+			float h = (b[3] < y1[i] ? b[3] : y1[i]) - (b[1] > y0[i] ? b[1] : y0[i]) + offset;
 			float both = w * h, iou = both / (b[4] + area[i] - both);
-			iou = (w > 0) & (h > 0) ? iou : 0;
+			int meet = (b[0] <= x1[i]) & (b[2] >= x0[i]) & (b[1] <= y1[i]) & (b[3] >= y0[i]);
+			iou = (w > 0) & (h > 0) & meet ? iou : 0;
 			any |= iou > least;
 		}
 		if (any)
@@ -666,6 +668,28 @@ static void LEVEL(every)(const float *x, int64_t stride, float *restrict y, int6
 			y[i] = x[stride * i];
 }
 
+/* y[i] = x[i % rows * ld + i / rows] */
+static void LEVEL(interleave)(const float *restrict x, int64_t ld, int64_t rows, float *restrict y,
+			      int64_t n)
+{
+	if (rows == 1) {
+		__builtin_memcpy(y, x, (size_t)n * sizeof *y);
+		return;
+	}
+	if (rows == 2) {
+		for (int64_t i = 0; i < n / 2; i++) {
+			y[2 * i] = x[i];
+			y[2 * i + 1] = x[ld + i];
+		}
+		if (n % 2)
+			y[n - 1] = x[n / 2];
+		return;
+	}
+	for (int64_t j = 0; j < rows; j++, x += ld)
+		for (int64_t i = 0; i * rows + j < n; i++)
+			y[i * rows + j] = x[i];
+}
+
 /* y = max(y, x) or y + x, x with a stride. */
 static void LEVEL(join_strided)(bool max, const float *x, int64_t stride, float *y, int64_t n)
 {
@@ -717,6 +741,39 @@ static void LEVEL(gather_sum)(const float *x, const int32_t *at, const float *we
 #endif
 		for (; i < n; i++)
 			y[i] = FMA(weight[i], at[i] < 0 ? 0 : x[at[i]], y[i]);
+	}
+}
+
+/* y[i] = sum over t < taps of weight[t * step] * x[at[t * step] * ld + i], i < n: as gather_sum, where
+ * all that is read at one position lies together. */
+static void LEVEL(pixel_sum)(const float *x, const int32_t *at, const float *weight, int taps,
+			     int64_t step, int64_t ld, float *y, int64_t n)
+{
+	enum { ACROSS = 4 };
+	int64_t i = 0;
+	for (; i + ACROSS * LEVEL_WIDTH <= n; i += ACROSS * LEVEL_WIDTH) {
+		VEC sum[ACROSS] = {VALL(0.0f), VALL(0.0f), VALL(0.0f), VALL(0.0f)};
+		for (int t = 0; t < taps; t++) {
+			const float *from = x + at[t * step] * ld + i;
+			for (int j = 0; j < ACROSS && at[t * step] >= 0; j++)
+				sum[j] = VFMA(VALL(weight[t * step]), VLOAD(from + j * LEVEL_WIDTH), sum[j]);
+		}
+		for (int j = 0; j < ACROSS; j++)
+			VSTORE(y + i + j * LEVEL_WIDTH, sum[j]);
+	}
+	for (; i + LEVEL_WIDTH <= n; i += LEVEL_WIDTH) {
+		VEC sum = VALL(0.0f);
+		for (int t = 0; t < taps; t++)
+			if (at[t * step] >= 0)
+				sum = VFMA(VALL(weight[t * step]), VLOAD(x + at[t * step] * ld + i), sum);
+		VSTORE(y + i, sum);
+	}
+	for (; i < n; i++) {
+		float sum = 0;
+		for (int t = 0; t < taps; t++)
+			if (at[t * step] >= 0)
+				sum = FMA(weight[t * step], x[at[t * step] * ld + i], sum);
+		y[i] = sum;
 	}
 }
 

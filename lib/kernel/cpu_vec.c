@@ -114,14 +114,26 @@ void vec_gather_sum(const float *x, const int32_t *at, const float *weight, int 
 	LEVEL_CALL(gather_sum, x, at, weight, taps, ld, y, n);
 }
 
+void vec_pixel_sum(const float *x, const int32_t *at, const float *weight, int taps, int64_t step,
+		   int64_t ld, float *y, int64_t n)
+{
+	LEVEL_CALL(pixel_sum, x, at, weight, taps, step, ld, y, n);
+}
+
+void vec_interleave(const float *x, int64_t ld, int64_t rows, float *y, int64_t n)
+{
+	LEVEL_CALL(interleave, x, ld, rows, y, n);
+}
+
 void vec_mix(const float *const *x, const float *weight, int taps, float *y, int64_t n)
 {
 	LEVEL_CALL(mix, x, weight, taps, y, n);
 }
 
-bool vec_overlaps_any(const float *b, const float *rows, int64_t ld, int64_t n, float least)
+bool vec_overlaps_any(const float *b, const float *rows, int64_t ld, int64_t n, float offset,
+		      float least)
 {
-	return LEVEL_CALL(overlaps_any, b, rows, ld, n, least);
+	return LEVEL_CALL(overlaps_any, b, rows, ld, n, offset, least);
 }
 
 void vec_tap_sums(const float *x, const int64_t *at, const float *weight, int taps, int64_t s,

@@ -59,14 +59,22 @@ void vec_scale_shift(const float *x, float scale, float shift, float *y, int64_t
 void vec_axpy(float a, const float *x, float *y, int64_t n); /* y += a x */
 /* y[i] = x[i * stride]; y is another array than x. */
 void vec_every(const float *x, int64_t stride, float *y, int64_t n);
+/* y[i] = x[i % rows * ld + i / rows]; y is another array than x. */
+void vec_interleave(const float *x, int64_t ld, int64_t rows, float *y, int64_t n);
 /* y[i] = max(y[i], x[i * stride]), or y[i] += x[i * stride]. */
 void vec_join_strided(bool max, const float *x, int64_t stride, float *y, int64_t n);
 /* y[i] = sum over t < taps of weight[t * ld + i] * x[at[t * ld + i]]; at < 0 stands for a zero. */
 void vec_gather_sum(const float *x, const int32_t *at, const float *weight, int taps, int64_t ld,
 		    float *y, int64_t n);
+/* y[i] = sum over t < taps of weight[t * step] * x[at[t * step] * ld + i], i < n: the bits of
+ * vec_gather_sum with several taps, where all n that are read at one position lie together. */
+void vec_pixel_sum(const float *x, const int32_t *at, const float *weight, int taps, int64_t step,
+		   int64_t ld, float *y, int64_t n);
 /* Does box b (x0, y0, x1, y1, area) overlap one of n by more than `least` (intersection over union)?
- * The n boxes: rows of x0, y0, x1, y1 and area, ld floats apart. */
-bool vec_overlaps_any(const float *b, const float *rows, int64_t ld, int64_t n, float least);
+ * The n boxes: rows of x0, y0, x1, y1 and area, ld floats apart.  Sides of intersections are longer by
+ * `offset`, where boxes meet. */
+bool vec_overlaps_any(const float *b, const float *rows, int64_t ld, int64_t n, float offset,
+		      float least);
 /* y[i] = sum over t < taps of weight[t] * x[at[t] + s * i].  With s = 1 up to 15 more elements are
  * read and written. */
 void vec_tap_sums(const float *x, const int64_t *at, const float *weight, int taps, int64_t s,

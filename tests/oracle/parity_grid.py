@@ -447,6 +447,20 @@ def sizes(c):
         arrays = [c.real(2, 8, 13, 12), c.real(2, 2 * deform * 9, 13, 12, lo=-2, hi=2)] + ([c.real(2, deform * 9, 13, 12, lo=0)] if mask else [])
         c.add("deformable_convolution %d %d %s" % (group, deform, mask), lambda p, f, m=None: o.deformable_convolution(
             p, f, c.const(c.real(30, 8 // group, 3, 3)), [1, 1], [1, 1], [1, 1], [1, 1], m, "EXPLICIT", group, deform, True), *arrays)
+    for group, deform in ((1, 1), (2, 1), (1, 2)):
+        c.add("deformable_convolution of many channels %d %d" % (group, deform), lambda p, f: o.deformable_convolution(
+            p, f, c.const(c.real(10, 76 // group, 3, 3)), [2, 1], [1, 1], [1, 1], [1, 1], None, "EXPLICIT", group, deform, True),
+              c.real(2, 76, 13, 12), c.real(2, 2 * deform * 9, 7, 12, lo=-2, hi=2))
+    for group, k, stride in ((3, 4, 2), (3, 7, 3), (3, 3, 1), (2, 3, 50)):
+        c.add("group deconv %d %d" % (k, stride), lambda x: o.group_convolution_backprop_data(
+            x, c.const(c.real(group, 1, 2, k, k)), [stride, stride]), c.real(2, group, 11, 21))
+    for shape, order in (((2, 37, 45), (0, 2, 1)), ((20, 3, 33), (2, 0, 1)), ((9, 40, 8), (2, 1, 0)), ((4, 50), (1, 0)), ((50, 4), (1, 0))):
+        c.add("transpose %s" % (shape,), lambda x: o.transpose(x, i64(c, order)), c.real(*shape))
+    for name, color in itertools.product(("nv12_to_rgb", "i420_to_bgr"), (np.uint8, np.float32)):
+        c.add("%s of 46 %s" % (name, color.__name__), getattr(o, name), c.ints(2, 6, 46, 1, hi=256).astype(color))
+    for a, b in (((40, 37, 20), (40, 1, 20)), ((40, 37, 20), (1, 37, 20)), ((40, 37, 20), (40, 37, 1)), ((37, 1), (40, 1, 20)), ((3, 1, 37), (40, 1))):
+        c.add("add %s %s" % (a, b), o.add, c.real(*a), c.real(*b))
+        c.add("multiply i64 %s %s" % (a, b), o.multiply, c.ints(*a, dtype=np.int64), c.ints(*b, dtype=np.int64))
     for mode, shape, size, axes in (("linear_onnx", (1, 5, 20, 30), [37, 41], [2, 3]), ("cubic", (2, 3, 20, 30), [7, 61], [2, 3]),
                                     ("nearest", (1, 5, 20, 30), [60, 15], [2, 3]), ("linear", (1, 20, 30, 5), [40, 22], [1, 2])):
         c.add("interpolate %s %s" % (mode, size), lambda x: o.interpolate(
@@ -456,6 +470,8 @@ def sizes(c):
     for mode, pad in (("bilinear", "zeros"), ("bicubic", "reflection"), ("nearest", "border")):
         c.add("grid_sample %s" % mode, lambda p, q: o.grid_sample(p, q, {"align_corners": False, "mode": mode, "padding_mode": pad}),
               c.real(2, 5, 9, 8), c.real(2, 21, 10, 2, lo=-1.3, hi=1.3))
+        c.add("grid_sample of 45 channels %s" % mode, lambda p, q: o.grid_sample(p, q, {"align_corners": True, "mode": mode, "padding_mode": pad}),
+              c.real(2, 45, 9, 8), c.real(2, 21, 10, 2, lo=-1.3, hi=1.3))
     for shift, axes in (([3, -2, 5], [0, 1, 2]), ([-7], [2]), ([4, 4], [2, 2]), ([100, -100], [0, 1])):
         c.add("roll %s" % shift, lambda x: o.roll(x, i64(c, shift), i64(c, axes)), c.real(7, 9, 11))
     for axis in (0, 1, 2):

@@ -141,24 +141,33 @@ static void pad_data(const struct gather *p, const float *x, float *to)
 		}
 }
 
-/* One phase of a channel: rows as sums over runs of the data. */
-static void gather_phase(const struct gather *p, int64_t phase, const float *data, const float *w,
-			 float *weight, float *sums, float *y)
+/* Room of a phase's part of a row. */
+static int64_t sums_width(const struct window *g)
+{
+	return g->in[2] + 2 * GEMM_N;
+}
+
+/* The phases of a channel that share their rows, phase `down` of those: each row's phases as sums over
+ * runs of the data, then one row.  weight: (phases across, cout * taps), sums: (phases across, width). */
+static void gather_rows(const struct gather *p, int64_t down, const float *data, const float *w,
+			float *weight, float *sums, float *y)
 {
 	const struct window *g = &p->r->g;
-	const int64_t *at = p->at + phase * g->cout * g->taps, *tap = p->tap + (at - p->at),
-		      *s = g->stride;
-	int64_t across = phases_along(g, 2), down = phases_along(g, 1), x0 = phase % across;
-	int64_t n = (g->in[2] - x0 + s[2] - 1) / s[2];
-	for (int t = 0; t < p->count[phase]; t++)
-		weight[t] = w[tap[t]];
-	for (int64_t z = phase / across / down; z < g->in[0]; z += s[0])
-		for (int64_t i = phase / across % down; i < g->in[1]; i += s[1]) {
-			float *to = y + (z * g->in[1] + i) * g->in[2] + x0;
-			vec_tap_sums(data + (z / s[0] * p->dim[1] + i / s[1]) * p->dim[2], at,
-				     weight, p->count[phase], 1, sums, n);
-			for (int64_t x = 0; x < n; x++)
-				to[x * s[2]] = sums[x];
+	const int64_t most = g->cout * g->taps, *s = g->stride, width = sums_width(g);
+	const int64_t across = phases_along(g, 2), n_down = phases_along(g, 1);
+	const int64_t *at = p->at + down * across * most, *tap = p->tap + (at - p->at);
+	const int *count = p->count + down * across;
+	for (int64_t f = 0; f < across; f++)
+		for (int t = 0; t < count[f]; t++)
+			weight[f * most + t] = w[tap[f * most + t]];
+	for (int64_t z = down / n_down; z < g->in[0]; z += s[0])
+		for (int64_t i = down % n_down; i < g->in[1]; i += s[1]) {
+			const float *from = data + (z / s[0] * p->dim[1] + i / s[1]) * p->dim[2];
+			for (int64_t f = 0; f < across; f++)
+				vec_tap_sums(from, at + f * most, weight + f * most, count[f], 1,
+					     sums + f * width, (g->in[2] - f + s[2] - 1) / s[2]);
+			vec_interleave(sums, width, across, y + (z * g->in[1] + i) * g->in[2],
+				       g->in[2]);
 		}
 }
 
@@ -168,7 +177,8 @@ static void gather_group(void *arg, int task, int thread)
 	struct gather *p = arg;
 	const struct backprop_run *r = p->r;
 	const struct window *g = &r->g;
-	size_t most = (size_t)(g->cout * g->taps), width = (size_t)(g->in[2] + 2 * GEMM_N),
+	size_t across = (size_t)phases_along(g, 2), most = across * (size_t)(g->cout * g->taps),
+	       width = across * (size_t)sums_width(g),
 	       room = (size_t)(g->cout * p->plane + 2 * GEMM_N);
 	float *weight = cpu_thread_scratch(p->ctx, thread, (most + width + room) * sizeof *weight);
 	if (!weight) {
@@ -179,10 +189,10 @@ static void gather_group(void *arg, int task, int thread)
 	memset(data + g->cout * p->plane, 0, 2 * GEMM_N * sizeof *data);
 	pad_data(p, r->x + task * g->cout * g->out_plane, data);
 	for (int64_t c = 0; c < g->cin; c++)
-		for (int64_t f = 0; f < p->phases; f++)
-			gather_phase(p, f, data,
-				     r->w + (task % g->groups * g->cout * g->cin + c) * g->taps,
-				     weight, sums, r->y + (task * g->cin + c) * g->in_plane);
+		for (int64_t f = 0; f < p->phases / (int64_t)across; f++)
+			gather_rows(p, f, data,
+				    r->w + (task % g->groups * g->cout * g->cin + c) * g->taps,
+				    weight, sums, r->y + (task * g->cin + c) * g->in_plane);
 }
 
 /* ---- as a product: (channels and taps, cout) times (cout, positions) ---- */

@@ -1,6 +1,7 @@
 /* cpu_deform.c - DeformableConvolution-1 and -8: windows whose taps move.  What the taps read at 32
  * positions makes one packed panel, which meets the weights in a product. */
 #include "kernel/gemm/cpu_product.h"
+#include "kernel/cpu_turn.h"
 #include "kernel/cpu_vec.h"
 #include "op/slice.h"
 
@@ -13,6 +14,8 @@ struct deform {
 	int64_t begin[2], kh, kw, channels, outs; /* channels, outs: of a group */
 	int64_t plane, n_blocks;                  /* output positions, panels of them */
 	const float *x, *offset, *mask, *weights; /* weights: packed, group after group */
+	float *pixels;                            /* x as (n, h, w, c), or NULL */
+	int n_bands;                              /* of an image, for that */
 	atomic_bool failed;
 };
 
@@ -59,9 +62,33 @@ static void find_tap(const struct deform *d, int64_t b, int64_t og, int64_t t, i
 	}
 }
 
+enum { MANY_CHANNELS = 16 };
+
+static void pixels_task(void *arg, int task, int thread)
+{
+	const struct deform *d = arg;
+	const struct tensor *x = &d->k->in[0];
+	int64_t lo, hi, b = task / d->n_bands, c = x->dim[1], area = x->dim[2] * x->dim[3];
+	(void)thread;
+	cpu_range(area, d->n_bands, task % d->n_bands, &lo, &hi);
+	cpu_turn(d->x + b * c * area + lo, area, c, hi - lo, d->pixels + (b * area + lo) * c, c);
+}
+
+/* Rows (channel, tap) of tap t and channels `first` .. first + n - 1, from whole pixels; sums: room of
+ * GEMM_N n floats. */
+static void fill_tap(const struct deform *d, int64_t b, int64_t first, int64_t n, const int32_t *at,
+		     const float *weight, float *sums, float *rows)
+{
+	const struct tensor *x = &d->k->in[0];
+	const float *from = d->pixels + b * x->dim[1] * x->dim[2] * x->dim[3] + first;
+	for (int64_t i = 0; i < GEMM_N; i++)
+		vec_pixel_sum(from, at + i, weight + i, 4, GEMM_N, x->dim[1], sums + i * n, n);
+	cpu_turn(sums, n, GEMM_N, n, rows, d->kh * d->kw * GEMM_N);
+}
+
 /* The panel of image b, group g: rows (channel, tap), GEMM_N positions. */
 static void fill_panel(const struct deform *d, int64_t b, int64_t g, int64_t first, int64_t n,
-		       float *panel)
+		       float *panel, float *sums)
 {
 	const struct tensor *x = &d->k->in[0];
 	int64_t taps = d->kh * d->kw, per = x->dim[1] / d->w->offset_groups,
@@ -78,7 +105,10 @@ static void fill_panel(const struct deform *d, int64_t b, int64_t g, int64_t fir
 		last = c + last < d->channels ? c + last : d->channels;
 		for (int64_t t = 0; t < taps; t++) {
 			find_tap(d, b, og, t, first, n, at, weight);
-			for (int64_t i = c; i < last; i++)
+			if (d->pixels)
+				fill_tap(d, b, g * d->channels + c, last - c, at, weight, sums,
+					 panel + (c * taps + t) * GEMM_N);
+			for (int64_t i = c; i < last && !d->pixels; i++)
 				vec_gather_sum(d->x + (b * x->dim[1] + g * d->channels + i) * area,
 					       at, weight, 4, GEMM_N,
 					       panel + (i * taps + t) * GEMM_N, GEMM_N);
@@ -94,15 +124,16 @@ static void deform_task(void *arg, int task, int thread)
 	int64_t block = task % d->n_blocks, g = task / d->n_blocks % d->w->groups,
 		b = task / d->n_blocks / d->w->groups, rows = d->channels * d->kh * d->kw;
 	int64_t first = block * GEMM_N, n = d->plane - first < GEMM_N ? d->plane - first : GEMM_N;
-	float *panel = cpu_thread_scratch(d->k->ctx, thread,
-					  (size_t)((rows + d->outs) * GEMM_N + PRODUCT_SCRATCH) *
-						  sizeof *panel);
+	float *panel = cpu_thread_scratch(
+		d->k->ctx, thread,
+		(size_t)((rows + d->outs + d->channels) * GEMM_N + PRODUCT_SCRATCH) *
+			sizeof *panel);
 	if (!panel) {
 		d->failed = true;
 		return;
 	}
 	float *c = panel + rows * GEMM_N;
-	fill_panel(d, b, g, first, n, panel);
+	fill_panel(d, b, g, first, n, panel, c + d->outs * GEMM_N + PRODUCT_SCRATCH);
 	struct product p = {.m = d->outs,
 			    .n = n,
 			    .k = rows,
@@ -148,6 +179,18 @@ int run_deformable_conv(const struct kernel_call *k, struct err *e)
 	d.weights = weights;
 	d.n_blocks = product_n_panels(d.plane);
 	op_window_pads(w, 2, x->dim + 2, weight->dim + 2, d.begin, end);
+	int64_t per = x->dim[1] / w->offset_groups;
+	if (d.channels >= MANY_CHANNELS && per >= MANY_CHANNELS) {
+		int64_t area = x->dim[2] * x->dim[3];
+		d.n_bands = cpu_tasks(area * x->dim[1], 1 << 14);
+		if (d.n_bands > area)
+			d.n_bands = (int)area;
+		d.pixels = cpu_slot_scratch(k->ctx, SLOT_WHOLE,
+					    (size_t)tensor_elements(x) * sizeof *d.pixels);
+		if (!d.pixels)
+			return cpu_no_memory(e);
+		cpu_parallel(k->ctx, (int)x->dim[0] * d.n_bands, pixels_task, &d);
+	}
 	cpu_parallel(k->ctx, (int)(out->dim[0] * w->groups * d.n_blocks), deform_task, &d);
 	return d.failed ? cpu_no_memory(e) : 0;
 }

@@ -163,7 +163,7 @@ static bool survives(const struct nms_class *s, struct candidate *c, int64_t n)
 	const struct nms_run *r = s->r;
 	const float *box = s->boxes + BOX * c->index;
 	if (r->soft == 0 && !r->rotated)
-		return !vec_overlaps_any(box, s->rows, r->most, n, r->iou);
+		return !vec_overlaps_any(box, s->rows, r->most, n, 0, r->iou);
 	for (int64_t j = n - 1; j >= c->begin; j--) {
 		float iou = r->overlap(box, s->boxes + BOX * s->kept[j].index);
 		if (r->soft == 0) {

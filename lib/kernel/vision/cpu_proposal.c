@@ -64,20 +64,39 @@ struct proposal_run {
 	const float *anchor;
 	float *box;          /* (h, w, anchors, 4) */
 	struct candidate *c; /* as many */
+	/* of one image: (4 a, h, w), (a, h, w) */
+	const float *deltas, *scores;
+	bool keep_small;
+	int n_tasks;
 };
 
-/* Deltas (4 a, h, w), scores (a, h, w) of one image. */
-static void enumerate(struct proposal_run *r, const float *deltas, const float *scores)
+enum { GRAIN = 1024 }; /* anchors of a task */
+
+/* The candidates of one image, by `fn`. */
+static void for_anchors(struct proposal_run *r, struct cpu_ctx *ctx,
+			void (*fn)(void *arg, int task, int thread), const float *deltas,
+			const float *scores)
 {
-	int64_t area = r->h * r->w;
-	for (int64_t i = 0; i < r->n; i++) {
+	r->deltas = deltas;
+	r->scores = scores;
+	r->n_tasks = cpu_tasks(r->n, GRAIN);
+	cpu_parallel(ctx, r->n_tasks, fn, r);
+}
+
+static void enumerate(void *arg, int task, int thread)
+{
+	struct proposal_run *r = arg;
+	int64_t area = r->h * r->w, lo, hi;
+	(void)thread;
+	cpu_range(r->n, r->n_tasks, task, &lo, &hi);
+	for (int64_t i = lo; i < hi; i++) {
 		int64_t a = i % r->n_anchors, at = i / r->n_anchors, y = at / r->w, x = at % r->w;
 		float shift[2] = {(float)(r->a->tensorflow ? y : x) * (float)r->a->stride,
 				  (float)(r->a->tensorflow ? x : y) * (float)r->a->stride};
 		float box[4], d[4], *to = r->box + 4 * i;
 		for (int j = 0; j < 4; j++) {
 			box[j] = r->anchor[4 * a + j] + shift[j & 1];
-			d[j] = deltas[(4 * a + j) * area + at] /
+			d[j] = r->deltas[(4 * a + j) * area + at] /
 			       (j < 2 ? r->a->box_scale : r->a->size_scale);
 		}
 		if (r->a->tensorflow)
@@ -87,8 +106,8 @@ static void enumerate(struct proposal_run *r, const float *deltas, const float *
 			clip_box(to, r->image_w - r->offset, r->image_h - r->offset);
 		bool large = to[2] - to[0] + r->offset >= r->min_w &&
 			     to[3] - to[1] + r->offset >= r->min_h;
-		r->c[i] =
-			(struct candidate){large ? scores[a * area + at] : 0, (int32_t)i, 0, 0, 0};
+		r->c[i] = (struct candidate){large ? r->scores[a * area + at] : 0, (int32_t)i, 0, 0,
+					     0};
 	}
 }
 
@@ -119,6 +138,7 @@ static void put_regions(const struct proposal_run *r, int64_t b, int64_t n, floa
 static int64_t best(struct candidate *c, int64_t n, int64_t pre, const float *boxes, float nms,
 		    float offset, int64_t post)
 {
+	n = boxes_best(c, n, pre);
 	boxes_sort(c, n);
 	return boxes_suppress(c, n < pre ? n : pre, boxes, nms, offset, post);
 }
@@ -149,8 +169,8 @@ int run_proposal(const struct kernel_call *k, struct err *e)
 	r.box = anchor + 4 * r.n_anchors;
 	for (int64_t b = 0; b < in[0].dim[0]; b++) {
 		/* The second half of the probabilities are those of objects. */
-		enumerate(&r, (const float *)in[1].data + b * 4 * r.n,
-			  (const float *)in[0].data + b * 2 * r.n + r.n);
+		for_anchors(&r, k->ctx, enumerate, (const float *)in[1].data + b * 4 * r.n,
+			    (const float *)in[0].data + b * 2 * r.n + r.n);
 		int64_t n = best(r.c, r.n, r.a->pre_nms, r.box, r.a->nms, r.offset, r.a->post_nms);
 		put_regions(&r, b, n, (float *)k->out[0].data + b * r.a->post_nms * 5,
 			    k->op->n_out > 1 && k->out[1].data
@@ -162,27 +182,39 @@ int run_proposal(const struct kernel_call *k, struct err *e)
 
 /* ---- GenerateProposals, ExperimentalDetectronGenerateProposalsSingleImage ---- */
 
-/* Anchors (h, w, a, 4), deltas (4 a, h, w), scores (a, h, w): candidates that are large enough
- * (the others with score 0 when keep_small), sorted; their number. */
-static int64_t refine_anchors(struct proposal_run *r, const float *deltas, const float *scores,
-			      bool keep_small)
+/* Candidates with anchors (h, w, a, 4); label 0: not large enough, and then with score 0 when
+ * keep_small. */
+static void refine_task(void *arg, int task, int thread)
 {
-	int64_t area = r->h * r->w, n = 0;
-	for (int64_t i = 0; i < r->n; i++) {
+	struct proposal_run *r = arg;
+	int64_t area = r->h * r->w, lo, hi;
+	const float most = (float)log(1000.0 / 16);
+	(void)thread;
+	cpu_range(r->n, r->n_tasks, task, &lo, &hi);
+	for (int64_t i = lo; i < hi; i++) {
 		int64_t a = i % r->n_anchors, at = i / r->n_anchors;
-		float d[4], *to = r->box + 4 * i, most = (float)log(1000.0 / 16);
+		float d[4], *to = r->box + 4 * i;
 		for (int j = 0; j < 4; j++)
-			d[j] = deltas[(4 * a + j) * area + at];
+			d[j] = r->deltas[(4 * a + j) * area + at];
 		d[2] = d[2] < most ? d[2] : most;
 		d[3] = d[3] < most ? d[3] : most;
 		refine(r->anchor + 4 * i, d, r->offset, r->offset, to);
 		clip_box(to, r->image_w - r->offset, r->image_h - r->offset);
 		bool large = to[2] - to[0] + r->offset >= r->min_w &&
 			     to[3] - to[1] + r->offset >= r->min_h;
-		float score = scores[a * area + at];
-		r->c[n++] = (struct candidate){keep_small && !large ? 0 : score, (int32_t)i, large,
-					       0, 0};
+		float score = r->scores[a * area + at];
+		r->c[i] = (struct candidate){r->keep_small && !large ? 0 : score, (int32_t)i, large,
+					     0, 0};
 	}
+}
+
+/* The first pre_nms candidates, sorted; their number. */
+static int64_t refine_anchors(struct proposal_run *r, struct cpu_ctx *ctx, const float *deltas,
+			      const float *scores, bool keep_small)
+{
+	r->keep_small = keep_small;
+	for_anchors(r, ctx, refine_task, deltas, scores);
+	int64_t n = boxes_best(r->c, r->n, r->a->pre_nms);
 	boxes_sort(r->c, n);
 	return n < r->a->pre_nms ? n : r->a->pre_nms;
 }
@@ -255,7 +287,7 @@ int run_generate_proposals(const struct kernel_call *k, struct err *e)
 		r.image_w = image[1];
 		r.min_h = r.a->min_size * image[2];
 		r.min_w = r.a->min_size * image[columns > 3 ? 3 : 2];
-		int64_t n = refine_anchors(&r, (const float *)in[2].data + b * 4 * r.n,
+		int64_t n = refine_anchors(&r, k->ctx, (const float *)in[2].data + b * 4 * r.n,
 					   (const float *)in[3].data + b * r.n, false);
 		n = suppress_adaptive(&r, drop_small(r.c, n), r.offset);
 		put_boxes(&r, n, (float *)out[0].data + 4 * total, (float *)out[1].data + total);
@@ -283,7 +315,7 @@ int run_detectron_proposals(const struct kernel_call *k, struct err *e)
 	r.image_h = image[0];
 	r.image_w = image[1];
 	r.min_h = r.min_w = r.a->min_size;
-	int64_t n = refine_anchors(&r, k->in[2].data, k->in[3].data, true);
+	int64_t n = refine_anchors(&r, k->ctx, k->in[2].data, k->in[3].data, true);
 	n = boxes_suppress(r.c, n, r.box, r.a->nms, 0, r.a->post_nms);
 	memset(out[0].data, 0, (size_t)tensor_bytes(&out[0]));
 	memset(out[1].data, 0, (size_t)tensor_bytes(&out[1]));

@@ -1,9 +1,11 @@
 /* cpu_sample.c - GridSample: images at given positions.  Source: the operator's specification,
  * opset9. */
 #include "kernel/cpu_impl.h"
+#include "kernel/cpu_turn.h"
 #include "kernel/cpu_vec.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 struct sample_run {
 	enum op_sample mode;
@@ -11,8 +13,10 @@ struct sample_run {
 	bool align;
 	int64_t channels, h, w, points; /* points: positions of an image */
 	const float *x, *grid;
-	float *y;
-	int n_tasks;
+	float *y, *pixels; /* pixels: (h, w, channels), or NULL */
+	int n_tasks, n_bands;
+	struct cpu_ctx *ctx;
+	atomic_bool failed;
 };
 
 /* Index inside 0 .. n - 1 for one that may lie outside; -1: a zero. */
@@ -68,7 +72,7 @@ static int neighbours(const struct sample_run *r, float x, int64_t *first, float
 	return 4;
 }
 
-enum { BLOCK = 64, MOST_TAPS = 16 };
+enum { BLOCK = 64, MOST_TAPS = 16, MANY_CHANNELS = 8 };
 
 /* Position p's neighbours as taps of one gather, `ld` apart; how many. */
 static int taps_of(const struct sample_run *r, int64_t p, int32_t *at, float *weight, int64_t ld)
@@ -88,19 +92,42 @@ static int taps_of(const struct sample_run *r, int64_t p, int32_t *at, float *we
 	return n;
 }
 
-static void sample_task(void *arg, int task, int thread)
+static void pixels_task(void *arg, int task, int thread)
 {
 	const struct sample_run *r = arg;
 	int64_t lo, hi, area = r->h * r->w;
-	int32_t at[MOST_TAPS * BLOCK];
-	float weight[MOST_TAPS * BLOCK];
 	(void)thread;
+	cpu_range(area, r->n_bands, task, &lo, &hi);
+	cpu_turn(r->x + lo, area, r->channels, hi - lo, r->pixels + lo * r->channels, r->channels);
+}
+
+static void sample_task(void *arg, int task, int thread)
+{
+	struct sample_run *r = arg;
+	int64_t lo, hi, area = r->h * r->w;
+	int32_t at[MOST_TAPS * BLOCK];
+	float weight[MOST_TAPS * BLOCK], *sums = NULL; /* sums: (block, channels) */
+	if (r->pixels) {
+		sums = cpu_thread_scratch(r->ctx, thread,
+					  (size_t)(BLOCK * r->channels) * sizeof *sums);
+		if (!sums) {
+			r->failed = true;
+			return;
+		}
+	}
 	cpu_range(r->points, r->n_tasks, task, &lo, &hi);
 	for (int64_t p = lo; p < hi; p += BLOCK) {
 		int64_t n = hi - p < BLOCK ? hi - p : BLOCK;
 		int taps = 1;
 		for (int64_t i = 0; i < n; i++)
 			taps = taps_of(r, p + i, at + i, weight + i, BLOCK);
+		for (int64_t i = 0; i < n && sums; i++)
+			vec_pixel_sum(r->pixels, at + i, weight + i, taps, BLOCK, r->channels,
+				      sums + i * r->channels, r->channels);
+		if (sums) {
+			cpu_turn(sums, r->channels, n, r->channels, r->y + p, r->points);
+			continue;
+		}
 		for (int64_t c = 0; c < r->channels; c++)
 			vec_gather_sum(r->x + c * area, at, weight, taps, BLOCK,
 				       r->y + c * r->points + p, n);
@@ -110,27 +137,38 @@ static void sample_task(void *arg, int task, int thread)
 int run_grid_sample(const struct kernel_call *k, struct err *e)
 {
 	const struct tensor *in = &k->in[0], *grid = &k->in[1];
-	struct sample_run r = {k->op->a.sample.mode,
-			       k->op->a.sample.pad,
-			       k->op->a.sample.align_corners,
-			       in->dim[1],
-			       in->dim[2],
-			       in->dim[3],
-			       grid->dim[1] * grid->dim[2],
-			       NULL,
-			       NULL,
-			       NULL,
-			       1};
+	struct sample_run r = {.mode = k->op->a.sample.mode,
+			       .pad = k->op->a.sample.pad,
+			       .align = k->op->a.sample.align_corners,
+			       .channels = in->dim[1],
+			       .h = in->dim[2],
+			       .w = in->dim[3],
+			       .points = grid->dim[1] * grid->dim[2],
+			       .ctx = k->ctx};
+	int taps = r.mode == SAMPLE_NEAREST ? 1 : r.mode == SAMPLE_BILINEAR ? 4 : MOST_TAPS;
 	if (r.h * r.w > INT32_MAX)
 		return err_set(e, ST_INPUT, "an image of more than 2^31 pixels");
 	r.n_tasks = cpu_tasks(r.points * r.channels, 4096);
 	if (r.n_tasks > r.points)
 		r.n_tasks = (int)r.points;
+	/* Channel by channel every tap is a gather; a copy that has the channels together pays for itself
+	 * where most pixels are read. */
+	if (r.channels >= MANY_CHANNELS && taps > 1 && r.points * taps >= r.h * r.w) {
+		r.n_bands = cpu_tasks(r.h * r.w * r.channels, 1 << 14);
+		if (r.n_bands > r.h * r.w)
+			r.n_bands = (int)(r.h * r.w);
+		r.pixels = cpu_slot_scratch(k->ctx, SLOT_WHOLE,
+					    (size_t)(r.h * r.w * r.channels) * sizeof *r.pixels);
+		if (!r.pixels)
+			return cpu_no_memory(e);
+	}
 	for (int64_t n = 0; n < in->dim[0]; n++) {
 		r.x = (const float *)in->data + n * r.channels * r.h * r.w;
 		r.grid = (const float *)grid->data + n * r.points * 2;
 		r.y = (float *)k->out[0].data + n * r.channels * r.points;
+		if (r.pixels)
+			cpu_parallel(k->ctx, r.n_bands, pixels_task, &r);
 		cpu_parallel(k->ctx, r.n_tasks, sample_task, &r);
 	}
-	return 0;
+	return r.failed ? cpu_no_memory(e) : 0;
 }
