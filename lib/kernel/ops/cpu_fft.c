@@ -1,5 +1,6 @@
 /* cpu_fft.c - Fourier transforms of bundles of lines: factors, roots, stages. */
 #include "kernel/ops/cpu_fft.h"
+#include "kernel/cpu_turn.h"
 
 #include <math.h>
 
@@ -83,4 +84,56 @@ void fft_put(const float *x, float scale, float *y, const int64_t *at, int64_t s
 	     int64_t w)
 {
 	LEVEL_CALL(fft_put, x, scale, y, at, step, n, w);
+}
+
+enum { BLOCK = 32 }; /* pairs of a line that are turned at once */
+
+/* Do w lines begin so many floats apart? 0: no. */
+static int64_t distance(const int64_t *at, int64_t w)
+{
+	int64_t step = w > 1 ? at[1] - at[0] : 1;
+	for (int64_t l = 0; l < w; l++)
+		if (at[l] < 0 || at[l] != at[0] + l * step)
+			return 0;
+	return step;
+}
+
+bool fft_take_pairs(const float *x, const int64_t *at, const float *times, float *re, float *im,
+		    int64_t n, int64_t w)
+{
+	float block[2 * BLOCK * FFT_LINES];
+	int64_t apart = distance(at, w);
+	if (apart <= 2)
+		return false;
+	for (int64_t i0 = 0; i0 < n; i0 += BLOCK) {
+		int64_t m = n - i0 < BLOCK ? n - i0 : BLOCK;
+		cpu_turn(x + at[0] + 2 * i0, apart, w, 2 * m, block, w);
+		for (int64_t i = 0; i < m; i++) {
+			float f = times ? times[i0 + i] : 1;
+			for (int64_t l = 0; l < w; l++) {
+				re[(i0 + i) * w + l] = block[2 * i * w + l] * f;
+				im[(i0 + i) * w + l] = block[(2 * i + 1) * w + l] * f;
+			}
+		}
+	}
+	return true;
+}
+
+bool fft_put_pairs(const float *re, const float *im, float scale, float *y, const int64_t *at,
+		   int64_t n, int64_t w)
+{
+	float block[2 * BLOCK * FFT_LINES];
+	int64_t apart = distance(at, w);
+	if (apart <= 2)
+		return false;
+	for (int64_t i0 = 0; i0 < n; i0 += BLOCK) {
+		int64_t m = n - i0 < BLOCK ? n - i0 : BLOCK;
+		for (int64_t i = 0; i < m; i++)
+			for (int64_t l = 0; l < w; l++) {
+				block[2 * i * w + l] = re[(i0 + i) * w + l] * scale;
+				block[(2 * i + 1) * w + l] = im[(i0 + i) * w + l] * scale;
+			}
+		cpu_turn(block, w, 2 * m, w, y + at[0] + 2 * i0, apart);
+	}
+	return true;
 }

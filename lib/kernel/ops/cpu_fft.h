@@ -34,4 +34,11 @@ void fft_take(const float *x, const int64_t *at, int64_t step, const float *time
 void fft_put(const float *x, float scale, float *y, const int64_t *at, int64_t step, int64_t n,
 	     int64_t w);
 
+/* The same of both planes at once, pairs of a line one behind the other; false, and nothing done: the
+ * lines do not begin at equal distances. */
+bool fft_take_pairs(const float *x, const int64_t *at, const float *times, float *re, float *im,
+		    int64_t n, int64_t w);
+bool fft_put_pairs(const float *re, const float *im, float scale, float *y, const int64_t *at,
+		   int64_t n, int64_t w);
+
 #endif

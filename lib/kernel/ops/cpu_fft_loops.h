@@ -22,6 +22,7 @@ LEVEL(fft_two)(bool plain, const float *restrict r0, const float *restrict i0, i
 	       float *restrict out_i)
 {
 	const float *r1 = r0 + apart, *i1 = i0 + apart;
+	IVDEP
 	for (int64_t j = 0; j < run; j++) {
 		float ar = r0[j], ai = i0[j], br = r1[j], bi = i1[j];
 		out_r[j] = ar + br;
@@ -38,6 +39,7 @@ LEVEL(fft_four)(bool plain, float turn, const float *restrict r0, const float *r
 {
 	const float *r1 = r0 + apart, *r2 = r1 + apart, *r3 = r2 + apart;
 	const float *i1 = i0 + apart, *i2 = i1 + apart, *i3 = i2 + apart;
+	IVDEP
 	for (int64_t j = 0; j < run; j++) {
 		float er = r0[j] + r2[j], ei = i0[j] + i2[j], fr = r0[j] - r2[j], fi = i0[j] - i2[j];
 		float gr = r1[j] + r3[j], gi = i1[j] + i3[j];

@@ -67,14 +67,20 @@ static void run_bundle(const struct pass *p, int64_t first, int64_t w, float *x,
 	int64_t n_out = p->shape == TO_SPECTRUM ? bins_of(n) : n;
 	for (int64_t l = 0; l < w; l++)
 		p->place(p, first + l, &in[l], &out[l]);
-	fft_take(p->src, in, p->in_step, p->window, x, p->n_in, w);
+	bool pairs = p->shape != TO_SPECTRUM && p->in_step == 2 &&
+		     fft_take_pairs(p->src, in, p->window, x, x + plane, p->n_in, w);
+	if (!pairs)
+		fft_take(p->src, in, p->in_step, p->window, x, p->n_in, w);
 	clear(x, p->n_in, n, w);
-	if (p->shape != TO_SPECTRUM)
+	if (p->shape != TO_SPECTRUM && !pairs)
 		fft_take(p->src + 1, in, p->in_step, p->window, x + plane, p->n_in, w);
 	clear(x + plane, p->shape != TO_SPECTRUM ? p->n_in : 0, n, w);
 	if (p->shape == FROM_SPECTRUM)
 		mirror(x, x + plane, n, w);
 	const float *z = fft_run(&p->fft, x, y, w);
+	if (p->shape != FROM_SPECTRUM && p->out_step == 2 &&
+	    fft_put_pairs(z, z + plane, p->scale, p->dst, out, n_out, w))
+		return;
 	fft_put(z, p->scale, p->dst, out, p->out_step, n_out, w);
 	if (p->shape != FROM_SPECTRUM)
 		fft_put(z + plane, p->scale, p->dst + 1, out, p->out_step, n_out, w);
