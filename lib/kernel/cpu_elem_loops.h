@@ -756,7 +756,8 @@ static void LEVEL(pixel_sum)(const float *x, const int32_t *at, const float *wei
 		for (int t = 0; t < taps; t++) {
 			const float *from = x + at[t * step] * ld + i;
 			for (int j = 0; j < ACROSS && at[t * step] >= 0; j++)
-				sum[j] = VFMA(VALL(weight[t * step]), VLOAD(from + j * LEVEL_WIDTH), sum[j]);
+				sum[j] = VFMA(VALL(weight[t * step]), VLOAD(from + j * LEVEL_WIDTH),
+					      sum[j]);
 		}
 		for (int j = 0; j < ACROSS; j++)
 			VSTORE(y + i + j * LEVEL_WIDTH, sum[j]);
@@ -765,7 +766,8 @@ static void LEVEL(pixel_sum)(const float *x, const int32_t *at, const float *wei
 		VEC sum = VALL(0.0f);
 		for (int t = 0; t < taps; t++)
 			if (at[t * step] >= 0)
-				sum = VFMA(VALL(weight[t * step]), VLOAD(x + at[t * step] * ld + i), sum);
+				sum = VFMA(VALL(weight[t * step]), VLOAD(x + at[t * step] * ld + i),
+					   sum);
 		VSTORE(y + i, sum);
 	}
 	for (; i < n; i++) {

@@ -60,8 +60,9 @@ static inline VEC LEVEL(color_twice)(const uint8_t *p)
 {
 	int32_t four;
 	__builtin_memcpy(&four, p, sizeof four);
-	__m256i twice = _mm256_cvtepu8_epi32(
-		_mm_shuffle_epi8(_mm_cvtsi32_si128(four), _mm_setr_epi8(0, 0, 1, 1, 2, 2, 3, 3, -1, -1, -1, -1, -1, -1, -1, -1)));
+	__m256i twice = _mm256_cvtepu8_epi32(_mm_shuffle_epi8(
+		_mm_cvtsi32_si128(four),
+		_mm_setr_epi8(0, 0, 1, 1, 2, 2, 3, 3, -1, -1, -1, -1, -1, -1, -1, -1)));
 	return VSUB(_mm256_cvtepi32_ps(twice), VALL(128.0f));
 }
 
@@ -71,8 +72,9 @@ static inline void LEVEL(yuv_pixels)(const uint8_t *luma, const uint8_t *u, cons
 {
 	const __m256i three = _mm256_broadcastsi128_si256(
 		_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
-	VEC p, q, c = _mm256_cvtepi32_ps(
-			  _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)luma)));
+	VEC p, q,
+		c = _mm256_cvtepi32_ps(
+			_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)luma)));
 	if (step == 2) { /* v is the byte behind u */
 		VEC both = VSUB(_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(
 					_mm_loadl_epi64((const __m128i *)(const void *)u))),
