@@ -2,31 +2,24 @@
 
 /* Loops below macros are indented as the loops that they are. */
 /* clang-format off */
-#if LEVEL_WIDTH == 8
-/* Four columns of eight rows; rows i and i + 4 share a vector. */
-static inline __attribute__((always_inline)) void LEVEL(columns4)(const __m256 *r, __m256 *column)
-{
-	__m256 a = _mm256_unpacklo_ps(r[0], r[1]), b = _mm256_unpackhi_ps(r[0], r[1]);
-	__m256 c = _mm256_unpacklo_ps(r[2], r[3]), d = _mm256_unpackhi_ps(r[2], r[3]);
-	column[0] = _mm256_shuffle_ps(a, c, 0x44);
-	column[1] = _mm256_shuffle_ps(a, c, 0xee);
-	column[2] = _mm256_shuffle_ps(b, d, 0x44);
-	column[3] = _mm256_shuffle_ps(b, d, 0xee);
-}
 
+#if LEVEL_WIDTH == 8
+/* Four columns of eight rows, to four rows. */
 static inline __attribute__((always_inline)) void
 LEVEL(turn8)(const float *from, int64_t f, float *to, int64_t t)
 {
-	__m256 r[4], column[8];
-	for (int half = 0; half < 8; half += 4) {
-		for (int i = 0; i < 4; i++)
-			r[i] = _mm256_insertf128_ps(
-				_mm256_castps128_ps256(_mm_loadu_ps(from + i * f + half)),
-				_mm_loadu_ps(from + (i + 4) * f + half), 1);
-		LEVEL(columns4)(r, column + half);
+	__m256 r[4], s[4];
+	for (int i = 0; i < 4; i++)
+		r[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(from + i * f)),
+					    _mm_loadu_ps(from + (i + 4) * f), 1);
+	for (int i = 0; i < 4; i += 2) {
+		s[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
+		s[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
 	}
-	for (int j = 0; j < 8; j++)
-		_mm256_storeu_ps(to + j * t, column[j]);
+	_mm256_storeu_ps(to, _mm256_shuffle_ps(s[0], s[2], 0x44));
+	_mm256_storeu_ps(to + t, _mm256_shuffle_ps(s[0], s[2], 0xee));
+	_mm256_storeu_ps(to + 2 * t, _mm256_shuffle_ps(s[1], s[3], 0x44));
+	_mm256_storeu_ps(to + 3 * t, _mm256_shuffle_ps(s[1], s[3], 0xee));
 }
 #endif
 
@@ -84,14 +77,6 @@ LEVEL(turn16)(const float *from, int64_t f, int n, int m, float *to, int64_t t)
 	for (int j = 0; j < 16; j++)
 		if (j < m)
 			_mm512_mask_storeu_ps(to + j * t, out, s[j]);
-#elif LEVEL_WIDTH == 8
-	int n8 = n / 8 * 8, m8 = m / 8 * 8;
-	for (int j = 0; j < m8; j += 8)
-		for (int i = 0; i < n8; i += 8)
-			LEVEL(turn8)(from + i * f + j, f, to + j * t + i, t);
-	for (int j = 0; j < m; j++)
-		for (int i = j < m8 ? n8 : 0; i < n; i++)
-			to[j * t + i] = from[i * f + j];
 #else
 	int i0 = 0;
 #if LEVEL_WIDTH == 8
