@@ -32,17 +32,16 @@ INLINE VEC LEVEL(thin_b)(const bool half, const void *b, int64_t at)
 INLINE void LEVEL(thin_fetch)(const bool half, const void *b, int64_t k, int64_t at)
 {
 	const char *p = (const char *)b + LEVEL(AHEAD) + (k * GEMM_N + at) * (half ? 2 : 4);
-	if (at == 0) {
+	if (at % (half ? 32 : 16) == 0) /* a cache line begins */
 		__builtin_prefetch(p, 0, 3);
-		if (!half)
-			__builtin_prefetch(p + 64, 0, 3);
-	}
+	if (!half && T_V * LEVEL_WIDTH == 32)
+		__builtin_prefetch(p + 64, 0, 3);
 }
 
-/* mr, u, half and sa (distance of a[k] and a[k + 1]) are constants where this is inlined; at: the
- * first column. */
-INLINE void LEVEL(thin_of)(const int mr, const int u, const bool half, const int sa, int64_t kc,
-			   const float *a, const void *b, int at, float *c, int64_t ldc)
+/* mr, u, half, fetch and sa (distance of a[k] and a[k + 1]) are constants where this is inlined; at: the
+ * first column.  Only the first rows fetch b: the others find it in the cache. */
+INLINE void LEVEL(thin_of)(const int mr, const int u, const bool half, const bool fetch, const int sa,
+			   int64_t kc, const float *a, const void *b, int at, float *c, int64_t ldc)
 {
 	VEC acc[8][T_M][T_V];
 	int64_t k = 0;
@@ -57,7 +56,8 @@ INLINE void LEVEL(thin_of)(const int mr, const int u, const bool half, const int
 		UNROLL
 		for (int s = 0; s < u; s++) {
 			VEC row[T_V];
-			LEVEL(thin_fetch)(half, b, k + s, at);
+			if (fetch)
+				LEVEL(thin_fetch)(half, b, k + s, at);
 			UNROLL
 			for (int j = 0; j < T_V; j++) {
 				row[j] = LEVEL(thin_b)(half, b,
@@ -97,9 +97,9 @@ INLINE void LEVEL(thin_of)(const int mr, const int u, const bool half, const int
 }
 
 #define CASE(m, u) \
-	case m: LEVEL(thin_of)(m, u, half, GEMM_M, kc, a, b, at, c, ldc); break;
-INLINE void LEVEL(thin_rows)(int mr, const bool half, int64_t kc, const float *a, const void *b,
-			     int at, float *c, int64_t ldc)
+	case m: LEVEL(thin_of)(m, u, half, fetch, GEMM_M, kc, a, b, at, c, ldc); break;
+INLINE void LEVEL(thin_rows)(int mr, const bool half, const bool fetch, int64_t kc, const float *a,
+			     const void *b, int at, float *c, int64_t ldc)
 {
 	switch (mr) {
 	CASE(1, 4) CASE(2, 2) CASE(3, 2) CASE(4, 1)
@@ -118,11 +118,12 @@ INLINE void LEVEL(thin_any)(int m, const bool half, int64_t kc, const float *a, 
 {
 	for (int at = 0; at < GEMM_N; at += T_V * LEVEL_WIDTH) {
 		if (m == 1) {
-			LEVEL(thin_of)(1, 4, half, 1, kc, a, b, at, c, ldc);
+			LEVEL(thin_of)(1, 4, half, true, 1, kc, a, b, at, c, ldc);
 			continue;
 		}
-		for (int i = 0; i < m; i += T_M)
-			LEVEL(thin_rows)(m - i < T_M ? m - i : T_M, half, kc, a + i, b, at,
+		LEVEL(thin_rows)(m < T_M ? m : T_M, half, true, kc, a, b, at, c, ldc);
+		for (int i = T_M; T_M < GEMM_M && i < m; i += T_M)
+			LEVEL(thin_rows)(m - i < T_M ? m - i : T_M, half, false, kc, a + i, b, at,
 					 c + i * ldc, ldc);
 	}
 }
