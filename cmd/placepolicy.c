@@ -28,6 +28,11 @@ int main(int argc, char **argv)
 		 1, 65536, NULL, &o.samples_given},
 		{"anchors", 'a', OPT_FLAG, &o.single_reference, NULL,
 		 "one pass: first a placement on every single device", 0, 0, NULL, NULL},
+		{"hand-over", 0, OPT_FLAG, &o.hand_over, NULL,
+		 "in a loop: leave what a recurrent network computed in memory, where reinforce, "
+		 "if it\n"
+		 "runs on this machine, finds it instead of computing it again",
+		 0, 0, NULL, NULL},
 		{"keep", 'k', OPT_FLAG, &o.keep, NULL, "one pass: keep the groups' embeddings", 0,
 		 0, NULL, NULL},
 		{0},

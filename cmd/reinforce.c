@@ -112,16 +112,18 @@ static void report_progress(struct filter_state *s, const struct update_rec *u)
 	uint32_t order[CANDIDATES_MAX];
 	candidates_rank(&s->t.l.cand, 1, order);
 	const struct candidate *best = s->t.l.cand.n ? &s->t.l.cand.c[order[0]] : NULL;
-	char times[40] = "";
+	char times[40] = "", handed[40] = "";
 	/* The ratio is to the best single device, where one can run the model. */
 	if (best && best->ref_s > 0 && best->ratio > 0)
 		snprintf(times, sizeof times, " (%.2fx)", 1 / best->ratio);
+	if (s->t.trainer.n_handed > 0)
+		snprintf(handed, sizeof handed, ", %u steps handed over", s->t.trainer.n_handed);
 	/* pipelines/phases.sh shows what stands between the colon and "mean". */
 	msg_note(2,
 		 "episode %u: %llu placements, best %.4g ms%s, mean %.4g ms, %u failed, "
-		 "%.1f groups, entropy %.4g, gradient %.3g",
+		 "%.1f groups, entropy %.4g, gradient %.3g%s",
 		 u->episode, (unsigned long long)s->t.l.cand.n_seen, best ? 1e3 * best->lat_s : 0,
-		 times, 1e3 * u->mean_s, u->failed, u->groups, u->entropy, u->grad_norm);
+		 times, 1e3 * u->mean_s, u->failed, u->groups, u->entropy, u->grad_norm, handed);
 }
 
 /* gpnembed has an option of the same name. */
@@ -152,7 +154,8 @@ static int handle(struct filter_state *s, const struct rec *r, struct err *e)
 			return -1;
 	}
 	bool pass = k == TRAINING_OTHER || (k == TRAINING_PROBLEM && !rec_is(r, "feat"));
-	return pass || s->o->keep ? filter_pass(&s->f, r, e) : 0;
+	bool keep = s->o->keep && !rec_is(r, "handover"); /* it is nobody else's */
+	return pass || keep ? filter_pass(&s->f, r, e) : 0;
 }
 
 static int filter(struct filter_state *s, struct err *e)

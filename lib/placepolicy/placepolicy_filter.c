@@ -49,6 +49,8 @@ static int take_episode(struct placepolicy *s, const struct rec *r, struct err *
 	s->act.samples = n_samples(s->o, x.samples);
 	s->act.visits = x.visits;
 	s->act.incumbent = x.incumbent;
+	s->act.giver = s->o->hand_over ? &s->giver : NULL;
+	handover_begin(&s->giver);
 	if (move_policy_around(&s->costs.moves, &x.incumbent, s->seed) &&
 	    learned_params_encode(s->costs.moves.adapt, s->costs.moves.adapt->seed, s->f->out, e) <
 		    0)
@@ -211,6 +213,7 @@ void placepolicy_free(struct placepolicy *s)
 		return;
 	forget_stream(s);
 	net_work_free(s->work);
+	handover_giver_release(&s->giver);
 	act_costs_release(&s->costs);
 	arena_free(s->waiting.arena);
 	arena_free(s->arena);

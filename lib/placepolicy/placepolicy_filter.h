@@ -13,6 +13,7 @@ struct placepolicy_options {
 	bool greedy;           /* the most probable placement instead of a draw */
 	bool single_reference; /* one pass: a placement on every single device first */
 	bool keep;             /* one pass: parts keep their embeddings */
+	bool hand_over; /* in a loop: what was computed is left for reinforce (learn/net/handover.h) */
 	int64_t samples;
 	bool samples_given; /* reinforce cannot ask for another number */
 };

@@ -4,6 +4,7 @@
 
 #include "learn/act/act_costs.h"
 #include "learn/act/act_groups.h"
+#include "learn/net/handover.h"
 #include "learn/train/learn_problem.h"
 #include "learn/train/paramblock.h"
 #include "placepolicy/placepolicy_filter.h"
@@ -37,6 +38,7 @@ struct placepolicy {
 	struct param_block block[N_BLOCKS];
 	struct act act;
 	struct act_costs costs;
+	struct handover_giver giver;
 	struct waiting waiting;
 };
 

@@ -1,12 +1,15 @@
 /* bench_placer.c - seconds of one update of the Hierarchical Planner as its recipe has it, on one thread or THREADS:
  * embeddings and groups of every step, placements drawn, replay of forward and backward pass, Adam.
  *
- *   bench_placer STREAM [REPEATS [NET [THREADS]]]
+ *   bench_placer STREAM [REPEATS [NET [THREADS [hand-over]]]]
+ *
+ * With the last word the replay finds in shared memory what the draw computed, as behind placepolicy --hand-over;
+ * this process is both then, and opens its own memory as reinforce does.  Its key is in what is timed.
  *
  * A stream has a graph and its features: ir2dag M.xml | dagfeat -o STREAM.  tests/bench/placer.py has the
  * same network in PyTorch and compares. */
 #include "base/clock.h"
-#include "learn/net/net.h"
+#include "learn/net/handover.h"
 #include "learn/net/sampling.h"
 #include "read_problem.h"
 
@@ -30,6 +33,9 @@ struct world {
 	struct net_work *w;
 	struct replayer *r;
 	const float *x;
+	bool hand_over;
+	struct handover_giver giver;
+	struct handover_taker taker;
 };
 
 /* A partition that outlives the next call. */
@@ -61,20 +67,31 @@ static void one_update(struct world *s, uint32_t episode, struct timing *t)
 	struct draw draw[STEPS];
 	struct to_place q[STEPS];
 	struct drawn drawn[STEPS];
+	struct handover given = {0}, taken;
+	bool handed = false;
 	for (uint32_t i = 0; i < STEPS; i++)
 		rng[i] = (struct rng_addr){.seed = 1, .episode = episode, .step = i};
 	double t0 = clock_s();
+	handover_begin(&s->giver);
+	if (s->hand_over)
+		given = handover_next(&s->giver);
 	check(net_embed_steps(s->w, &s->m, s->x, STEPS, rng, NULL, NULL, 0, part, &e), &e);
 	for (uint32_t i = 0; i < STEPS; i++) {
 		keep_partition(a, &part[i], n, s->m.d);
 		for (uint32_t k = 0; k < SAMPLES; k++)
 			draw_rng[i][k] = (struct rng_addr){
 				.seed = 1, .episode = episode, .step = i, .stream = RNG_ACTION + k};
-		draw[i] = (struct draw){SAMPLES, false, draw_rng[i], NULL};
+		draw[i] = (struct draw){SAMPLES, false, draw_rng[i], NULL,
+					given.room ? &given : NULL};
 		q[i] = (struct to_place){
 			.z = part[i].z, .n_groups = part[i].n_groups, .group = part[i].group};
 	}
 	check(net_draw_steps(s->w, &s->m, STEPS, q, draw, drawn, &e), &e);
+	if (given.n > 0) {
+		const struct rollout_id id = {0};
+		const struct handover_rec told = handover_give(&s->giver, &given, &id);
+		handed = handover_take(&s->taker, &told, &taken);
+	}
 	for (uint32_t i = 0; i < STEPS; i++) {
 		size_t size = (size_t)SAMPLES * part[i].n_groups;
 		step[i] = (struct replay_step){
@@ -84,6 +101,7 @@ static void one_update(struct world *s, uint32_t episode, struct timing *t)
 			.n_samples = SAMPLES,
 			.action = memcpy(arena_raw(a, size, 2), drawn[i].action, size * 2),
 			.coef_logp = coef,
+			.handover = handed ? &taken : NULL,
 			.logp = logp[i]};
 		groups += (double)part[i].n_groups / STEPS;
 	}
@@ -108,8 +126,10 @@ int main(int argc, char **argv)
 	int repeats = argc > 2 ? atoi(argv[2]) : 10;
 	const struct net *net = net_find(argc > 3 ? argv[3] : "hierarchical");
 	int threads = argc > 4 ? atoi(argv[4]) : 1;
-	if (argc < 2 || repeats < 1 || !net || threads < 1) {
-		fprintf(stderr, "usage: bench_placer STREAM [REPEATS [NET [THREADS]]]\n");
+	bool hand_over = argc > 5 && strcmp(argv[5], "hand-over") == 0;
+	if (argc < 2 || repeats < 1 || !net || threads < 1 || (argc > 5 && !hand_over)) {
+		fprintf(stderr,
+			"usage: bench_placer STREAM [REPEATS [NET [THREADS [hand-over]]]]\n");
 		return 2;
 	}
 	struct learn_problem p;
@@ -118,7 +138,7 @@ int main(int argc, char **argv)
 	read_problem(&p, argv[1]);
 	enum recipe_kind recipe = RECIPE_PAPER;
 	const void *h = net_defaults(net, recipe);
-	struct world s = {.x = p.x};
+	struct world s = {.x = p.x, .hand_over = hand_over};
 	s.block[0] = net->embed_init(h, p.d, 1);
 	s.block[1] = net->policy_init(h, p.d, DEVICES, 1);
 	s.m = (struct net_model){net, h, &p.graph, NULL, p.d, DEVICES, s.block[0], s.block[1]};
@@ -146,6 +166,8 @@ int main(int argc, char **argv)
 		adam_release(&s.adam[b]);
 		params_free(s.block[b]);
 	}
+	handover_giver_release(&s.giver);
+	handover_taker_release(&s.taker);
 	replayer_free(s.r);
 	net_work_free(s.w);
 	pool_free(pool);

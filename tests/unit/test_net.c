@@ -288,7 +288,7 @@ static void turns(const struct net *net)
 	uint32_t g = r.part.n_groups;
 	for (uint32_t i = 0; i < DRAWN; i++)
 		rng[i] = (struct rng_addr){.seed = 2, .stream = RNG_ACTION + i};
-	struct draw draw = {DRAWN, false, rng, NULL};
+	struct draw draw = {DRAWN, false, rng, NULL, NULL};
 	const struct to_place q = asked(&r);
 	if (net_draw(s.w, &s.m, &q, &draw, &drawn, &e) < 0)
 		die(&e);
@@ -308,7 +308,7 @@ static void turns(const struct net *net)
 	tap(off < 1e-5 && kept && memcmp(action, action + g, g * sizeof *action) != 0,
 	    "%s: log-probabilities of what is drawn (off by %.1e)", net->name, off);
 
-	draw = (struct draw){1, false, rng + 1, action + g};
+	draw = (struct draw){1, false, rng + 1, action + g, NULL};
 	if (net_draw(s.w, &s.m, &q, &draw, &drawn, &e) < 0)
 		die(&e);
 	tap(memcmp(drawn.action, action + g, g * sizeof *action) != 0,
@@ -368,7 +368,7 @@ static void together(const struct net *net)
 			rng[i][j] =
 				(struct rng_addr){.seed = 2, .step = i, .stream = RNG_ACTION + j};
 		q[i] = asked(&r[i]);
-		draw[i] = (struct draw){2, false, rng[i], NULL};
+		draw[i] = (struct draw){2, false, rng[i], NULL, NULL};
 	}
 	if (net_draw_steps(s.w, &s.m, STEPS, q, draw, drawn, &e) < 0)
 		die(&e);

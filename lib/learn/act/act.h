@@ -8,6 +8,8 @@
 #include "record/episoderec.h"
 #include "stream/rec.h"
 
+struct handover_giver;
+
 struct act {
 	struct rec_writer *out;
 	struct arena *arena; /* scratch: what is written is in it until the caller resets it */
@@ -20,7 +22,8 @@ struct act {
 	bool several;        /* the program was told to draw more than one */
 	uint32_t samples;    /* of a part */
 	uint32_t visits;     /* placements on the way to a sample, behind so many groups; 0: none */
-	struct incumbent incumbent; /* of the episode */
+	struct incumbent incumbent;   /* of the episode */
+	struct handover_giver *giver; /* for what reinforce would compute again; NULL: it does */
 };
 
 #endif

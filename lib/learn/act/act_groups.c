@@ -1,6 +1,7 @@
 /* act_groups.c - what a network draws for parts, as records. */
 #include "learn/act/act_groups.h"
 #include "learn/act/act_visits.h"
+#include "learn/net/handover.h"
 #include "learn/net/sampling.h"
 #include "record/placerec.h"
 
@@ -40,7 +41,7 @@ static struct draw draw_of(const struct act *a, const struct group_policy *q)
 					   .episode = q->part->id.episode,
 					   .step = q->part->id.step,
 					   .stream = RNG_ACTION + i};
-	return (struct draw){a->samples, a->greedy, rng, q->home};
+	return (struct draw){a->samples, a->greedy, rng, q->home, NULL};
 }
 
 int act_groups(const struct act *a, struct net_work *w, const struct net_model *m, uint64_t seed,
@@ -51,11 +52,15 @@ int act_groups(const struct act *a, struct net_work *w, const struct net_model *
 	struct to_place *what = ARENA_NEWN(a->arena, struct to_place, n);
 	struct draw *draw = ARENA_NEWN(a->arena, struct draw, n);
 	struct drawn *drawn = ARENA_NEWN(a->arena, struct drawn, n);
+	struct handover handover = {0};
+	if (a->giver && !m->net->policy)
+		handover = handover_next(a->giver);
 	for (uint32_t i = 0; i < n; i++) {
 		if (group_policy_init(&q[i], a, w, m, seed, &parts->part[i], e) < 0)
 			return -1;
 		what[i] = group_policy_asked(&q[i]);
 		draw[i] = draw_of(a, &q[i]);
+		draw[i].handover = handover.room > 0 ? &handover : NULL;
 	}
 	if ((n == 1 ? net_draw(w, m, what, draw, drawn, e)
 		    : net_draw_steps(w, m, n, what, draw, drawn, e)) < 0)
@@ -68,5 +73,8 @@ int act_groups(const struct act *a, struct net_work *w, const struct net_model *
 			if (write_sample(a, &q[i], &drawn[i], s, e) < 0)
 				return -1;
 	}
-	return 0;
+	if (handover.n == 0)
+		return 0;
+	const struct handover_rec told = handover_give(a->giver, &handover, &parts->part->id);
+	return handover_encode(&told, a->out, e);
 }

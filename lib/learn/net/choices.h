@@ -19,6 +19,8 @@
 #include "base/rng.h"
 #include "learn/tape/tape.h"
 
+struct handover;
+
 struct choices {
 	uint32_t n_groups, n_samples, k;
 	const uint32_t *group; /* (n) of each set, and the other members of struct to_place */
@@ -30,10 +32,11 @@ struct choices {
 	uint32_t *try; /* (n_samples) how often a sample was drawn before */
 	bool *done;    /* (n_samples) it stays as it is */
 
-	const uint16_t *action; /* (n_samples, n_groups) */
-	uint16_t *drawn;        /* the same while drawing */
-	struct mat **logp;      /* known: (n_samples) of (n_groups,k) */
-	float *drawn_logp;      /* (n_samples, n_groups, k) while drawing */
+	const uint16_t *action;    /* (n_samples, n_groups) */
+	uint16_t *drawn;           /* the same while drawing */
+	struct mat **logp;         /* known: (n_samples) of (n_groups,k) */
+	float *drawn_logp;         /* (n_samples, n_groups, k) while drawing */
+	struct handover *handover; /* written while drawing, else read; NULL: neither */
 	struct tape *t;
 };
 

@@ -70,6 +70,7 @@ struct net_plan;
 struct embedding;
 struct choices;
 struct draw;
+struct handover;
 
 struct net {
 	const char *name; /* `net` of params records, --net */
@@ -205,6 +206,8 @@ struct replay_step {
 	const double *coef_group; /* (n_samples, n_groups) of each device that was chosen, in the
 	                                  place of coef_logp; NULL: that of its sample */
 	double coef_entropy;
+	struct handover
+		*handover; /* of the draw (handover.h), of which `used` is written; NULL: none */
 	/* answers */
 	double *logp;      /* (n_samples) of the devices */
 	double group_logp; /* of the groups, where the network draws them; else 0 */

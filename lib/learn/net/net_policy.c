@@ -1,4 +1,5 @@
 /* net_policy.c - what is common to all networks: devices for groups, their probabilities and draws. */
+#include "learn/net/handover.h"
 #include "learn/net/net_steps.h"
 #include "learn/net/sampling.h"
 
@@ -124,12 +125,15 @@ static int draw_in_turn(struct tape *t, const struct net_model *m, uint32_t n,
 	struct arena *a = tape_arena(t);
 	struct choices *c = ARENA_NEWN(a, struct choices, n);
 	struct mat **z = ARENA_NEWN(a, struct mat *, n), **p = net_block(t, m->policy, NULL);
+	if (draw->handover)
+		draw->handover->steps = n;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t samples = draw[i].n_samples;
 		size_t size = (size_t)q[i].n_groups * m->k;
 		z[i] = tape_input(t, q[i].z, q[i].n_groups, m->d);
 		c[i] = net_choices(t, m, &q[i], samples);
 		c[i].draw = &draw[i];
+		c[i].handover = draw[i].handover;
 		c[i].try = ARENA_NEWN(a, uint32_t, samples);
 		c[i].done = ARENA_NEWN(a, bool, samples);
 		c[i].action = c[i].drawn = ARENA_NEWN(a, uint16_t, (size_t)samples * q[i].n_groups);
@@ -142,6 +146,8 @@ static int draw_in_turn(struct tape *t, const struct net_model *m, uint32_t n,
 		for (uint32_t i = 0; i < n; i++)
 			any = again(&c[i]) || any;
 	}
+	if (draw->handover && draw->handover->n > 0)
+		draw->handover->key = handover_key(m, n, z, c);
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t s = 0; s < draw[i].n_samples; s++)
 			if (net_check_logp(out[i].logp + s * out[i].stride, q[i].n_groups, m->k,

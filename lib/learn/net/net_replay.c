@@ -1,4 +1,5 @@
 /* net_replay.c - recorded steps again: are they of this graph, and their gradients on one tape. */
+#include "learn/net/handover.h"
 #include "learn/net/net_steps.h"
 #include "learn/net/parsing.h"
 #include "learn/net/sampling.h"
@@ -110,10 +111,14 @@ static void replay_policy(struct tape *t, const struct net_model *m, struct mat 
 		c[i] = net_choices(t, m, &q, s->n_samples);
 		c[i].action = s->action;
 		c[i].logp = r[i].logp;
+		c[i].handover = s->handover;
 		r[i].n_logp = s->n_samples;
 	}
-	if (!m->net->policy && r->s->n_samples > 0)
-		net_choose(t, m, p, n, z, c);
+	if (m->net->policy || r->s->n_samples == 0)
+		return;
+	if (c->handover)
+		handover_known(m, n, z, c);
+	net_choose(t, m, p, n, z, c);
 }
 
 /* Log-probabilities of the devices, and their part of the objective.  Returns the sum of the samples'

@@ -23,6 +23,7 @@ struct draw {
 	bool most_probable;         /* instead of a draw */
 	const struct rng_addr *rng; /* (n_samples) */
 	const uint16_t *home;       /* as in sample_actions, or NULL */
+	struct handover *handover;  /* of all steps that are drawn at once (handover.h), or NULL */
 };
 
 /* The most probable ones; the lowest device wins a tie. */

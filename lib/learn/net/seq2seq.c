@@ -1,5 +1,6 @@
 /* seq2seq.c - the encoder, the decoder and the attention of the recurrent placers. */
 #include "learn/net/seq2seq.h"
+#include "learn/net/handover.h"
 #include "learn/net/net_layer.h"
 
 #include <assert.h>
@@ -153,6 +154,77 @@ static struct mat *add_done(struct tape *t, struct mat *x, struct mat *y)
 	return sum;
 }
 
+/* ---- what a draw hands over to a replay ---- */
+
+/* States [h | c] and gates of a recurrent layer. */
+struct run {
+	struct tape_handed state, gates;
+};
+
+/* What is handed over: the runs of the encoder, either way, and of the decoder in the order of the layout `all`, the
+ * decoder's queries, and of each step the weights of attention. */
+struct handed {
+	struct run encoder[2], decoder;
+	struct tape_handed query, *weights;
+	const struct layout *all;
+};
+
+enum { ALIGNED = 16 }; /* floats */
+
+/* n floats behind *at in the memory v; NULL: only counted. */
+static struct tape_handed cut(float *v, size_t *at, size_t n, bool known)
+{
+	const struct tape_handed h = {v ? v + *at : NULL, known};
+	*at += (n + ALIGNED - 1) / ALIGNED * ALIGNED;
+	return h;
+}
+
+static struct run cut_run(float *v, size_t *at, size_t rows, size_t h, bool known)
+{
+	const struct tape_handed state = cut(v, at, rows * 2 * h, known);
+	return (struct run){state, cut(v, at, rows * 4 * h, known)};
+}
+
+/* Lays them out in v; NULL: nothing is handed over.  Returns the floats that they take. */
+static size_t lay_out(struct handed *d, const struct seq2seq *s, float *v, bool known)
+{
+	const struct layout *all = d->all;
+	size_t rows = all->q.first[all->q.steps], at = 0;
+	for (int i = 0; i < 1 + s->both_ways; i++)
+		d->encoder[i] = cut_run(v, &at, rows / all->copies, half(s), known);
+	d->decoder = cut_run(v, &at, rows, width(s), known);
+	d->query = cut(v, &at, rows * width(s), known);
+	for (uint32_t i = 0; i < all->n; i++)
+		d->weights[i] =
+			cut(v, &at, (size_t)all->length[i] * all->copies * all->length[i], known);
+	return at;
+}
+
+/* From row `row` on, of n columns. */
+static struct tape_handed handed_from(const struct tape_handed *h, size_t row, size_t n)
+{
+	return (struct tape_handed){h->v ? h->v + row * n : NULL, h->known};
+}
+
+/* Where the values of these choices are to be written, or found. */
+static struct handed handed_of(struct tape *t, const struct seq2seq *s, const struct layout *all,
+			       const struct choices *c)
+{
+	struct handover *to = c->handover;
+	struct handed d = {.all = all,
+			   .weights = ARENA_NEWN(tape_arena(t), struct tape_handed, all->n)};
+	size_t n = lay_out(&d, s, NULL, false);
+	bool fits = to && n <= to->room && to->steps == all->n;
+	for (uint32_t i = 0; i < all->n; i++)
+		fits = fits && c[i].handover == to &&
+		       tape_keeps_weights((size_t)all->length[i] * all->copies, all->length[i]);
+	if (fits && c->draw)
+		to->n = n;
+	if (fits && to->n == n)
+		lay_out(&d, s, to->v, !c->draw);
+	return d;
+}
+
 /* ---- encoder ---- */
 
 /* The states of the groups (rows,h), and [h | c] (sequences of the decoder, 2h) from which it begins. */
@@ -161,21 +233,28 @@ struct encoded {
 	struct mat *e, *last;
 };
 
-static struct encoded encode(struct tape *t, const struct seq2seq *s, struct mat *const *p,
-			     struct mat *const *z, const struct layout *to)
+/* One direction of the encoder: [h | c]. */
+static struct mat *run_encoder(struct tape *t, struct mat *x, struct mat *const *p,
+			       const struct layout *l, bool back, const struct run *run)
 {
+	const struct tape_handed in = {NULL, run->state.known};
+	return tape_lstm_handed(t, tape_linear_handed(t, x, p[0], p[1], &in), p[2], NULL, &l->q,
+				back, &run->state, &run->gates);
+}
+
+static struct encoded encode(struct tape *t, const struct seq2seq *s, struct mat *const *p,
+			     struct mat *const *z, const struct handed *handed)
+{
+	const struct layout *to = handed->all;
 	const struct after none = {0};
 	const struct layout l = layout_of(t, to->length, to->n, 1);
 	uint32_t h = half(s);
 	struct mat *x = tape_norm(t, merge(t, &l, z), NULL, p[NORM_GAIN], p[NORM_BIAS], none);
-	struct mat *run = tape_lstm(t, tape_linear(t, x, p[ENC_IN], p[ENC_BIAS], none),
-				    p[ENC_STATE], NULL, &l.q, false); /* [h | c] */
+	struct mat *run = run_encoder(t, x, p + ENC_IN, &l, false, &handed->encoder[0]);
 	struct mat *e = tape_columns(t, run, 0, h), *last = ends(t, &l, to, run, true);
 	if (!s->both_ways)
 		return (struct encoded){l, e, last};
-	p += back_at(s);
-	struct mat *back =
-		tape_lstm(t, tape_linear(t, x, p[0], p[1], none), p[2], NULL, &l.q, true);
+	struct mat *back = run_encoder(t, x, p + back_at(s), &l, true, &handed->encoder[1]);
 	struct mat *first = ends(t, &l, to, back, false);
 	struct mat *hs = tape_beside(t, tape_columns(t, last, 0, h), tape_columns(t, first, 0, h));
 	struct mat *cs = tape_beside(t, tape_columns(t, last, h, h), tape_columns(t, first, h, h));
@@ -195,17 +274,20 @@ static struct mat *squash(struct tape *t, struct mat *x, double c)
 
 /* What the decoder has beside its state. */
 struct decoder {
+	struct handed handed;
 	const struct seq2seq *s;
 	struct mat *const *p;
 	struct encoded enc;
-	struct attended **places; /* of each step */
-	struct mat *device, *own; /* what it reads: E[.], e W_o; own NULL: not that */
+	struct attended **places;  /* of each step */
+	const uint32_t *places_of; /* (n) how many */
+	struct mat *device, *own;  /* what it reads: E[.], e W_o; own NULL: not that */
 };
 
 static struct decoder decoder_of(struct tape *t, const struct seq2seq *s, struct mat *const *p,
-				 struct mat *const *z, const struct layout *l)
+				 struct mat *const *z, const struct handed *handed)
 {
-	struct decoder d = {.s = s, .p = p, .enc = encode(t, s, p, z, l)};
+	const struct layout *l = handed->all;
+	struct decoder d = {.s = s, .p = p, .handed = *handed, .enc = encode(t, s, p, z, handed)};
 	struct mat *keys = tape_matmul(t, d.enc.e, p[ATT_KEY]);
 	/* a_g is used in a_g W_a alone: so what is summed over the places is e_j W_a, a column for each
 	 * device. */
@@ -214,6 +296,7 @@ static struct decoder decoder_of(struct tape *t, const struct seq2seq *s, struct
 	for (uint32_t i = 0; i < l->n; i++)
 		d.places[i] = tape_attended(t, rows_of(t, &d.enc.of, keys, i),
 					    rows_of(t, &d.enc.of, says, i));
+	d.places_of = l->length;
 	d.own = s->aligned ? tape_matmul(t, d.enc.e, p[own_at()]) : NULL;
 	d.device = tape_linear(t, p[DEVICE], p[DEC_IN], p[DEC_BIAS], (struct after){0});
 	return d;
@@ -234,6 +317,8 @@ static struct mat *read(struct tape *t, const struct decoder *d, const struct la
 			own[to] = row_of(&d->enc.of, i, at + g, 0);
 		}
 	}
+	if (d->handed.decoder.state.known && !d->own)
+		return tape_gather_unseen(t, d->device, device, n);
 	struct mat *in = tape_gather(t, d->device, device, n);
 	return d->own ? add_done(t, in, tape_gather(t, d->own, own, n)) : in;
 }
@@ -245,13 +330,19 @@ static struct mat *decode(struct tape *t, const struct decoder *d, const struct 
 	const struct after none = {0};
 	struct mat *const *p = d->p;
 	struct mat *in = read(t, d, l, c, at);
-	struct mat *run = tape_lstm(t, in, p[DEC_STATE], from, &l->q, false);
-	struct mat *now = tape_columns(t, run, 0, width(d->s));
-	struct mat *query = tape_project(t, now, p[ATT_QUERY]);
+	const uint32_t h = width(d->s), row = d->handed.all->q.first[at];
+	const struct tape_handed state = handed_from(&d->handed.decoder.state, row, 2 * h),
+				 gates = handed_from(&d->handed.decoder.gates, row, 4 * h),
+				 asked = handed_from(&d->handed.query, row, h);
+	struct mat *run = tape_lstm_handed(t, in, p[DEC_STATE], from, &l->q, false, &state, &gates);
+	struct mat *now = tape_columns(t, run, 0, h);
+	struct mat *query = tape_linear_handed(t, now, p[ATT_QUERY], NULL, &asked);
 	struct mat *by_state = tape_linear(t, now, p[OUT_STATE], p[OUT_BIAS], none);
 	for (uint32_t i = 0; i < l->n; i++) {
-		struct mat *context =
-			tape_attend(t, rows_of(t, l, query, i), d->places[i], p[ATT_V]);
+		const struct tape_handed weights =
+			handed_from(&d->handed.weights[i], (size_t)at * l->copies, d->places_of[i]);
+		struct mat *context = tape_attend_handed(t, rows_of(t, l, query, i), d->places[i],
+							 p[ATT_V], &weights);
 		struct mat *logits = tape_add(t, rows_of(t, l, by_state, i), context);
 		tape_done(t, context);
 		choices_take(&c[i], at, l->length[i], squash(t, logits, d->s->tanh_constant));
@@ -295,7 +386,8 @@ void seq2seq_choose(struct tape *t, const struct seq2seq *s, struct mat *const *
 		assert(c[i].n_samples == copies);
 	}
 	const struct layout all = layout_of(t, length, n, copies);
-	const struct decoder d = decoder_of(t, s, p, z, &all);
+	const struct handed handed = handed_of(t, s, &all, c);
+	const struct decoder d = decoder_of(t, s, p, z, &handed);
 	if (!c->draw) {
 		decode(t, &d, &all, c, 0, d.enc.last);
 		return;

@@ -223,7 +223,7 @@ void tape_forget(struct tape *t, struct mat *x)
 
 void tape_done(struct tape *t, struct mat *x)
 {
-	if (!t->train)
+	if (!t->train && x->own)
 		tape_forget(t, x);
 }
 
@@ -232,8 +232,16 @@ struct mat *tape_op_new(struct tape *t, uint32_t rows, uint32_t cols, float **v,
 			struct mat *const x[TAPE_MAX_IN])
 {
 	*v = tape_buf(t, (size_t)rows * cols);
-	struct mat *y = mat_new(t, *v, rows, cols);
+	struct mat *y = tape_op_known(t, rows, cols, *v, rec, back, x);
 	y->own = *v;
+	return y;
+}
+
+struct mat *tape_op_known(struct tape *t, uint32_t rows, uint32_t cols, const float *v,
+			  struct tape_op **rec, void (*back)(struct tape *, struct tape_op *),
+			  struct mat *const x[TAPE_MAX_IN])
+{
+	struct mat *y = mat_new(t, v, rows, cols);
 	struct tape_op *o = ARENA_NEWN(t->arena, struct tape_op, 1);
 	*o = (struct tape_op){.back = back, .y = y, .scale = 1};
 	for (int i = 0; i < TAPE_MAX_IN; i++) {

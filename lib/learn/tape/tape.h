@@ -95,6 +95,13 @@ struct after {
 	                          the rest to keep the mean; only after relu */
 };
 
+/* Values of an operation that one forward pass hands over to another with the same inputs: the first
+ * writes them, the second reads them and computes nothing.  They are borrowed until the next step. */
+struct tape_handed {
+	float *v; /* NULL: they are not handed over */
+	bool known;
+};
+
 /* ---- dense (tape_dense.c) ---- */
 
 /* x (n,a) * w (a,b) */
@@ -102,6 +109,9 @@ struct mat *tape_matmul(struct tape *t, struct mat *x, struct mat *w);
 /* x (n,a) * w (a,c) + b (1,c), then f */
 struct mat *tape_linear(struct tape *t, struct mat *x, struct mat *w, struct mat *b,
 			struct after f);
+/* x (n,a) * w (a,c) + b (1,c; may be NULL), a result that is handed over.  Known and NULL: nobody looks at it. */
+struct mat *tape_linear_handed(struct tape *t, struct mat *x, struct mat *w, struct mat *b,
+			       const struct tape_handed *y);
 /* x (n,a) * w (a,b), where n may be a few rows.  The last bits of a row depend on n. */
 struct mat *tape_project(struct tape *t, struct mat *x, struct mat *w);
 /* LayerNorm of the rows of x + r (r NULL: of x), then f (Ba et al. 2016, eq. 4) */
@@ -136,6 +146,8 @@ struct mat *tape_aggregate(struct tape *t, const struct ugraph *g, struct mat *x
 			   struct after f);
 /* rows index[i] of x, i < n */
 struct mat *tape_gather(struct tape *t, struct mat *x, const uint32_t *index, uint32_t n);
+/* The same for its gradient alone: nobody looks at the rows, because what comes of them is known. */
+struct mat *tape_gather_unseen(struct tape *t, struct mat *x, const uint32_t *index, uint32_t n);
 /* x, with row from[i] of `rows` added to its row to[i], i < n */
 struct mat *tape_add_rows(struct tape *t, struct mat *x, const uint32_t *to, struct mat *rows,
 			  const uint32_t *from, uint32_t n);
@@ -175,6 +187,12 @@ struct sequences tape_sequences(struct tape *t, const uint32_t *length, uint32_t
 struct mat *tape_lstm(struct tape *t, struct mat *x, struct mat *w, struct mat *start,
 		      const struct sequences *q, bool back);
 
+/* The same where values are handed over (struct tape_handed): y (rows,2h) the result, gates (rows,4h). */
+struct tape_handed;
+struct mat *tape_lstm_handed(struct tape *t, struct mat *x, struct mat *w, struct mat *start,
+			     const struct sequences *q, bool back, const struct tape_handed *y,
+			     const struct tape_handed *gates);
+
 /* Content attention (Bahdanau et al. 2015, appendix A.1.2) of the rows of q (n,h) over m places:
  *
  *   p_i = softmax over j of v . tanh(q_i + keys_j),   y_i = sum over j of p_ij values_j
@@ -184,6 +202,10 @@ struct mat *tape_lstm(struct tape *t, struct mat *x, struct mat *w, struct mat *
 struct attended;
 struct attended *tape_attended(struct tape *t, struct mat *keys, struct mat *values);
 struct mat *tape_attend(struct tape *t, struct mat *q, struct attended *to, struct mat *v);
+/* The same where the weights p (n,m) are handed over, if tape_keeps_weights(n, m). */
+struct mat *tape_attend_handed(struct tape *t, struct mat *q, struct attended *to, struct mat *v,
+			       const struct tape_handed *weights);
+bool tape_keeps_weights(size_t n, size_t m);
 
 /* ---- probabilities (tape_prob.c) ---- */
 

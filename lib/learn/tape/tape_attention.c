@@ -51,10 +51,11 @@ static void scores_of(const struct attended *to, const float *v, const float *q,
 struct attend_job {
 	struct mat *const *x; /* inputs of the operation */
 	const struct attended *to;
-	uint32_t first;     /* of the rows that are made at once */
-	float *y, *log_sum; /* (n,a), (n): log of the sum of exp(score) */
-	float *weights;     /* (rows at once, m) */
-	float *eq;          /* (blocks at once, QUERIES, h) scratch */
+	uint32_t first;       /* of the rows that are made at once */
+	float *y, *log_sum;   /* (n,a), (n): log of the sum of exp(score) */
+	const float *weights; /* (rows at once, m): scratch, or known */
+	float *scratch;
+	float *eq; /* (blocks at once, QUERIES, h) scratch */
 };
 
 /* p (m) = the softmax of the scores of one row.  Returns the logarithm of their sum. */
@@ -69,23 +70,32 @@ static float softmax(float *p, size_t m)
 	return (float)(top + log(sum));
 }
 
+/* y of rows [row, row + n) from their weights. */
+static void sum_rows(void *arg, uint32_t row, uint32_t n)
+{
+	const struct attend_job *j = arg;
+	size_t a = j->to->values->cols;
+	float *y = j->y + (j->first + row) * a;
+	const struct rows left = {j->weights + row * j->to->keys->rows, n, j->to->keys->rows, 1};
+	if (n <= PRODUCT_FEW)
+		product_few(y, a, &left, &j->to->by_place);
+	else
+		product_rows(y, a, &left, &j->to->by_place, false);
+}
+
 static void attend_rows(void *arg, uint32_t row, uint32_t n)
 {
 	const struct attend_job *j = arg;
-	size_t m = j->to->keys->rows, h = j->to->keys->cols, a = j->to->values->cols;
-	float *weights = j->weights + row * m, *eq = j->eq + row / TAPE_BLOCK_ROWS * QUERIES * h;
-	row += j->first;
+	size_t m = j->to->keys->rows, h = j->to->keys->cols;
+	float *weights = j->scratch + row * m, *eq = j->eq + row / TAPE_BLOCK_ROWS * QUERIES * h;
+	const float *q = j->x[Q]->v + (j->first + row) * h;
 	for (uint32_t i = 0; i < n; i += QUERIES) {
 		size_t some = n - i < QUERIES ? n - i : QUERIES;
-		scores_of(j->to, j->x[V]->v, j->x[Q]->v + (row + i) * h, some, eq, weights + i * m);
+		scores_of(j->to, j->x[V]->v, q + i * h, some, eq, weights + i * m);
 	}
 	for (uint32_t i = 0; i < n; i++)
-		j->log_sum[row + i] = softmax(weights + i * m, m);
-	const struct rows left = {weights, n, m, 1};
-	if (n <= PRODUCT_FEW)
-		product_few(j->y + row * a, a, &left, &j->to->by_place);
-	else
-		product_rows(j->y + row * a, a, &left, &j->to->by_place, false);
+		j->log_sum[j->first + row + i] = softmax(weights + i * m, m);
+	sum_rows(arg, row, n);
 }
 
 /* ---- back ---- */
@@ -106,12 +116,18 @@ struct attend_back {
 	bool bounded;  /* its queries: see struct scores */
 };
 
+/* The weights of all rows, if they were kept or handed over. */
+static const float *kept_of(const struct tape_op *o)
+{
+	return o->handed ? o->handed : o->saved[1];
+}
+
 /* The weights of rows [row, row + n), kept or made again. */
 static const float *weights_of(struct attend_back *b, size_t row, size_t n)
 {
 	size_t m = b->to->keys->rows, h = b->to->keys->cols;
-	if (b->o->saved[1])
-		return b->o->saved[1] + row * m;
+	if (kept_of(b->o))
+		return kept_of(b->o) + row * m;
 	for (size_t i = 0; i < n; i += QUERIES)
 		scores_of(b->to, b->o->x[V]->v, b->o->x[Q]->v + (row + i) * h,
 			  n - i < QUERIES ? n - i : QUERIES, b->eq, b->p + i * m);
@@ -196,11 +212,11 @@ static void attend_back(struct tape *t, struct tape_op *o)
 		const float *weights = weights_of(&b, row, n);
 		const struct rows left = {weights, m, 1, m};
 		score_gradients(&b, weights, row, n);
-		if (gvalues && !o->saved[1])
+		if (gvalues && !kept_of(o))
 			tape_outer(t, gvalues, a, &left, o->y->g + row * a, n, a);
 	}
-	const struct rows kept = {o->saved[1], m, 1, m};
-	if (gvalues && o->saved[1])
+	const struct rows kept = {kept_of(o), m, 1, m};
+	if (gvalues && kept_of(o))
 		tape_outer(t, gvalues, a, &kept, o->y->g, o->y->rows, a);
 	float *gkeys = tape_grad_add(t, o->x[KEYS]), *gv = tape_grad_add(t, o->x[V]);
 	for (size_t i = 0; gkeys && i < m; i++)
@@ -214,20 +230,48 @@ static void attend_back(struct tape *t, struct tape_op *o)
 		tape_buf_release(t, o->saved[1], (size_t)o->y->rows * m);
 }
 
+bool tape_keeps_weights(size_t n, size_t m)
+{
+	return n <= KEPT / m;
+}
+
 struct mat *tape_attend(struct tape *t, struct mat *q, struct attended *to, struct mat *v)
 {
+	const struct tape_handed none = {NULL, false};
+	return tape_attend_handed(t, q, to, v, &none);
+}
+
+/* The weights of all rows are known. */
+static struct mat *attend_known(struct tape *t, struct mat *q, struct attended *to, struct mat *v,
+				const float *weights)
+{
+	struct tape_op *o;
+	struct attend_job j = {.to = to, .weights = weights};
+	struct mat *y = tape_op_new(t, q->rows, to->values->cols, &j.y, &o, attend_back,
+				    TAPE_IN(q, to->keys, to->values, v));
+	o->index[0] = to;
+	o->handed = weights;
+	tape_rows(t, q->rows, sum_rows, &j);
+	return y;
+}
+
+struct mat *tape_attend_handed(struct tape *t, struct mat *q, struct attended *to, struct mat *v,
+			       const struct tape_handed *weights)
+{
+	if (weights->v && weights->known)
+		return attend_known(t, q, to, v, weights->v);
 	assert(q->cols == to->keys->cols && v->rows == 1 && v->cols == q->cols);
 	size_t m = to->keys->rows, h = q->cols;
 	struct tape_op *o;
 	struct attend_job j = {.to = to};
 	struct mat *y = tape_op_new(t, q->rows, to->values->cols, &j.y, &o, attend_back,
 				    TAPE_IN(q, to->keys, to->values, v));
-	bool keep = y->wants && q->rows <= KEPT / m;
+	bool keep = weights->v || (y->wants && tape_keeps_weights(q->rows, m));
 	uint32_t at_once = keep || q->rows < AT_ONCE ? q->rows : AT_ONCE;
 	size_t n_weights = (size_t)at_once * m,
 	       n_eq = (at_once / TAPE_BLOCK_ROWS + 1) * QUERIES * h;
 	j.x = o->x;
-	j.weights = tape_buf(t, n_weights);
+	j.weights = j.scratch = weights->v ? weights->v : tape_buf(t, n_weights);
 	j.log_sum = tape_buf(t, q->rows);
 	j.eq = tape_buf(t, n_eq);
 	for (; j.first < q->rows; j.first += at_once)
@@ -241,9 +285,11 @@ struct mat *tape_attend(struct tape *t, struct mat *q, struct attended *to, stru
 	} else {
 		tape_buf_release(t, j.log_sum, q->rows);
 	}
-	if (keep)
-		o->saved[1] = j.weights;
+	if (weights->v)
+		o->handed = weights->v;
+	else if (keep)
+		o->saved[1] = j.scratch;
 	else
-		tape_buf_release(t, j.weights, n_weights);
+		tape_buf_release(t, j.scratch, n_weights);
 	return y;
 }

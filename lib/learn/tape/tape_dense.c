@@ -124,6 +124,19 @@ struct mat *tape_matmul(struct tape *t, struct mat *x, struct mat *w)
 	return tape_linear(t, x, w, NULL, (struct after){0});
 }
 
+struct mat *tape_linear_handed(struct tape *t, struct mat *x, struct mat *w, struct mat *b,
+			       const struct tape_handed *y)
+{
+	struct tape_op *o;
+	assert(x->cols == w->rows);
+	if (y->known)
+		return tape_op_known(t, x->rows, w->cols, y->v, &o, linear_back, TAPE_IN(x, w, b));
+	struct mat *made = tape_linear(t, x, w, b, (struct after){0});
+	if (y->v)
+		memcpy(y->v, made->v, (size_t)made->rows * made->cols * sizeof *y->v);
+	return made;
+}
+
 struct mat *tape_project(struct tape *t, struct mat *x, struct mat *w)
 {
 	float *v;

@@ -80,6 +80,14 @@ static void gather_back(struct tape *t, struct tape_op *o)
 		kern_add(gx + index[i] * cols, o->y->g + i * cols, cols);
 }
 
+struct mat *tape_gather_unseen(struct tape *t, struct mat *x, const uint32_t *index, uint32_t n)
+{
+	struct tape_op *o;
+	struct mat *y = tape_op_known(t, n, x->cols, NULL, &o, gather_back, TAPE_IN(x));
+	o->index[0] = index;
+	return y;
+}
+
 struct mat *tape_gather(struct tape *t, struct mat *x, const uint32_t *index, uint32_t n)
 {
 	float *v;

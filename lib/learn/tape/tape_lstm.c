@@ -114,22 +114,23 @@ static void walk_back(struct tape *t, const struct lstm *l, const struct packed 
 {
 	size_t h = l->h;
 	const float *y = l->o->y->v, *gy = l->o->y->g;
+	const float *kept = l->o->handed ? l->o->handed : l->o->saved[0];
 	for (uint32_t s = l->steps; s-- > 0;) {
 		const struct step p = step_of(l, s);
 		size_t with_state = l->o->x[START] ? p.n : p.old;
 		for (size_t b = 0; b < p.n; b++) {
 			const float *state = state_before(l, &p, y, b);
 			size_t at = (p.row + b) * 2 * h;
-			kern_lstm_back(&(struct lstm_cell_back){
-				.pre = pre + (p.row + b) * 4 * h,
-				.dc = dc + b * h,
-				.dh = dh + b * h,
-				.gh = gy + at,
-				.gc = gy + at + h,
-				.gates = l->o->saved[0] + (p.row + b) * 4 * h,
-				.c_before = state ? state + h : NULL,
-				.c = y + at + h,
-				.n = h});
+			kern_lstm_back(
+				&(struct lstm_cell_back){.pre = pre + (p.row + b) * 4 * h,
+							 .dc = dc + b * h,
+							 .dh = dh + b * h,
+							 .gh = gy + at,
+							 .gc = gy + at + h,
+							 .gates = kept + (p.row + b) * 4 * h,
+							 .c_before = state ? state + h : NULL,
+							 .c = y + at + h,
+							 .n = h});
 		}
 		multiply(t, dh, pre + p.row * 4 * h, with_state, 4 * h, wt);
 	}
@@ -182,8 +183,31 @@ static void lstm_back(struct tape *t, struct tape_op *o)
 	tape_buf_release(t, d, 2 * n);
 }
 
+/* Its result and its gates are known. */
+static struct mat *lstm_known(struct tape *t, struct mat *x, struct mat *w, struct mat *start,
+			      const struct sequences *q, bool back, const float *v,
+			      const float *gates)
+{
+	struct tape_op *o;
+	struct mat *y =
+		tape_op_known(t, x->rows, 2 * w->rows, v, &o, lstm_back, TAPE_IN(x, w, start));
+	o->number = q->steps;
+	o->index[0] = q->first;
+	o->backwards = back;
+	o->handed = gates;
+	return y;
+}
+
 struct mat *tape_lstm(struct tape *t, struct mat *x, struct mat *w, struct mat *start,
 		      const struct sequences *q, bool back)
+{
+	const struct tape_handed none = {NULL, false};
+	return tape_lstm_handed(t, x, w, start, q, back, &none, &none);
+}
+
+struct mat *tape_lstm_handed(struct tape *t, struct mat *x, struct mat *w, struct mat *start,
+			     const struct sequences *q, bool back, const struct tape_handed *known,
+			     const struct tape_handed *to)
 {
 	uint32_t h = w->rows;
 	assert(w->cols == 4 * h && x->cols == 4 * h && q->steps > 0);
@@ -191,10 +215,12 @@ struct mat *tape_lstm(struct tape *t, struct mat *x, struct mat *w, struct mat *
 	assert(!start || (start->rows >= q->first[1] && start->cols == 2 * h));
 	float *v;
 	struct tape_op *o;
+	if (known->v && known->known)
+		return lstm_known(t, x, w, start, q, back, known->v, to->v);
 	struct mat *y = tape_op_new(t, x->rows, 2 * h, &v, &o, lstm_back, TAPE_IN(x, w, start));
-	bool keep = y->wants;
+	bool keep = y->wants || to->v;
 	size_t n_sum = (size_t)q->first[1] * 4 * h, n = keep ? (size_t)x->rows * 4 * h : n_sum;
-	float *gates = tape_buf(t, n), *sum = tape_buf(t, n_sum);
+	float *gates = to->v ? to->v : tape_buf(t, n), *sum = tape_buf(t, n_sum);
 	const struct packed packed = tape_packed(t, w, false);
 	o->number = q->steps;
 	o->index[0] = q->first;
@@ -202,7 +228,11 @@ struct mat *tape_lstm(struct tape *t, struct mat *x, struct mat *w, struct mat *
 	const struct lstm l = lstm_of(o);
 	walk(t, &l, &packed, v, gates, sum, keep);
 	tape_buf_release(t, sum, n_sum);
-	if (keep) {
+	if (known->v)
+		memcpy(known->v, v, (size_t)x->rows * 2 * h * sizeof *v);
+	if (to->v) {
+		o->handed = gates;
+	} else if (keep) {
 		o->saved[0] = gates;
 		o->n_saved = n;
 	} else {

@@ -16,6 +16,7 @@ struct tape_op {
 	size_t n_saved;             /* floats in saved[0] */
 	const struct ugraph *graph;
 	const void *index[2]; /* index arrays, borrowed */
+	const float *handed;  /* saved[0] or saved[1] of another forward pass, borrowed */
 	uint32_t number;      /* of the operation's own: first column, batch, segments */
 	bool backwards;       /* over a sequence: from its end */
 	float scale;          /* of dropout; 1 without */
@@ -36,6 +37,10 @@ enum { TAPE_PART_ROWS = 85 * TAPE_BLOCK_ROWS };
 struct mat *tape_op_new(struct tape *t, uint32_t rows, uint32_t cols, float **v,
 			struct tape_op **rec, void (*back)(struct tape *, struct tape_op *),
 			struct mat *const x[TAPE_MAX_IN]);
+/* The same whose result is there already, at v. */
+struct mat *tape_op_known(struct tape *t, uint32_t rows, uint32_t cols, const float *v,
+			  struct tape_op **rec, void (*back)(struct tape *, struct tape_op *),
+			  struct mat *const x[TAPE_MAX_IN]);
 #define TAPE_IN(...) \
 	(struct mat *const[TAPE_MAX_IN]) \
 	{ \

@@ -18,6 +18,7 @@ void rollout_release(struct rollout *r)
 		arena_free(r->arena);
 	mem_free(r->step);
 	mem_free(r->sample);
+	mem_free(r->handed);
 	*r = (struct rollout){0};
 }
 
@@ -27,7 +28,7 @@ int rollout_begin(struct rollout *r, const struct rec *rec, uint32_t k, struct e
 	r->first = !r->begun;
 	if (r->begun) {
 		arena_reset(r->arena);
-		r->n_steps = r->n_samples = r->n_ran = r->next_run = 0;
+		r->n_steps = r->n_samples = r->n_ran = r->n_handed = r->next_run = 0;
 	}
 	r->begun = true;
 	if (episode_decode(rec, r->n_sets, k, r->arena, &x, e) < 0)
@@ -63,6 +64,19 @@ int rollout_part(struct rollout *r, const struct rec *rec, struct err *e)
 			       r->d);
 	r->step = mem_grow(r->step, &r->step_cap, r->n_steps + 1, sizeof *r->step);
 	r->step[r->n_steps++] = p;
+	return 0;
+}
+
+int rollout_handover(struct rollout *r, const struct rec *rec, struct err *e)
+{
+	struct handover_rec h;
+	if (handover_decode(rec, &h, e) < 0 || check_id(r, &h.id, "handover", e) < 0)
+		return -1;
+	if (h.id.step >= r->n_steps || h.steps > r->n_steps - h.id.step)
+		return err_set(e, ST_INPUT, "handover: of %u steps from step %u on after %u steps",
+			       h.steps, h.id.step, r->n_steps);
+	r->handed = mem_grow(r->handed, &r->handed_cap, r->n_handed + 1, sizeof *r->handed);
+	r->handed[r->n_handed++] = h;
 	return 0;
 }
 

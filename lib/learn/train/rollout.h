@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "record/episoderec.h"
+#include "record/handoverrec.h"
 #include "record/partrec.h"
 #include "record/placerec.h"
 
@@ -54,10 +55,11 @@ struct rollout {
 	bool begun, first;          /* an episode has begun; it is the first, to which placements
 	                            from before it (episode 0) belong */
 	struct incumbent incumbent; /* that the episode's policy is around */
-	uint32_t n_steps, n_samples, n_ran;
-	struct part_rec *step; /* (n_steps) in order */
-	struct sample *sample; /* (n_samples) in the order in which they came */
-	size_t step_cap, sample_cap;
+	uint32_t n_steps, n_samples, n_ran, n_handed;
+	struct part_rec *step;       /* (n_steps) in order */
+	struct sample *sample;       /* (n_samples) in the order in which they came */
+	struct handover_rec *handed; /* (n_handed) of steps that it has */
+	size_t step_cap, sample_cap, handed_cap;
 	uint32_t next_run; /* where the search for a run's placement begins */
 };
 
@@ -70,6 +72,7 @@ int rollout_begin(struct rollout *r, const struct rec *rec, uint32_t k, struct e
 /* Take one record of the current episode.  ST_INPUT when it is malformed, out of
  * order, of another graph or episode, or does not fit what came before. */
 int rollout_part(struct rollout *r, const struct rec *rec, struct err *e) MUST_CHECK;
+int rollout_handover(struct rollout *r, const struct rec *rec, struct err *e) MUST_CHECK;
 int rollout_place(struct rollout *r, const struct rec *rec, const char *const *devices, uint32_t k,
 		  struct err *e) MUST_CHECK;
 /* *out (may be NULL): the sample that ran. */

@@ -45,6 +45,7 @@ void trainer_release(struct trainer *t)
 {
 	replayer_free(t->replayer);
 	net_work_free(t->work);
+	handover_taker_release(&t->taker);
 	arena_free(t->arena);
 }
 
@@ -137,6 +138,13 @@ static int fill_job(struct trainer *t, struct learner *l, const struct rollout *
 		if (net_check(t->work, m, &p->p, e) < 0 || fill_samples(t, r, j, i, s, e) < 0 ||
 		    fill_prior(t, r, m, l->block[BLOCK_POLICY].seed, i, s, e) < 0)
 			return err_prefix(e, "step %u of episode %u", i, r->episode);
+	}
+	for (uint32_t i = 0; i < r->n_handed; i++) {
+		const struct handover_rec *h = &r->handed[i];
+		struct handover *to = ARENA_NEWN(t->arena, struct handover, 1);
+		if (handover_take(&t->taker, h, to))
+			for (uint32_t s = 0; s < h->steps; s++)
+				j->step[h->id.step + s].handover = to;
 	}
 	for (int b = 0; b < N_BLOCKS; b++)
 		j->grad[b] = ARENA_NEWN(t->arena, float, l->block[b].p->n);
@@ -237,8 +245,10 @@ static int train_groups(struct trainer *t, struct learner *l, const struct rollo
 		return -1;
 	u->grad_norm = step_adam(t->recipe, l, &j);
 	t->net_changed = true;
+	t->n_handed = 0;
 	for (uint32_t i = 0; i < r->n_steps; i++) {
 		const struct replay_step *s = &j.step[i];
+		t->n_handed += s->handover && s->handover->used;
 		entropy += s->entropy;
 		loss += s->objective;
 	}

@@ -14,6 +14,7 @@
 #include "learn/train/update_list.h"
 #include "learn/train/visits.h"
 #include "learn/train/walk.h"
+#include "learn/net/handover.h"
 #include "learn/net/net.h"
 #include "learn/train/paramblock.h"
 #include "learn/train/recipe.h"
@@ -50,7 +51,9 @@ struct trainer {
 	struct pool *pool;
 	struct replayer *replayer;
 	struct net_work *work;
-	struct arena *arena;             /* scratch of one update */
+	struct arena *arena; /* scratch of one update */
+	struct handover_taker taker;
+	uint32_t n_handed;               /* steps of the last update that were not computed again */
 	bool net_changed, moves_changed; /* parameters, in the last episode */
 };
 

@@ -261,6 +261,8 @@ static int take_rollout(struct training *t, const struct rec *r, struct err *e)
 		return -1;
 	if (rec_is(r, "part"))
 		return t->fifo ? rollout_part(&t->rollout, r, e) : 0;
+	if (rec_is(r, "handover"))
+		return t->fifo ? rollout_handover(&t->rollout, r, e) : 0;
 	if (rec_is(r, "place"))
 		return rollout_place(&t->rollout, r, t->problem.devs.names, t->problem.devs.k, e);
 	return take_run(t, r, e);
@@ -279,7 +281,7 @@ int training_take(struct training *t, const struct rec *r, struct update_rec *u,
 		return take_episode(t, r, e);
 	if (rec_is(r, "episode_end"))
 		return take_episode_end(t, r, u, e) < 0 ? -1 : TRAINING_LEARNED;
-	if (rec_is(r, "part") || rec_is(r, "place") || rec_is(r, "run"))
+	if (rec_is(r, "part") || rec_is(r, "place") || rec_is(r, "run") || rec_is(r, "handover"))
 		return take_rollout(t, r, e);
 	return TRAINING_OTHER;
 }
