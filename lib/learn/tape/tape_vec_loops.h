@@ -26,6 +26,10 @@ INLINE VEC LEVEL(load_some)(const float *p, size_t n)
 INLINE void LEVEL(store_some)(float *p, VEC v, size_t n)
 {
 	float some[LEVEL_WIDTH];
+	if (n == LEVEL_WIDTH) {
+		VSTORE(p, v);
+		return;
+	}
 	VSTORE(some, v);
 	memcpy(p, some, n * sizeof *p);
 }
