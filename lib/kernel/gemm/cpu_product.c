@@ -13,6 +13,7 @@
 #include <string.h>
 
 enum { ROWS = 20 * GEMM_M, GROUP = 8 };
+enum { PACK_ROWS = 16 };
 
 struct operand operand_of(const struct tensor *t, bool transpose, bool left)
 {
@@ -128,11 +129,17 @@ void product_pack_b(float *dst, const float *src, int64_t k, int64_t n, int64_t 
 		pack_runs(dst, src, n, k, GEMM_N, col);
 		return;
 	}
-	for (int64_t j = 0; j < whole; j += GEMM_N)
-		for (int64_t i = 0; i < k; i++, dst += GEMM_N)
-			memcpy(dst, src + i * row + j, GEMM_N * sizeof *dst);
+	/* Some rows at a time: all of them would be a walk through as many pages for each panel. */
+	for (int64_t i0 = 0; i0 < k && whole > 0; i0 += PACK_ROWS) {
+		int64_t end = k - i0 < PACK_ROWS ? k : i0 + PACK_ROWS;
+		for (int64_t j = 0; j < whole; j += GEMM_N) {
+			float *to = dst + j * k + i0 * GEMM_N;
+			for (int64_t i = i0; i < end; i++, to += GEMM_N)
+				memcpy(to, src + i * row + j, GEMM_N * sizeof *to);
+		}
+	}
 	if (whole < n)
-		gemm_pack_b(dst, EL_F32, src + whole * col, k, n - whole, row, col);
+		gemm_pack_b(dst + whole * k, EL_F32, src + whole * col, k, n - whole, row, col);
 }
 
 /* ---- products ---- */

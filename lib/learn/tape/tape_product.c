@@ -25,6 +25,20 @@ struct packed product_pack(float *dst, const float *src, size_t k, size_t n, siz
 	return (struct packed){dst, k, n};
 }
 
+enum { PACK_COLUMNS = 16 };
+
+/* n columns of m <= GEMM_M rows beside each other at v, `col` apart. */
+static void pack_columns(float *dst, const float *v, size_t m, size_t n, size_t col)
+{
+	for (size_t k = 0; k < n; k++, dst += GEMM_M)
+		if (m < GEMM_M) {
+			memset(dst, 0, GEMM_M * sizeof *dst);
+			memcpy(dst, v + k * col, m * sizeof *dst);
+		} else {
+			memcpy(dst, v + k * col, GEMM_M * sizeof *dst);
+		}
+}
+
 /* Rows i0 .. i0 + m - 1, columns k0 .. k0 + kc - 1. */
 static void pack_block(float *dst, const struct rows *a, size_t i0, size_t m, size_t k0, size_t kc)
 {
@@ -33,16 +47,11 @@ static void pack_block(float *dst, const struct rows *a, size_t i0, size_t m, si
 		product_pack_a(dst, v, (int64_t)m, (int64_t)kc, (int64_t)a->row, (int64_t)a->col);
 		return;
 	}
-	for (size_t i = 0; i < m; i += GEMM_M)
-		for (size_t k = 0; k < kc; k++, dst += GEMM_M) {
-			size_t some = m - i < GEMM_M ? m - i : GEMM_M;
-			if (some < GEMM_M) {
-				memset(dst, 0, GEMM_M * sizeof *dst);
-				memcpy(dst, v + i + k * a->col, some * sizeof *dst);
-			} else {
-				memcpy(dst, v + i + k * a->col, GEMM_M * sizeof *dst);
-			}
-		}
+	for (size_t k = 0; k < kc; k += PACK_COLUMNS) /* these stay in the first cache */
+		for (size_t i = 0; i < m; i += GEMM_M)
+			pack_columns(dst + i * kc + k * GEMM_M, v + i + k * a->col,
+				     m - i < GEMM_M ? m - i : GEMM_M,
+				     kc - k < PACK_COLUMNS ? kc - k : PACK_COLUMNS, a->col);
 }
 
 /* One block of rows, packed at pa, times all panels. */
