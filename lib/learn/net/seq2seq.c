@@ -161,11 +161,11 @@ struct run {
 	struct tape_handed state, gates;
 };
 
-/* What is handed over: the runs of the encoder, either way, and of the decoder in the order of the layout `all`, the
- * decoder's queries, and of each step the weights of attention. */
+/* What is handed over: the runs of the encoder, either way, the keys; of the decoder in the order of the layout `all`
+ * its run and the queries; of each step the weights of attention. */
 struct handed {
 	struct run encoder[2], decoder;
-	struct tape_handed query, *weights;
+	struct tape_handed keys, query, *weights;
 	const struct layout *all;
 };
 
@@ -192,6 +192,7 @@ static size_t lay_out(struct handed *d, const struct seq2seq *s, float *v, bool 
 	size_t rows = all->q.first[all->q.steps], at = 0;
 	for (int i = 0; i < 1 + s->both_ways; i++)
 		d->encoder[i] = cut_run(v, &at, rows / all->copies, half(s), known);
+	d->keys = cut(v, &at, rows / all->copies * width(s), known);
 	d->decoder = cut_run(v, &at, rows, width(s), known);
 	d->query = cut(v, &at, rows * width(s), known);
 	for (uint32_t i = 0; i < all->n; i++)
@@ -288,7 +289,7 @@ static struct decoder decoder_of(struct tape *t, const struct seq2seq *s, struct
 {
 	const struct layout *l = handed->all;
 	struct decoder d = {.s = s, .p = p, .handed = *handed, .enc = encode(t, s, p, z, handed)};
-	struct mat *keys = tape_matmul(t, d.enc.e, p[ATT_KEY]);
+	struct mat *keys = tape_linear_handed(t, d.enc.e, p[ATT_KEY], NULL, &handed->keys);
 	/* a_g is used in a_g W_a alone: so what is summed over the places is e_j W_a, a column for each
 	 * device. */
 	struct mat *says = tape_matmul(t, d.enc.e, p[OUT_CONTEXT]);
