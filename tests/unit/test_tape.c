@@ -136,11 +136,6 @@ BUILD(b_matmul)
 	UNUSED;
 	return tape_matmul(t, x[0], x[1]);
 }
-BUILD(b_project)
-{
-	UNUSED;
-	return tape_project(t, x[0], x[1]);
-}
 BUILD(b_linear)
 {
 	return tape_linear(t, x[0], x[1], x[2], *(const struct after *)arg);
@@ -378,10 +373,6 @@ static void dense(struct check *c)
 	add_leaf(c, 33, 7, 0);
 	add_leaf(c, 7, 5, 0);
 	run_check(c, "product");
-	*c = (struct check){.build = b_project};
-	add_leaf(c, 3, 7, 0);
-	add_leaf(c, 7, 5, 0);
-	run_check(c, "product of few rows");
 }
 
 static void elementwise(struct check *c)

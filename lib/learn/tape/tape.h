@@ -112,8 +112,6 @@ struct mat *tape_linear(struct tape *t, struct mat *x, struct mat *w, struct mat
 /* x (n,a) * w (a,c) + b (1,c; may be NULL), a result that is handed over.  Known and NULL: nobody looks at it. */
 struct mat *tape_linear_handed(struct tape *t, struct mat *x, struct mat *w, struct mat *b,
 			       const struct tape_handed *y);
-/* x (n,a) * w (a,b), where n may be a few rows.  The last bits of a row depend on n. */
-struct mat *tape_project(struct tape *t, struct mat *x, struct mat *w);
 /* LayerNorm of the rows of x + r (r NULL: of x), then f (Ba et al. 2016, eq. 4) */
 struct mat *tape_norm(struct tape *t, struct mat *x, struct mat *r, struct mat *gain,
 		      struct mat *bias, struct after f);

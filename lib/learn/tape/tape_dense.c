@@ -137,20 +137,6 @@ struct mat *tape_linear_handed(struct tape *t, struct mat *x, struct mat *w, str
 	return made;
 }
 
-struct mat *tape_project(struct tape *t, struct mat *x, struct mat *w)
-{
-	float *v;
-	struct tape_op *o;
-	if (x->rows > PRODUCT_FEW)
-		return tape_matmul(t, x, w);
-	assert(x->cols == w->rows);
-	struct mat *y = tape_op_new(t, x->rows, w->cols, &v, &o, linear_back, TAPE_IN(x, w));
-	const struct packed p = tape_packed(t, w, false);
-	const struct rows left = {x->v, x->rows, x->cols, 1};
-	product_few(v, w->cols, &left, &p);
-	return y;
-}
-
 /* ---- layer normalisation, alone or behind a product ---- */
 
 /* LayerNorm of the rows at a (n,cols), which may be those of y or of xhat. */
