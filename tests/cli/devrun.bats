@@ -199,8 +199,12 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		devrun --runs 2 --no-reference --outputs "bits.$p" "$p.mp" > /dev/null
 	done
 	placebase single -D cpu mobilenet_v3_large.mp | devrun --runs 2 --no-reference --outputs bits.all > /dev/null
-	cmp bits.one/0.npy bits.random/0.npy
-	cmp bits.one/0.npy bits.all/0.npy
+	py '
+		one, random, all_of = (np.load(f"bits.{n}/0.npy") for n in ("one", "random", "all"))
+		assert abs(one - random).max() <= 1e-5 * abs(one).max() and abs(one - all_of).max() <= 1e-5 * abs(one).max()
+		if "avx512bw" in open("/proc/cpuinfo").read():   # elsewhere the order of oneDNN depends on the size of slices
+			assert (one == random).all() and (one == all_of).all()
+	'
 }
 
 @test "weights that are missing, short, or no file" {
