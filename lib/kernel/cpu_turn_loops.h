@@ -23,26 +23,6 @@ LEVEL(turn8)(const float *from, int64_t f, float *to, int64_t t)
 }
 #endif
 
-#if LEVEL_WIDTH == 8
-/* Four columns of eight rows, to four rows. */
-static inline __attribute__((always_inline)) void
-LEVEL(turn8)(const float *from, int64_t f, float *to, int64_t t)
-{
-	__m256 r[4], s[4];
-	for (int i = 0; i < 4; i++)
-		r[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(from + i * f)),
-					    _mm_loadu_ps(from + (i + 4) * f), 1);
-	for (int i = 0; i < 4; i += 2) {
-		s[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
-		s[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
-	}
-	_mm256_storeu_ps(to, _mm256_shuffle_ps(s[0], s[2], 0x44));
-	_mm256_storeu_ps(to + t, _mm256_shuffle_ps(s[0], s[2], 0xee));
-	_mm256_storeu_ps(to + 2 * t, _mm256_shuffle_ps(s[1], s[3], 0x44));
-	_mm256_storeu_ps(to + 3 * t, _mm256_shuffle_ps(s[1], s[3], 0xee));
-}
-#endif
-
 /* to[j][i] = from[i][j] for i < n <= 16, j < m <= 16; rows of `from` are f, those of `to` t floats
  * apart.  With n = m = 16 as constants no mask is left. */
 static inline __attribute__((always_inline)) void
