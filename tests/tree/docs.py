@@ -149,6 +149,9 @@ gpnembed --hidden 8 --threads 1 s.mp | placepolicy --keep > e.mp
 mkfifo loop
 gpnembed --hidden 8 --threads 1 --params-from loop s.mp | placepolicy | devsim |
   reinforce --keep --params-to loop --episodes 2 --steps 2 > l.mp
+mkfifo again
+gpnembed --net rnn --recipe rnn --hidden 8 --threads 1 --no-costs --params-from again s.mp | placepolicy --hand-over | tee o.mp |
+  devsim | reinforce --recipe rnn --params-to again --episodes 1 --steps 1 --samples 2 > /dev/null
 placebase random -n 1 -D cpu:0 p.mp | devrun --max-seconds 0.1 > r.mp
 devrun --paired --max-seconds 0.1 r.mp > f.mp
 """
