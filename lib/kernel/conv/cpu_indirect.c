@@ -18,7 +18,8 @@ enum {
 	MAX_SLICES = 64,
 	/* Below these oneDNN's are as fast: */
 	MIN_CHANNELS = 1024, /* input times output channels */
-	MIN_INPUTS = 8
+	MIN_INPUTS = 8,
+	MIN_PIXELS = 16 /* with fewer, weights from memory are all of it */
 };
 
 /* What a tap adds to a tile, or a row of taps, whose pixels lie side by side as their weights do. */
@@ -60,7 +61,8 @@ bool indirect_pays(const struct window *g)
 	bool one_tap = g->taps == 1;
 	for (int d = 0; d < 3; d++)
 		one_tap = one_tap && g->stride[d] == 1 && !g->pad[d] && !g->pad_end[d];
-	bool many = g->cin >= MIN_INPUTS && g->cin * g->cout >= MIN_CHANNELS;
+	bool many = g->cin >= MIN_INPUTS && g->cin * g->cout >= MIN_CHANNELS &&
+		    g->out_plane >= MIN_PIXELS;
 	return cpu_level < 4 && !one_tap && (many || (g->groups > 1 && g->cin > 1));
 }
 
