@@ -30,6 +30,7 @@ static void cl_close(struct device *d)
 		clReleaseContext(s->context);
 	cl_place_release(&s->place);
 	pthread_cond_destroy(&s->idle);
+	pthread_cond_destroy(&s->more);
 	pthread_mutex_destroy(&s->lock);
 	mem_free(s);
 	d->state = NULL;
@@ -69,6 +70,7 @@ static int cl_open(struct device *d, struct err *e)
 	s->place = place;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->idle, NULL);
+	pthread_cond_init(&s->more, NULL);
 	cl_place_describe(d->name, &place, d);
 	ask_limits(s);
 	if (place.half && !allow_half(s)) {
@@ -113,6 +115,7 @@ static void cl_enter(struct device *d)
 static int cl_flush(struct device *d, struct err *e)
 {
 	struct cl_state *s = d->state;
+	cl_batch_end(s);
 	cl_int rc = clFlush(s->queue);
 	return rc ? cl_err(e, "clFlush", rc) : 0;
 }
@@ -127,25 +130,6 @@ static int cl_finish(struct device *d, struct err *e)
 	rc = s->lost;
 	pthread_mutex_unlock(&s->lock);
 	return rc ? cl_err(e, "a command that was queued earlier", rc) : 0;
-}
-
-/* Time that launches took on the device, from their events. */
-static double cl_busy(struct device *d)
-{
-	struct cl_state *s = d->state;
-	double sum = 0;
-	for (size_t i = 0; i < s->n_timed; i++) {
-		cl_ulong t0 = 0, t1 = 0;
-		if (!clGetEventProfilingInfo(s->timed[i], CL_PROFILING_COMMAND_START, sizeof t0,
-					     &t0, NULL) &&
-		    !clGetEventProfilingInfo(s->timed[i], CL_PROFILING_COMMAND_END, sizeof t1, &t1,
-					     NULL) &&
-		    t1 > t0)
-			sum += (double)(t1 - t0) * 1e-9;
-		clReleaseEvent(s->timed[i]);
-	}
-	s->n_timed = 0;
-	return sum;
 }
 
 const struct device_class opencl_device_class = {

@@ -54,7 +54,13 @@ struct cl_shape {
 	int window_local, window_out; /* floats of local memory of the window kernel */
 };
 
-enum { CL_BLOBS = 2, CL_TEMPS = 4 };
+/* Where something begins in a buffer of the device. */
+struct cl_span {
+	cl_mem mem;
+	size_t offset; /* bytes */
+};
+
+enum { CL_BLOBS = 2, CL_TEMPS = 5, CL_PARTS = CL_TEMPS - 1 };
 struct cl_const;
 struct cl_state {
 	struct cl_place place;
@@ -74,14 +80,21 @@ struct cl_state {
 	struct cl_const *consts; /* uploaded and packed constants */
 	size_t n_consts, cap_consts;
 	struct cl_pinned *pinned;
-	pthread_mutex_t lock;  /* pinned, lost, n_transfers */
+	pthread_mutex_t lock;  /* of what follows up to `lost` */
 	pthread_cond_t idle;   /* n_transfers became 0 */
+	pthread_cond_t more;   /* for the waiter */
+	pthread_t waiter;      /* looks for the end of pinned transfers; started with the first */
+	bool has_waiter, waiter_quits;
+	struct cl_transfer *waited; /* in the order of the queue */
 	unsigned n_transfers;  /* whose end has not been noticed yet */
 	cl_int lost;           /* what a command that failed late had to say */
 	cl_mem temp[CL_TEMPS]; /* shared by the steps, which run one after another */
 	size_t temp_bytes[CL_TEMPS];
-	cl_event *timed; /* (n_timed) launches whose time nobody has asked for yet */
+	/* (n_timed) events whose time nobody has asked for yet: of launches where `direct`, else pairs,
+	 * of a batch's first launch and its end */
+	cl_event *timed;
 	size_t n_timed, cap_timed;
+	bool in_batch; /* not direct: launches since the queue was handed over last */
 };
 
 /* The shape for this device.  For tests, HSDAG_CL_SHAPE=gpu or cpu overrides it, and
@@ -121,7 +134,6 @@ struct cl_ref {
 	int node; /* of the step */
 };
 
-enum { CL_BUFS = 8 };
 struct cl_launch {
 	enum cl_kernel_id kernel;
 	int n_buf;
@@ -159,7 +171,7 @@ struct cl_lowering {
 		size_t bytes;
 	} blob[CL_BLOBS];
 	int n_blobs;
-	size_t temp[CL_TEMPS]; /* bytes */
+	size_t temp[CL_TEMPS]; /* bytes; number CL_PARTS: sums of parts of products */
 	int n_temps;
 	char why[200];
 };
@@ -206,7 +218,7 @@ int cl_lower_refuse(struct cl_lowering *p, const char *fmt, ...) PRINTF_LIKE(2, 
 void cl_lower_buf(struct cl_launch *l, enum cl_ref_kind kind, int port);
 /* Zeroed data of the lowering's own: *port is what REF_BLOB calls it. */
 void *cl_lower_blob(struct cl_lowering *p, size_t bytes, int *port);
-int cl_lower_temp(struct cl_lowering *p, size_t bytes); /* its number for REF_TEMP */
+int cl_lower_temp(struct cl_lowering *p, size_t bytes); /* its number for REF_TEMP, below CL_PARTS */
 /* Work-items for n independent pieces, LS in a group. */
 size_t cl_lower_groups(const struct cl_state *s, int64_t n);
 /* An operand as matrices: rows x cols with strides, and batch dims before them. */
@@ -222,9 +234,9 @@ struct cl_matrices cl_matrices_of(const struct tensor *t, bool transpose, bool i
 int64_t cl_lower_batches(struct cl_lowering *p, const struct cl_matrices *a,
 			 const struct cl_matrices *b, int64_t as, int64_t bs, struct gemm_args *g);
 /* A product g with its chain and operands; refs: a, b, c, then what at[] is about (those that are
- * not there repeat c).  Returns the launch. */
-struct cl_launch *cl_lower_product(struct cl_lowering *p, const struct gemm_args *g,
-				   int64_t n_batch, const struct cl_ref *refs, int n_refs);
+ * not there repeat c). */
+void cl_lower_product(struct cl_lowering *p, const struct gemm_args *g, int64_t n_batch,
+		      const struct cl_ref *refs, int n_refs);
 /* Value i of input `port`, which must be constant with its data. */
 bool cl_lower_known(struct cl_lowering *p, int port);
 int cl_elem_code(enum elem t); /* enum elem_code; -1: not known to kernels */
@@ -265,10 +277,14 @@ void cl_consts_release(struct cl_state *s);
 
 /* Start one kernel: buffers, arguments, groups. */
 int cl_launch_run(struct cl_state *s, const struct cl_launch *l, cl_kernel kernel,
-		  const cl_mem *buf, struct err *e) MUST_CHECK;
+		  const struct cl_span *buf, struct err *e) MUST_CHECK;
 
 /* The memory that steps share while they run. */
 void cl_temps_release(struct cl_state *s);
+/* What was launched since the last time is a batch, whose end busy_s will ask for. */
+void cl_batch_end(struct cl_state *s);
+/* Seconds of launches (direct) or batches since the last call. */
+double cl_busy(struct device *d);
 bool cl_step_supports(struct device *d, const struct step_spec *s, char *why, size_t cap);
 bool cl_step_fuses(struct device *d, const struct step_spec *s);
 int cl_step_prepare(struct device *d, const struct step_spec *s, struct step **out, struct err *e);
@@ -283,28 +299,34 @@ int cl_step_run(struct device *d, struct step *s, struct devmem *const *in,
 /* ---- cl_memory.c ---- */
 
 struct devmem {
-	cl_mem mem;
-	char *host; /* direct: where it lies */
-	bool view;
+	struct cl_span at; /* each devmem holds a reference to the buffer */
+	char *host;        /* direct: where it lies */
 	size_t bytes;
 	/* On a device whose f32 is f16: what mem holds.  The host's bytes, until a step reads them
 	 * as f32 and they are narrowed into a buffer beside; or what a step has left there. */
 	enum { MEM_HOST, MEM_NARROWED, MEM_HALF } state;
 	cl_mem narrow;
 };
-/* The buffer in which a step finds the f32 of m as f16, narrowed now if need be. */
-int cl_memory_narrow(struct cl_state *s, struct devmem *m, cl_mem *out, struct err *e) MUST_CHECK;
+/* Where a step finds the f32 of m as f16, narrowed now if need be. */
+int cl_memory_narrow(struct cl_state *s, struct devmem *m, struct cl_span *out,
+		     struct err *e) MUST_CHECK;
+/* Where the host can read what it calls f32. */
+int cl_memory_widen(struct cl_state *s, struct devmem *m, size_t bytes, struct cl_span *out,
+		    struct err *e) MUST_CHECK;
 int cl_memory_alloc(struct device *d, size_t bytes, struct devmem **out, struct err *e);
 int cl_memory_view(struct device *d, struct devmem *base, size_t offset, size_t bytes,
 		   struct devmem **out, struct err *e);
 void cl_memory_release(struct device *d, struct devmem *m);
+/* A buffer with these bytes in it (blocking); for constants. */
+int cl_memory_constant(struct cl_state *s, const void *data, size_t bytes, cl_mem *out,
+		       struct err *e);
+
+/* ---- cl_transfer.c ---- */
+
 int cl_memory_upload(struct device *d, struct devmem *dst, const void *src, size_t bytes,
 		     device_done_fn done, void *arg, struct err *e);
 int cl_memory_download(struct device *d, struct devmem *src, void *dst, size_t bytes,
 		       device_done_fn done, void *arg, struct err *e);
-/* A buffer with these bytes in it (blocking); for constants. */
-int cl_memory_constant(struct cl_state *s, const void *data, size_t bytes, cl_mem *out,
-		       struct err *e);
 /* Wait for the transfers under way, then free the pinned buffers. */
 void cl_transfers_release(struct cl_state *s);
 

@@ -24,8 +24,24 @@ static size_t parts(int64_t n, int64_t size)
 	return (size_t)((n + size - 1) / size);
 }
 
-/* On a GPU: tiles of 128, unless more units have work with tiles of 64, or they waste
- * less at the edges. */
+/* On a GPU: where there are fewer work-groups than its units can hold, the products are split.  A
+ * split costs a launch and a pass over its sums, so both parts and products are not few. */
+static void split_products(const struct cl_state *s, struct gemm_args *a, size_t n_groups, int least,
+			   int step)
+{
+	enum { MOST = 16 };
+	int64_t n = n_groups ? (int64_t)(2 * s->place.units / n_groups) : 1;
+	n = n < a->k / least ? n : a->k / least;
+	n = n < MOST ? n : MOST;
+	a->splits = 1;
+	a->k_chunk = a->k;
+	if (n < 2 || a->k < 4 * least)
+		return;
+	a->k_chunk = (int)round_up((a->k + n - 1) / n, step);
+	a->splits = (int)parts(a->k, a->k_chunk);
+}
+
+/* Tiles of 128, unless more units have work with tiles of 64, or they waste less at the edges. */
 static void share_tiles(const struct cl_state *s, struct cl_launch *l, int64_t n_batch)
 {
 	struct gemm_args *a = &l->args.gemm;
@@ -34,9 +50,10 @@ static void share_tiles(const struct cl_state *s, struct cl_launch *l, int64_t n
 	bool large = big >= 2 * (size_t)s->place.units && 4 * big < small + small / 4;
 	int tile = large ? 128 : 64;
 	l->kernel = large ? K_tile_128 : K_tile_64;
+	split_products(s, a, large ? big : small, 64, 16);
 	l->groups[0] = parts(a->n, tile);
 	l->groups[1] = parts(a->m, tile);
-	l->groups[2] = (size_t)n_batch;
+	l->groups[2] = (size_t)n_batch * (size_t)a->splits;
 }
 
 /* On a CPU: panels of C, and of these parts of their rows. */
@@ -65,12 +82,16 @@ static void share_product(struct cl_lowering *p, struct cl_launch *l, int64_t n_
 	struct gemm_args *a = &l->args.gemm;
 	if (a->ow < 1)
 		a->ow = 1;
+	a->splits = 1;
+	a->k_chunk = a->k;
 	l->kernel = K_gemm;
 	if (a->b_mode == B_PACKED && !a->a_packed && a->m <= thin_rows(p->s))
 		l->kernel = K_thin;
 	if (l->kernel == K_thin) {
 		l->groups[0] = parts(a->n, p->s->shape.nr);
-		l->groups[2] = (size_t)n_batch;
+		if (p->s->shape.ls > 1)
+			split_products(p->s, a, l->groups[0] * (size_t)n_batch, 256, 64);
+		l->groups[2] = (size_t)n_batch * (size_t)a->splits;
 	} else if (p->s->shape.ls > 1) {
 		share_tiles(p->s, l, n_batch);
 	} else {
@@ -78,14 +99,44 @@ static void share_product(struct cl_lowering *p, struct cl_launch *l, int64_t n_
 	}
 }
 
+/* The product's last launch has its 3 + OPERANDS buffers: the one for parts of sums, and the launch
+ * that adds these up. */
+static void add_sum(struct cl_lowering *p, int64_t n_batch)
+{
+	struct cl_launch *l = &p->launch[p->n - 1];
+	if (l->kernel == K_gemm)
+		return;
+	if (l->args.gemm.splits == 1) {
+		l->buf[l->n_buf++] = l->buf[2];
+		return;
+	}
+	struct cl_ref sums = {REF_TEMP, CL_PARTS, 0};
+	l->buf[l->n_buf++] = sums;
+	struct cl_launch *sum = cl_lower_launch(p, K_tile_sum);
+	l = sum - 1;
+	sum->args.gemm = l->args.gemm;
+	sum->buf[sum->n_buf++] = sums;
+	for (int i = 2; i < 3 + OPERANDS; i++)
+		sum->buf[sum->n_buf++] = l->buf[i];
+	const struct gemm_args *a = &l->args.gemm;
+	int64_t quads = (int64_t)a->m * ((a->n + 3) / 4);
+	sum->groups[0] = parts(quads, p->s->shape.gemm_ls);
+	sum->groups[2] = (size_t)n_batch;
+	size_t bytes = (size_t)n_batch * (size_t)a->splits * (size_t)quads * 4 * sizeof(float);
+	p->temp[CL_PARTS] = p->temp[CL_PARTS] > bytes ? p->temp[CL_PARTS] : bytes;
+}
+
 static int finish_product(struct cl_lowering *p, struct cl_launch *l, int64_t n_batch)
 {
 	share_product(p, l, n_batch);
-	return cl_chain_fill(p, l, &l->args.gemm.chain, l->args.gemm.at);
+	if (cl_chain_fill(p, l, &l->args.gemm.chain, l->args.gemm.at))
+		return -1;
+	add_sum(p, n_batch);
+	return 0;
 }
 
-struct cl_launch *cl_lower_product(struct cl_lowering *p, const struct gemm_args *g,
-				   int64_t n_batch, const struct cl_ref *refs, int n_refs)
+void cl_lower_product(struct cl_lowering *p, const struct gemm_args *g, int64_t n_batch,
+		      const struct cl_ref *refs, int n_refs)
 {
 	struct cl_launch *l = cl_lower_launch(p, K_gemm);
 	l->args.gemm = *g;
@@ -95,7 +146,7 @@ struct cl_launch *cl_lower_product(struct cl_lowering *p, const struct gemm_args
 		if (!l->args.gemm.at[i].zd)
 			l->args.gemm.at[i].zd = l->args.gemm.at[i].zm = 1;
 	share_product(p, l, n_batch);
-	return l;
+	add_sum(p, n_batch);
 }
 
 /* ---- MatMul ---- */

@@ -47,6 +47,13 @@ struct chain {
 	struct post post[POSTS];
 };
 
+/* Where each buffer of a launch begins, in bytes: values share the device's memory.  Without sub-buffers:
+ * NVIDIA's driver crashes in the release of some that overlap. */
+enum { CL_BUFS = 8 };
+struct places {
+	long at[CL_BUFS];
+};
+
 /* Loops over rows, and over the `inner` elements of a row.  A work-group takes
  * `rows` rows whole, or one of `chunks` parts of `chunk` elements of one row. */
 struct rows {
@@ -123,7 +130,8 @@ struct gemm_args {
 	int a_packed, b_mode;          /* enum b_mode */
 	int b_half;                    /* B is packed as f16 */
 	int ars, acs, brs, bcs;        /* strides of rows and columns when not packed */
-	int m_chunk;                   /* rows of a work-group, a multiple of MR */
+	int m_chunk;                   /* CPU: rows of a work-group, a multiple of MR */
+	int splits, k_chunk;           /* GPU: parts of the products, and how many one has */
 	int n_batch;                   /* loops of the batch, outermost first */
 	int batch[ND], as[ND], bs[ND];
 	int h, w, ow, kh, kw;          /* B_IMAGE */

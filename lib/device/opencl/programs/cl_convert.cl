@@ -1,7 +1,7 @@
 /* cl_convert.cl - from one element type to another, and masks to what is added for them. */
 
 /* o = (type of o) a, dense. */
-KERNEL(LS, convert, (global const uchar *a, global uchar *o, const struct elem_args p),
+KERNEL(LS, convert, 3, (global const uchar *a, global uchar *o, const struct elem_args p),
 	(a, o, p))
 {
 	FOR_ROWS(p.r) {
@@ -39,7 +39,7 @@ KERNEL(LS, convert, (global const uchar *a, global uchar *o, const struct elem_a
 	}
 }
 
-KERNEL(LS, convert_f16_f32, (global const half *restrict a, global float *restrict o,
+KERNEL(LS, convert_f16_f32, 3, (global const half *restrict a, global float *restrict o,
 	const struct elem_args p), (a, o, p))
 {
 	FOR_ROWS(p.r) {
@@ -54,7 +54,7 @@ KERNEL(LS, convert_f16_f32, (global const half *restrict a, global float *restri
 }
 
 /* A mask as what is added to scores: minus infinity where it is false. */
-KERNEL(LS, mask, (global const uchar *a, global real *o, const struct elem_args p), (a, o, p))
+KERNEL(LS, mask, 3, (global const uchar *a, global real *o, const struct elem_args p), (a, o, p))
 {
 	FOR_ROWS(p.r)
 		PLAIN for (int i = i0 + LOCAL; i < i1; i += LS)

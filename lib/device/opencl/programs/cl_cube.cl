@@ -3,7 +3,7 @@
 
 /* x (planes, in0, in1, in2) -> o (planes, k0, k1, k2, out0, out1, out2): what each place of the
  * window sees; rows are all but the last dim. */
-KERNEL(LS, unfold, (global const real *restrict x, global real *restrict o,
+KERNEL(LS, unfold, 3, (global const real *restrict x, global real *restrict o,
 	const struct cube_args p), (x, o, p))
 {
 	FOR_ROWS(p.r) {
@@ -31,7 +31,7 @@ void clip(int begin, int k, int d, int n, int *from, int *to)
 }
 
 /* x (planes, in0, in1, in2) -> o (planes, out0, out1, out2). */
-KERNEL(LS, pool_cube, (global const real *restrict x, global real *restrict o,
+KERNEL(LS, pool_cube, 3, (global const real *restrict x, global real *restrict o,
 	const struct cube_args p), (x, o, p))
 {
 	FOR_ROWS(p.r) {

@@ -1,7 +1,7 @@
 /* cl_elem.cl - element-wise operators on f32, one or a chain of them, with numpy's
  * broadcasting.  The chain starts from the first input. */
 
-KERNEL(LS, elem, (global const real *p0, global const real *p1, global const real *p2,
+KERNEL(LS, elem, 6, (global const real *p0, global const real *p1, global const real *p2,
 	global const real *p3, global real *o, const struct elem_args p), (p0, p1, p2, p3, o, p))
 {
 	FOR_ROWS(p.r) {

@@ -123,13 +123,13 @@ PRODUCT(product_2_global, 2, global)
 #if NV == 4
 PRODUCT(product_4_local, 4, local)
 PRODUCT(product_4_global, 4, global)
-#define PRODUCT_ANY(from, nv, ...) do { \
-	if ((nv) > 2) product_4_##from(__VA_ARGS__); \
-	else product_2_##from(__VA_ARGS__); \
+#define PRODUCT_ANY(from, nv, args) do { \
+	if ((nv) > 2) product_4_##from args; \
+	else product_2_##from args; \
 } while (0)
 #else
-#define PRODUCT_ANY(from, nv, ...) do { \
-	if ((nv) > 0) product_2_##from(__VA_ARGS__); \
+#define PRODUCT_ANY(from, nv, args) do { \
+	if ((nv) > 0) product_2_##from args; \
 } while (0)
 #endif
 
@@ -163,8 +163,8 @@ INLINE void put_row(local const float *t, global float *c, int n, const struct g
 		PLAIN ROW store(x[v], c + v * VW, n - v * VW);
 }
 
-KERNEL_LOCAL(GEMM_LS, gemm, (local float bt[KC * NR + VW], ct[MC * NR]),
-	(local float *bt, local float *ct), (bt, ct),
+KERNEL_LOCAL(GEMM_LS, gemm, 2, (local float bt[KC * NR + VW], ct[MC * NR]),
+	(local float *bt, local float *ct), (bt, ct), 8,
 	(global const float *restrict a, global const float *restrict b, global float *c,
 	global const float *p0, global const float *p1, global const float *p2,
 	global const float *p3, const struct gemm_args p), (a, b, c, p0, p1, p2, p3, p))
@@ -195,9 +195,9 @@ KERNEL_LOCAL(GEMM_LS, gemm, (local float bt[KC * NR + VW], ct[MC * NR]),
 			if (last && p.chain.n)
 				touch(&s, &p, m0, rows, n0, n);
 			if (direct)
-				PRODUCT_ANY(global, nv, am, ra, ka, rows, panel, kc, first, t);
+				PRODUCT_ANY(global, nv, (am, ra, ka, rows, panel, kc, first, t));
 			else
-				PRODUCT_ANY(local, nv, am, ra, ka, rows, bt, kc, first, t);
+				PRODUCT_ANY(local, nv, (am, ra, ka, rows, bt, kc, first, t));
 			PLAIN for (int r = 0; last && r < rows; r++)
 				put_row(t + r * NR, c + (size_t)(m0 + r) * p.n, n, &p, &s, n0,
 					m0 + r);

@@ -21,7 +21,7 @@ int index_at(global const uchar *idx, int code, int i, int n)
 
 /* data (outer, n, inner), indices of the same rank with n_idx for n; column: a place of indices
  * without the axis. */
-KERNEL(LS, gather_elements, (global const uchar *a, global const uchar *idx, global uchar *o,
+KERNEL(LS, gather_elements, 4, (global const uchar *a, global const uchar *idx, global uchar *o,
 	const struct index_args p), (a, idx, o, p))
 {
 	FOR_ITEMS(col, p.outer * p.n_idx * p.inner) {
@@ -40,7 +40,7 @@ int place_of(global const uchar *idx, const struct index_args *p, int i)
 	return at;
 }
 
-KERNEL(LS, gather_nd, (global const uchar *a, global const uchar *idx, global uchar *o,
+KERNEL(LS, gather_nd, 4, (global const uchar *a, global const uchar *idx, global uchar *o,
 	const struct index_args p), (a, idx, o, p))
 {
 	FOR_ITEMS(col, p.outer * p.n_idx * p.inner) {
@@ -51,7 +51,7 @@ KERNEL(LS, gather_nd, (global const uchar *a, global const uchar *idx, global uc
 }
 
 /* o is a copy of data already.  ScatterNDUpdate: column: an element of a slice. */
-KERNEL(LS, scatter_nd, (global const uchar *upd, global const uchar *idx, global uchar *o,
+KERNEL(LS, scatter_nd, 4, (global const uchar *upd, global const uchar *idx, global uchar *o,
 	const struct index_args p), (upd, idx, o, p))
 {
 	FOR_ITEMS(col, p.inner)
@@ -61,7 +61,7 @@ KERNEL(LS, scatter_nd, (global const uchar *upd, global const uchar *idx, global
 }
 
 /* ScatterUpdate: column: (outer, inner). */
-KERNEL(LS, scatter, (global const uchar *upd, global const uchar *idx, global uchar *o,
+KERNEL(LS, scatter, 4, (global const uchar *upd, global const uchar *idx, global uchar *o,
 	const struct index_args p), (upd, idx, o, p))
 {
 	FOR_ITEMS(col, p.outer * p.inner) {
@@ -96,7 +96,7 @@ long combine_int(int op, long x, long y)
 
 /* ScatterElementsUpdate: column: a place of indices without the axis, whose n_idx indices lie
  * idx_inner apart; its place in o by dim and stride. */
-KERNEL(LS, scatter_elements, (global const uchar *upd, global const uchar *idx, global uchar *o,
+KERNEL(LS, scatter_elements, 4, (global const uchar *upd, global const uchar *idx, global uchar *o,
 	const struct index_args p), (upd, idx, o, p))
 {
 	FOR_ITEMS(col, p.outer) {
@@ -137,7 +137,7 @@ KERNEL(LS, scatter_elements, (global const uchar *upd, global const uchar *idx, 
 }
 
 /* indices (outer, inner) -> (outer, n, inner): value on where the index is, else off. */
-KERNEL(LS, one_hot, (global const uchar *idx, global const uchar *on, global const uchar *off,
+KERNEL(LS, one_hot, 5, (global const uchar *idx, global const uchar *on, global const uchar *off,
 	global uchar *o, const struct index_args p), (idx, on, off, o, p))
 {
 	FOR_ITEMS(col, p.outer * p.n * p.inner) {
@@ -148,7 +148,7 @@ KERNEL(LS, one_hot, (global const uchar *idx, global const uchar *on, global con
 	}
 }
 
-KERNEL(LS, cum_sum, (global const uchar *a, global uchar *o, const struct index_args p),
+KERNEL(LS, cum_sum, 3, (global const uchar *a, global uchar *o, const struct index_args p),
 	(a, o, p))
 {
 	FOR_ITEMS(col, p.outer * p.inner) {
@@ -176,7 +176,7 @@ bool before(float x, int i, float y, int j, int op)
 }
 
 /* The depth best of n, kept in order in the results while they are looked for. */
-KERNEL(LS, top_k, (global const real *a, global real *value, global uchar *index,
+KERNEL(LS, top_k, 4, (global const real *a, global real *value, global uchar *index,
 	const struct index_args p), (a, value, index, p))
 {
 	FOR_ITEMS(col, p.outer * p.inner) {
@@ -220,7 +220,7 @@ KERNEL(LS, top_k, (global const real *a, global real *value, global uchar *index
 
 /* a (.., n, ..): the first lengths[b] elements along one axis in reverse; the other axis, which
  * has the batch, lies before (reverse) or behind it. */
-KERNEL(LS, reverse_sequence, (global const uchar *a, global const uchar *len, global uchar *o,
+KERNEL(LS, reverse_sequence, 4, (global const uchar *a, global const uchar *len, global uchar *o,
 	const struct index_args p), (a, len, o, p))
 {
 	/* (outer, dim[0], inner, dim[1], stride[0]) */

@@ -16,7 +16,7 @@ bool test(int op, float x, float y, float alpha)
 	}
 }
 
-KERNEL(LS, elem_test, (global const real *restrict a, global const real *restrict b,
+KERNEL(LS, elem_test, 4, (global const real *restrict a, global const real *restrict b,
 	global uchar *restrict o, const struct elem_args p), (a, b, o, p))
 {
 	FOR_ROWS(p.r) {
@@ -43,7 +43,7 @@ KERNEL(LS, elem_test, (global const real *restrict a, global const real *restric
 } while (0)
 
 /* p.op: log of the size of an element. */
-KERNEL(LS, choose, (global const uchar *restrict a, global const uchar *restrict b,
+KERNEL(LS, choose, 5, (global const uchar *restrict a, global const uchar *restrict b,
 	global const uchar *restrict c, global uchar *restrict o, const struct elem_args p),
 	(a, b, c, o, p))
 {
@@ -108,7 +108,7 @@ long f_int(int op, long x, long y, float alpha, float beta)
 	}
 }
 
-KERNEL(LS, elem_int, (global const uchar *a, global const uchar *b, global uchar *o,
+KERNEL(LS, elem_int, 4, (global const uchar *a, global const uchar *b, global uchar *o,
 	const struct elem_args p), (a, b, o, p))
 {
 	FOR_ROWS(p.r) {
@@ -123,7 +123,7 @@ KERNEL(LS, elem_int, (global const uchar *a, global const uchar *b, global uchar
 	}
 }
 
-KERNEL(LS, reduce_int, (global const uchar *x, global uchar *o, const struct reduce_args p),
+KERNEL(LS, reduce_int, 3, (global const uchar *x, global uchar *o, const struct reduce_args p),
 	(x, o, p))
 {
 	FOR_ITEMS(r, p.n) {
@@ -152,7 +152,7 @@ KERNEL(LS, reduce_int, (global const uchar *x, global uchar *o, const struct red
 	}
 }
 
-KERNEL(LS, range, (global const uchar *start, global const uchar *step, global uchar *o,
+KERNEL(LS, range, 4, (global const uchar *start, global const uchar *step, global uchar *o,
 	const struct range_args p), (start, step, o, p))
 {
 	FOR_ITEMS(i, p.n) {

@@ -19,7 +19,7 @@
 	} \
 } while (0)
 
-KERNEL(LS, move, (global const uchar *restrict a, global uchar *restrict o,
+KERNEL(LS, move, 3, (global const uchar *restrict a, global uchar *restrict o,
 	const struct move_args p), (a, o, p))
 {
 	switch (p.log) {
@@ -46,7 +46,7 @@ KERNEL(LS, move, (global const uchar *restrict a, global uchar *restrict o,
 	} \
 } while (0)
 
-KERNEL(LS, gather, (global const uchar *restrict data, global const uchar *restrict idx,
+KERNEL(LS, gather, 4, (global const uchar *restrict data, global const uchar *restrict idx,
 	global uchar *restrict o, const struct gather_args p), (data, idx, o, p))
 {
 	switch (p.log) {

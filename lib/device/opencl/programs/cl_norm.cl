@@ -52,7 +52,7 @@ void store_row(fv x, global real *p, int s, int i, int m)
 }
 
 /* x and o may be one. */
-KERNEL_LOCAL(LS, softmax, (local float tmp[LS]), (local float *tmp), (tmp),
+KERNEL_LOCAL(LS, softmax, 1, (local float tmp[LS]), (local float *tmp), (tmp), 3,
 	(global const real *x, global real *o, const struct norm_args p), (x, o, p))
 {
 	int row = group.x, s = p.inner;
@@ -86,7 +86,7 @@ KERNEL_LOCAL(LS, softmax, (local float tmp[LS]), (local float *tmp), (tmp),
 		st(p.log ? -INFINITY : 0.0f, o, i * s);
 }
 
-KERNEL_LOCAL(LS, mvn, (local float tmp[LS]), (local float *tmp), (tmp),
+KERNEL_LOCAL(LS, mvn, 1, (local float tmp[LS]), (local float *tmp), (tmp), 7,
 	(global const real *restrict x, global real *o, global const real *p0,
 	global const real *p1, global const real *p2, global const real *p3,
 	const struct norm_args p), (x, o, p0, p1, p2, p3, p))

@@ -38,12 +38,13 @@ struct group {
 #define THIS_GROUP (struct group){get_group_id(0), get_group_id(1), get_group_id(2), \
 	get_num_groups(0)}
 
-/* KERNEL(work-items in a group, name, (parameters), (their names)) { ... }: a kernel whose work
- * is a function of its own.  PoCL compiles what is in a kernel three times, once for each way
+/* KERNEL(work-items in a group, name, n, (n parameters), (their names)) { ... }: a kernel whose
+ * work is a function of its own.  PoCL compiles what is in a kernel three times, once for each way
  * to call it, and optimises most of it again; this it compiles once.  `group` and
  * LOCAL, the work-item in its group, take the place of OpenCL's functions, SYNC that of barrier
- * (a function with barriers is inlined).  KERNEL_LOCAL has local
- * memory besides: its declarations, as parameters, and their names. */
+ * (a function with barriers is inlined).  KERNEL_LOCAL has local memory besides: how many, their
+ * declarations, as parameters, and their names.  Counted, because OpenCL C has no variadic
+ * macros: NVIDIA's compiler refuses them.  Buffers arrive at their places (struct places). */
 #if LS == 1
 #define WORK __attribute__((noinline))
 #define LOCAL 0
@@ -53,22 +54,43 @@ struct group {
 #define LOCAL ((int)get_local_id(0))
 #define SYNC barrier(CLK_LOCAL_MEM_FENCE)
 #endif
-#define UNPACK(...) __VA_ARGS__
-#define KERNEL(size, name, params, args) \
-	WORK void name##_work(const struct group group, UNPACK params); \
-	kernel GROUP(size) void name(UNPACK params) \
+#define UNPACK_1(a) a
+#define UNPACK_2(a, b) a, b
+#define UNPACK_3(a, b, c) a, b, c
+#define UNPACK_4(a, b, c, d) a, b, c, d
+#define UNPACK_5(a, b, c, d, e) a, b, c, d, e
+#define UNPACK_6(a, b, c, d, e, f) a, b, c, d, e, f
+#define UNPACK_7(a, b, c, d, e, f, g) a, b, c, d, e, f, g
+#define UNPACK_8(a, b, c, d, e, f, g, h) a, b, c, d, e, f, g, h
+#define UNPACK_9(a, b, c, d, e, f, g, h, i) a, b, c, d, e, f, g, h, i
+/* The names with each buffer at its place; the last is the struct. */
+#define AT(x, i) ((global void *)((global char *)(x) + places.at[i]))
+#define PLACED_2(a, b) AT(a, 0), b
+#define PLACED_3(a, b, c) AT(a, 0), AT(b, 1), c
+#define PLACED_4(a, b, c, d) AT(a, 0), AT(b, 1), AT(c, 2), d
+#define PLACED_5(a, b, c, d, e) AT(a, 0), AT(b, 1), AT(c, 2), AT(d, 3), e
+#define PLACED_6(a, b, c, d, e, f) AT(a, 0), AT(b, 1), AT(c, 2), AT(d, 3), AT(e, 4), f
+#define PLACED_7(a, b, c, d, e, f, g) PLACED_6(a, b, c, d, e, AT(f, 5)), g
+#define PLACED_8(a, b, c, d, e, f, g, h) PLACED_6(a, b, c, d, e, AT(f, 5)), AT(g, 6), h
+#define PLACED_9(a, b, c, d, e, f, g, h, i) \
+	PLACED_6(a, b, c, d, e, AT(f, 5)), AT(g, 6), AT(h, 7), i
+#define KERNEL(size, name, n, params, args) \
+	WORK void name##_work(const struct group group, UNPACK_##n params); \
+	kernel GROUP(size) void name(UNPACK_##n params, const struct places places) \
 	{ \
-		name##_work(THIS_GROUP, UNPACK args); \
+		name##_work(THIS_GROUP, PLACED_##n args); \
 	} \
-	WORK void name##_work(const struct group group, UNPACK params)
-#define KERNEL_LOCAL(size, name, locals, local_params, local_args, params, args) \
-	WORK void name##_work(const struct group group, UNPACK local_params, UNPACK params); \
-	kernel GROUP(size) void name(UNPACK params) \
+	WORK void name##_work(const struct group group, UNPACK_##n params)
+#define KERNEL_LOCAL(size, name, n_local, locals, local_params, local_args, n, params, args) \
+	WORK void name##_work(const struct group group, UNPACK_##n_local local_params, \
+		UNPACK_##n params); \
+	kernel GROUP(size) void name(UNPACK_##n params, const struct places places) \
 	{ \
-		UNPACK locals; \
-		name##_work(THIS_GROUP, UNPACK local_args, UNPACK args); \
+		UNPACK_##n_local locals; \
+		name##_work(THIS_GROUP, UNPACK_##n_local local_args, PLACED_##n args); \
 	} \
-	WORK void name##_work(const struct group group, UNPACK local_params, UNPACK params)
+	WORK void name##_work(const struct group group, UNPACK_##n_local local_params, \
+		UNPACK_##n params)
 
 #ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable

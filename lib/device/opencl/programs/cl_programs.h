@@ -29,7 +29,7 @@ enum cl_program_flags {
 	PROGRAM(reduce, 0) KERNEL(reduce, reduce, reduce) \
 	PROGRAM(gemm, WITH_CHAINS) KERNEL(gemm, gemm, gemm) \
 	PROGRAM(tile, WITH_CHAINS | TWO_TILES) KERNEL(tile_128, tile, gemm) \
-		KERNEL(tile_64, tile, gemm) \
+		KERNEL(tile_64, tile, gemm) KERNEL(tile_sum, tile, gemm) \
 	PROGRAM(thin, WITH_CHAINS) KERNEL(thin, thin, gemm) \
 	PROGRAM(window, WITH_CHAINS) KERNEL(window, window, window) \
 	PROGRAM(cube, 0) KERNEL(unfold, cube, cube) KERNEL(pool_cube, cube, cube) \

@@ -22,7 +22,7 @@ fv f_rare(int op, fv x, fv y)
 }
 
 /* o = f(op, a, b); the operator is the same for all work-items. */
-KERNEL(LS, elem_rare, (global const real *a, global const real *b, global real *o,
+KERNEL(LS, elem_rare, 4, (global const real *a, global const real *b, global real *o,
 	const struct elem_args p), (a, b, o, p))
 {
 	FOR_ROWS(p.r) {

@@ -23,7 +23,7 @@ float reduce_pair(int op, float x, float y)
 }
 
 /* Over the loops red_dim, for one result per work-group. */
-KERNEL_LOCAL(LS, reduce, (local float tmp[LS]), (local float *tmp), (tmp),
+KERNEL_LOCAL(LS, reduce, 1, (local float tmp[LS]), (local float *tmp), (tmp), 3,
 	(global const real *restrict x, global real *restrict o, const struct reduce_args p),
 	(x, o, p))
 {

@@ -13,7 +13,7 @@ float quantize(float x, float il, float ih, float ol, float oh, float top)
 }
 
 /* o = f(a, b, c, d, e) with broadcasting. */
-KERNEL(LS, elem_five, (global const real *a, global const real *b, global const real *c,
+KERNEL(LS, elem_five, 7, (global const real *a, global const real *b, global const real *c,
 	global const real *d, global const real *e, global real *o, const struct five_args p),
 	(a, b, c, d, e, o, p))
 {
@@ -36,7 +36,7 @@ KERNEL(LS, elem_five, (global const real *a, global const real *b, global const 
 /* A work-item for each (outer, inner). */
 #define FOR_AXES(p) FOR_ITEMS(col, (p).outer * (p).inner)
 
-KERNEL(LS, normalize_l2, (global const real *x, global real *o, const struct axis_args p),
+KERNEL(LS, normalize_l2, 3, (global const real *x, global real *o, const struct axis_args p),
 	(x, o, p))
 {
 	FOR_AXES(p) {
@@ -52,7 +52,7 @@ KERNEL(LS, normalize_l2, (global const real *x, global real *o, const struct axi
 	}
 }
 
-KERNEL(LS, lrn, (global const real *x, global real *o, const struct axis_args p), (x, o, p))
+KERNEL(LS, lrn, 3, (global const real *x, global real *o, const struct axis_args p), (x, o, p))
 {
 	FOR_AXES(p) {
 		int base = col / p.inner * p.n * p.inner + col % p.inner;
@@ -70,7 +70,7 @@ KERNEL(LS, lrn, (global const real *x, global real *o, const struct axis_args p)
 }
 
 /* x (batch, channels, kh, kw, h, w): each output is the sum of the products that fall on it. */
-KERNEL(LS, fold, (global const real *x, global real *o, const struct fold_args p), (x, o, p))
+KERNEL(LS, fold, 3, (global const real *x, global real *o, const struct fold_args p), (x, o, p))
 {
 	int n = p.batch * p.channels * p.oh;
 	for (int row = group.x; row < n; row += group.n) {
@@ -112,7 +112,7 @@ float activate(int op, float x, float clip)
  * of its row it is follows from the row's length.  GRU in two parts where the reset comes before
  * the product: CELL_GRU_RESET puts r * h into s2, CELL_GRU takes its product with R there.
  * Source: LSTMCell-4, GRUCell-3, RNNCell-1. */
-KERNEL(LS, cell, (global const real *xg, global const real *rg, global real *h, global real *s2,
+KERNEL(LS, cell, 7, (global const real *xg, global const real *rg, global real *h, global real *s2,
 	global real *out, global const uchar *len, const struct cell_args p),
 	(xg, rg, h, s2, out, len, p))
 {

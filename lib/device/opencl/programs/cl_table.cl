@@ -20,7 +20,7 @@
 	} \
 } while (0)
 
-KERNEL(LS, remap, (global const uchar *restrict a, global const uchar *restrict fill,
+KERNEL(LS, remap, 5, (global const uchar *restrict a, global const uchar *restrict fill,
 	global const int *restrict tab, global uchar *restrict o, const struct table_args p),
 	(a, fill, tab, o, p))
 {
@@ -29,7 +29,7 @@ KERNEL(LS, remap, (global const uchar *restrict a, global const uchar *restrict 
 
 enum { MIXED = 64 };   /* products of the taps of all dims but the innermost */
 
-KERNEL(LS, resample, (global const real *restrict a, global const int *restrict tab,
+KERNEL(LS, resample, 5, (global const real *restrict a, global const int *restrict tab,
 	global const float *restrict weight, global real *restrict o, const struct table_args p),
 	(a, tab, weight, o, p))
 {

@@ -47,10 +47,11 @@
 		PRODUCT(10, 2, T, ldb); \
 } while (0)
 
-KERNEL_LOCAL(GEMM_LS, thin, (local float ct[10 * NR]), (local float *ct), (ct),
+KERNEL_LOCAL(GEMM_LS, thin, 1, (local float ct[10 * NR]), (local float *ct), (ct), 9,
 	(global const float *restrict a, global const float *restrict b, global float *c,
 	global const float *p0, global const float *p1, global const float *p2,
-	global const float *p3, const struct gemm_args p), (a, b, c, p0, p1, p2, p3, p))
+	global const float *p3, global float *parts, const struct gemm_args p),
+	(a, b, c, p0, p1, p2, p3, parts, p))
 {
 	int n0 = group.x * NR, z = group.z, at = row_offset(z, p.n_batch, p.batch,
 									    p.bs);
@@ -68,30 +69,50 @@ KERNEL_LOCAL(GEMM_LS, thin, (local float ct[10 * NR]), (local float *ct), (ct),
 #else
 
 /* Of the GEMM_LS work-items, NR / 4 have four columns each, and that for parts of k, which are
- * summed up in local memory. */
+ * summed up in local memory.  With splits, groups share k out, too, as in cl_tile.cl. */
 #define THIN 4
 #define COLUMNS (NR / 4)
 #define PARTS (GEMM_LS / COLUMNS)
+#define AT_ONCE 4 /* loads under way */
 
-KERNEL_LOCAL(GEMM_LS, thin, (local float4 sum[GEMM_LS]), (local float4 *sum), (sum),
+/* Four of B's columns, place `at`. */
+float4 weights(global const real *b, bool is_half, int at)
+{
+#ifndef HALF
+	if (!is_half)
+		return *(global const float4 *)(b + at);
+#endif
+	return is_half ? vload_half4(0, (global const half *)b + at) : vld(b + at);
+}
+
+KERNEL_LOCAL(GEMM_LS, thin, 1, (local float4 sum[GEMM_LS]), (local float4 *sum), (sum), 9,
 	(global const real *restrict a, global const real *restrict b, global real *c,
 	global const real *p0, global const real *p1, global const real *p2,
-	global const real *p3, const struct gemm_args p), (a, b, c, p0, p1, p2, p3, p))
+	global const real *p3, global float *parts, const struct gemm_args p),
+	(a, b, c, p0, p1, p2, p3, parts, p))
 {
 	int l = LOCAL, j = l % COLUMNS * 4, n0 = group.x * NR;
-	int z = group.z, at = row_offset(z, p.n_batch, p.batch, p.bs) + n0 * p.k + j;
+	int split = group.z % p.splits, z = group.z / p.splits;
+	int end = min((split + 1) * p.k_chunk, p.k);
+	int at = row_offset(z, p.n_batch, p.batch, p.bs) + n0 * p.k + j;
 	float4 acc[THIN];
 	a += row_offset(z, p.n_batch, p.batch, p.as);
 	c += (size_t)z * p.m * p.n;
 	UNROLL for (int r = 0; r < THIN; r++)
 		acc[r] = (float4)(0.0f);
-	for (int k = l / COLUMNS; k < p.k; k += PARTS) {
-		float4 w = p.b_half ? vload_half4(0, (global const half *)b + at + k * NR)
-			: vld(b + at + k * NR);
-		UNROLL for (int r = 0; r < THIN; r++)
-			if (r < p.m)
-				acc[r] += ld(a, r * p.ars + k * p.acs) * w;
+	for (int k0 = split * p.k_chunk + l / COLUMNS; k0 < end; k0 += PARTS * AT_ONCE) {
+		float4 w[AT_ONCE];
+		UNROLL for (int i = 0; i < AT_ONCE; i++)
+			w[i] = weights(b, p.b_half, at + min(k0 + i * PARTS, end - 1) * NR);
+		UNROLL for (int i = 0; i < AT_ONCE; i++)
+			if (k0 + i * PARTS < end)
+				UNROLL for (int r = 0; r < THIN; r++)
+					if (r < p.m)
+						acc[r] += ld(a, r * p.ars + (k0 + i * PARTS) * p.acs)
+							* w[i];
 	}
+	int pitch = (p.n + 3) / 4;
+	global float4 *to = (global float4 *)parts + (size_t)group.z * p.m * pitch + (n0 + j) / 4;
 	UNROLL for (int r = 0; r < THIN; r++) {
 		if (r >= p.m)
 			break;
@@ -102,8 +123,10 @@ KERNEL_LOCAL(GEMM_LS, thin, (local float4 sum[GEMM_LS]), (local float4 *sum), (s
 			if (l < s * COLUMNS)
 				sum[l] += sum[l + s * COLUMNS];
 		}
-		if (l < COLUMNS)
+		if (l < COLUMNS && p.splits == 1)
 			PUT(r, sum[l]);
+		else if (l < COLUMNS && n0 + j < p.n)
+			to[r * pitch] = sum[l];
 	}
 }
 #endif

@@ -5,6 +5,13 @@
  * through local memory, which is there twice: while one part is multiplied, the next
  * is on its way in registers (4 elements of A and of B per item).
  *
+ * Where there are fewer tiles than the device can work on at once, the products are shared out,
+ * too (split-K): group z of batch z / splits sums those from k_chunk * (z % splits) on into
+ * `parts`, and the kernel tile_sum adds them up, in order, so that results are the same every time.
+ *
+ * Local memory is declared and read as vectors, and global memory where it is aligned: vload4 may be
+ * four loads, as it asks for the alignment of an element alone.
+ *
  * This text is compiled twice: tiles of 128 (RM 8, KB 8), and of 64 (RM 4, KB 16)
  * where large ones would leave units without work. */
 
@@ -31,11 +38,18 @@ typedef float4 mulv;
 #define to_mul convert_float4
 #endif
 
-/* Four elements x[i * s], none from n on. */
-float4 four(global const real *x, int s, int n)
+/* Four elements x[i * s], none from n on; `aligned`: with s == 1 they lie at a multiple of their size.
+ * One by one otherwise: a compiler makes one of two vector loads that differ in alignment alone, the
+ * slower. */
+float4 four(global const real *x, int s, int n, bool aligned)
 {
+#ifdef HALF
 	if (s == 1 && n >= 4)
 		return vld(x);
+#else
+	if (aligned && s == 1 && n >= 4)
+		return *(global const float4 *)x;
+#endif
 	float4 t = (float4)(0.0f);
 	t.x = n > 0 ? ld(x, 0) : 0.0f;
 	t.y = n > 1 ? ld(x, s) : 0.0f;
@@ -43,70 +57,98 @@ float4 four(global const real *x, int s, int n)
 	t.w = n > 3 ? ld(x, 3 * s) : 0.0f;
 	return t;
 }
+
+/* Do all vectors of a matrix with these strides, one of which is 1, lie at multiples of their size? */
+bool is_aligned(global const real *x, int rs, int cs)
+{
+	return ((size_t)x & 15) == 0 && ((rs == 1 ? cs : rs) & 3) == 0;
+}
+
+/* Where the column of an image is read for one product: channel, row and column of the window. */
+struct tap {
+	int c, y, x;
+};
+
+struct tap tap_of(int k, const struct gemm_args *q)
+{
+	int t = k / q->kw, c = t / q->kh;
+	return (struct tap){c, t - c * q->kh, k - t * q->kw};
+}
+
+/* t, `step` products on. */
+struct tap tap_after(struct tap t, struct tap step, const struct gemm_args *q)
+{
+	t.x += step.x;
+	t.y += step.y + (t.x >= q->kw);
+	t.x -= t.x >= q->kw ? q->kw : 0;
+	t.c += step.c + (t.y >= q->kh);
+	t.y -= t.y >= q->kh ? q->kh : 0;
+	return t;
+}
 #endif
 
 /* Four elements of a matrix X whose rows are tile rows and whose columns are products: along the
  * products where they are contiguous (`along`), else along the rows. */
-float4 NAME(take)(global const real *x, bool along, int rs, int cs, int rows, int cols)
+float4 NAME(take)(global const real *x, bool along, int rs, int cs, int rows, int cols, bool aligned)
 {
 	int l = get_local_id(0), r, k;
 	if (along) {
 		r = l / (KB / 4);
 		k = l % (KB / 4) * 4;
-		return four(x + r * rs + k * cs, cs, r < rows ? cols - k : 0);
+		return four(x + r * rs + k * cs, cs, r < rows ? cols - k : 0, aligned);
 	}
 	k = l / LANES;
 	r = l % LANES * 4;
-	return four(x + r * rs + k * cs, rs, k < cols ? rows - r : 0);
+	return four(x + r * rs + k * cs, rs, k < cols ? rows - r : 0, aligned);
 }
 
 /* The same of a packed matrix, (rows / 64, depth, 64), of reals or of f16; from row r0 and
  * product k0 on. */
-float4 NAME(take_packed)(global const real *x, bool is_half, int depth, int r0, int rows, int k0)
+float4 NAME(take_packed)(global const real *x, bool is_half, int depth, int r0, int rows, int k0, int end)
 {
 	int l = get_local_id(0), k = k0 + l / LANES, r = l % LANES * 4;
 	size_t at = (size_t)(r0 + r / 64 * 64) * depth + k * 64 + r % 64;
-	if (k >= depth || r / 64 * 64 >= rows)
+	if (k >= end || r / 64 * 64 >= rows)
 		return (float4)(0.0f);
-	return is_half ? vload_half4(0, (global const half *)x + at) : vld(x + at);
+	return is_half ? vload_half4(0, (global const half *)x + at) : four(x + at, 1, 4, true);
 }
 
-void NAME(put)(float4 x, bool along, local mul *t)
+void NAME(put)(float4 x, bool along, local mulv *to)
 {
 	int l = get_local_id(0);
 	mulv y = to_mul(x);
 	if (along) {
 		int r = l / (KB / 4), k = l % (KB / 4) * 4;
+		local mul *t = (local mul *)to;
 		t[k * TILE + r] = y.x;
 		t[(k + 1) * TILE + r] = y.y;
 		t[(k + 2) * TILE + r] = y.z;
 		t[(k + 3) * TILE + r] = y.w;
 	} else {
-		vstore4(y, 0, t + l * 4);
+		to[l] = y;
 	}
 }
 
-/* Columns l % LANES + LANES * i, i < 4, of product k0 + l / LANES of an image. */
-float4 NAME(take_image)(global const real *restrict x, const struct gemm_args *q, int k0,
-	int4 y0, int4 x0)
+/* Columns l % LANES + LANES * i, i < 4, of an image for the product `tap`; none unless k < end. */
+float4 NAME(take_image)(global const real *restrict x, const struct gemm_args *q, bool any,
+	struct tap tap, int4 y0, int4 x0)
 {
-	int k = k0 + (int)get_local_id(0) / LANES, t = k / q->kw, c = t / q->kh;
-	int4 y = y0 + (t - c * q->kh) * q->dh, w = x0 + (k - t * q->kw) * q->dw;
-	int4 at = (c * q->h + y) * q->w + w;
-	int4 in = k < q->k && y >= 0 && y < q->h && w >= 0 && w < q->w;
+	int4 y = y0 + tap.y * q->dh, w = x0 + tap.x * q->dw;
+	int4 at = (tap.c * q->h + y) * q->w + w;
+	int4 in = y >= 0 && y < q->h && w >= 0 && w < q->w;
 	float4 r;
-	r.x = in.x ? ld(x, at.x) : 0.0f;
-	r.y = in.y ? ld(x, at.y) : 0.0f;
-	r.z = in.z ? ld(x, at.z) : 0.0f;
-	r.w = in.w ? ld(x, at.w) : 0.0f;
+	r.x = any && in.x ? ld(x, at.x) : 0.0f;
+	r.y = any && in.y ? ld(x, at.y) : 0.0f;
+	r.z = any && in.z ? ld(x, at.z) : 0.0f;
+	r.w = any && in.w ? ld(x, at.w) : 0.0f;
 	return r;
 }
 
-void NAME(put_image)(float4 x, local mul *t)
+void NAME(put_image)(float4 x, local mulv *to)
 {
 	int l = get_local_id(0);
+	local mul *t = (local mul *)to + l / LANES * TILE + l % LANES;
 	mulv y = to_mul(x);
-	t += l / LANES * TILE + l % LANES;
 	t[0] = y.x;
 	t[LANES] = y.y;
 	t[2 * LANES] = y.z;
@@ -115,14 +157,20 @@ void NAME(put_image)(float4 x, local mul *t)
 
 kernel GROUP(256) void NAME(tile)(global const real *restrict a, global const real *restrict b,
 	global real *c, global const real *p0, global const real *p1, global const real *p2,
-	global const real *p3, const struct gemm_args p)
+	global const real *p3, global float *parts, const struct gemm_args p,
+	const struct places places)
 {
-	local mul at[2][KB * TILE], bt[2][KB * TILE];
-	int l = get_local_id(0), tx = l % 16, ty = l / 16, z = get_group_id(2);
+	local mulv at[2][KB * TILE / 4], bt[2][KB * TILE / 4];
+	int l = get_local_id(0), tx = l % 16, ty = l / 16;
+	int split = get_group_id(2) % p.splits, z = get_group_id(2) / p.splits;
+	int k_begin = split * p.k_chunk, k_end = min(k_begin + p.k_chunk, p.k);
 	int n0 = get_group_id(0) * TILE, m0 = get_group_id(1) * TILE;
 	int rows = p.m - m0, cols = p.n - n0;
 	bool along_a = !p.a_packed && p.acs == 1, along_b = p.b_mode == B_STRIDED && p.brs == 1;
 	float4 acc[RM][HV];
+	a = AT(a, 0);
+	b = AT(b, 1);
+	c = AT(c, 2);
 	a += row_offset(z, p.n_batch, p.batch, p.as);
 	int bz = row_offset(z, p.n_batch, p.batch, p.bs);
 	b = p.b_half ? (global const real *)((global const half *)b + bz) : b + bz;
@@ -131,25 +179,36 @@ kernel GROUP(256) void NAME(tile)(global const real *restrict a, global const re
 		a += m0 * p.ars;
 	if (p.b_mode == B_STRIDED)
 		b += n0 * p.bcs;
+	bool aligned_a = is_aligned(a, p.ars, p.acs), aligned_b = is_aligned(b, p.brs, p.bcs);
 	int4 n4 = n0 + l % LANES + (int4)(0, 1, 2, 3) * LANES, oh = n4 / p.ow;
 	int4 y0 = n4 < p.n ? oh * p.sh - p.ph : -(1 << 20), x0 = (n4 - oh * p.ow) * p.sw - p.pw;
+	struct tap tap = {0, 0, 0}, step = {0, 0, 0};
+	if (p.b_mode == B_IMAGE) {
+		tap = tap_of(k_begin + l / LANES, &p);
+		step = tap_of(KB, &p);
+	}
 	UNROLL for (int i = 0; i < RM; i++)
 		UNROLL for (int v = 0; v < HV; v++)
 			acc[i][v] = (float4)(0.0f);
-	for (int k0 = -KB, now = 0; k0 < p.k; k0 += KB, now ^= 1) {
+	for (int k0 = k_begin - KB, now = 0; k0 < k_end; k0 += KB, now ^= 1) {
 		/* the part after this one; the first turn only fetches */
-		int k1 = k0 + KB, left = p.k - k1;
+		int k1 = k0 + KB, left = k_end - k1;
 		float4 na, nb;
 		if (left > 0) {
-			na = p.a_packed ? NAME(take_packed)(a, false, p.k, m0, rows, k1)
-				: NAME(take)(a + k1 * p.acs, along_a, p.ars, p.acs, rows, left);
-			nb = p.b_mode == B_IMAGE ? NAME(take_image)(b, &p, k1, y0, x0)
-				: p.b_mode == B_PACKED
-				? NAME(take_packed)(b, p.b_half, p.k, n0, cols, k1)
-				: NAME(take)(b + k1 * p.brs, along_b, p.bcs, p.brs, cols, left);
+			na = p.a_packed ? NAME(take_packed)(a, false, p.k, m0, rows, k1, k_end)
+				: NAME(take)(a + k1 * p.acs, along_a, p.ars, p.acs, rows, left, aligned_a);
+			if (p.b_mode == B_IMAGE) {
+				nb = NAME(take_image)(b, &p, l / LANES < left, tap, y0, x0);
+				tap = tap_after(tap, step, &p);
+			} else {
+				nb = p.b_mode == B_PACKED
+					? NAME(take_packed)(b, p.b_half, p.k, n0, cols, k1, k_end)
+					: NAME(take)(b + k1 * p.brs, along_b, p.bcs, p.brs, cols, left,
+						aligned_b);
+			}
 		}
-		if (k0 >= 0) {
-			local const mul *ar = at[now ^ 1] + ty * 4, *br = bt[now ^ 1] + tx * 4;
+		if (k0 >= k_begin) {
+			local const mulv *ar = at[now ^ 1] + ty, *br = bt[now ^ 1] + tx;
 #if defined(HALF) && defined(cl_khr_fp16)
 			/* in f16 over one part, in f32 over all */
 			half4 part[RM][HV];
@@ -160,15 +219,18 @@ kernel GROUP(256) void NAME(tile)(global const real *restrict a, global const re
 #define part acc
 #endif
 			UNROLL for (int k = 0; k < KB; k++) {
-				mul ak[RM];
-				mulv bk[HV];
+				mulv ak[HV], bk[HV];
 				UNROLL for (int v = 0; v < HV; v++) {
-					vstore4(vload4(0, ar + k * TILE + v * 64), v, ak);
-					bk[v] = vload4(0, br + k * TILE + v * 64);
+					ak[v] = ar[k * (TILE / 4) + v * 16];
+					bk[v] = br[k * (TILE / 4) + v * 16];
 				}
-				UNROLL for (int i = 0; i < RM; i++)
-					UNROLL for (int v = 0; v < HV; v++)
-						part[i][v] += ak[i] * bk[v];
+				UNROLL for (int u = 0; u < HV; u++)
+					UNROLL for (int v = 0; v < HV; v++) {
+						part[u * 4][v] += ak[u].x * bk[v];
+						part[u * 4 + 1][v] += ak[u].y * bk[v];
+						part[u * 4 + 2][v] += ak[u].z * bk[v];
+						part[u * 4 + 3][v] += ak[u].w * bk[v];
+					}
 			}
 #if defined(HALF) && defined(cl_khr_fp16)
 			UNROLL for (int i = 0; i < RM; i++)
@@ -187,19 +249,56 @@ kernel GROUP(256) void NAME(tile)(global const real *restrict a, global const re
 		}
 		barrier(CLK_LOCAL_MEM_FENCE);
 	}
+	if (p.splits > 1) {
+		int pitch = (p.n + 3) / 4;
+		global float4 *to = (global float4 *)AT(parts, 7) + (size_t)get_group_id(2) * p.m * pitch;
+		UNROLL for (int i = 0; i < RM; i++)
+			UNROLL for (int v = 0; v < HV; v++) {
+				int m = m0 + i / 4 * 64 + ty * 4 + i % 4, n = n0 + v * 64 + tx * 4;
+				if (m < p.m && n < p.n)
+					to[m * pitch + n / 4] = acc[i][v];
+			}
+		return;
+	}
+	struct sources all;
+	sources_of(&all, p.at, AT(p0, 3), AT(p1, 4), AT(p2, 5), AT(p3, 6), z);
+	/* the chain is long: a loop over a copy, so that the sums above stay in registers */
+	float4 sum[RM * HV];
+	UNROLL for (int i = 0; i < RM; i++)
+		UNROLL for (int v = 0; v < HV; v++)
+			sum[i * HV + v] = acc[i][v];
+	PLAIN for (int j = 0; j < RM * HV; j++) {
+		int i = j / HV, v = j % HV;
+		int m = m0 + i / 4 * 64 + ty * 4 + i % 4, n = n0 + v * 64 + tx * 4;
+		struct sources s = row_of(&all, p.at, m);
+		if (m >= p.m || n >= p.n)
+			continue;
+		chain_apply(&sum[j], &p.chain, &s, n, p.n - n);
+		store(sum[j], c + (size_t)m * p.n + n, p.n - n);
+	}
+}
+
+#if TILE == 64
+/* The sums of all splits, four columns of a row an item, through the chain. */
+KERNEL(256, tile_sum, 7, (global const float4 *restrict parts, global real *c, global const real *p0,
+	global const real *p1, global const real *p2, global const real *p3, const struct gemm_args p),
+	(parts, c, p0, p1, p2, p3, p))
+{
+	int pitch = (p.n + 3) / 4, i = group.x * 256 + LOCAL, m = i / pitch, n = i % pitch * 4;
+	int z = group.z;
+	if (m >= p.m)
+		return;
+	parts += (size_t)z * p.splits * p.m * pitch + i;
+	float4 sum = parts[0];
+	for (int j = 1; j < p.splits; j++)
+		sum += parts[(size_t)j * p.m * pitch];
 	struct sources all;
 	sources_of(&all, p.at, p0, p1, p2, p3, z);
-	/* not unrolled, in spite of the registers: the chain is long */
-	PLAIN for (int i = 0; i < RM; i++)
-		PLAIN for (int v = 0; v < HV; v++) {
-			int m = m0 + i / 4 * 64 + ty * 4 + i % 4, n = n0 + v * 64 + tx * 4;
-			struct sources s = row_of(&all, p.at, m);
-			if (m >= p.m || n >= p.n)
-				continue;
-			chain_apply(&acc[i][v], &p.chain, &s, n, p.n - n);
-			store(acc[i][v], c + (size_t)m * p.n + n, p.n - n);
-		}
+	struct sources s = row_of(&all, p.at, m);
+	chain_apply(&sum, &p.chain, &s, n, p.n - n);
+	store(sum, c + ((size_t)z * p.m + m) * p.n + n, p.n - n);
 }
+#endif
 
 #undef NAME
 #undef RM

@@ -110,8 +110,8 @@ INLINE void put_places(local const float *t, global real *o, const struct window
 	}
 }
 
-KERNEL_LOCAL(LS, window, (local float t[WINDOW_LOCAL + VW], res[WINDOW_OUT + CV * VW]),
-	(local float *t, local float *res), (t, res),
+KERNEL_LOCAL(LS, window, 2, (local float t[WINDOW_LOCAL + VW], res[WINDOW_OUT + CV * VW]),
+	(local float *t, local float *res), (t, res), 8,
 	(global const real *restrict x, global const real *restrict w, global real *o,
 	global const real *p0, global const real *p1, global const real *p2,
 	global const real *p3, const struct window_args p), (x, w, o, p0, p1, p2, p3, p))
