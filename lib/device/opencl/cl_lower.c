@@ -162,21 +162,27 @@ void cl_loops_merge(struct cl_loops *l)
 
 size_t cl_rows_share(const struct cl_state *s, int64_t n_rows, int64_t inner, struct rows *r)
 {
-	int64_t total = n_rows * inner, step = (int64_t)s->shape.ls * s->shape.vw, chunk;
+	int64_t total = n_rows * inner, step = (int64_t)s->shape.ls * s->shape.vw;
+	int64_t units = (int64_t)s->place.units, chunk, rows;
 	if (s->shape.ls == 1) {
 		/* enough to outweigh what a work-group costs, and some groups per unit */
-		chunk = total / (4 * (int64_t)s->place.units);
+		chunk = total / (4 * units);
 		chunk = chunk < 1024 ? 1024 : chunk > 16384 ? 16384 : chunk;
 	} else {
-		chunk = 4 * step;
+		/* a group's rows come one after another: few, while units have room for groups */
+		chunk = total / (8 * units);
+		chunk = chunk < step ? step : chunk > 4 * step ? 4 * step : chunk;
 	}
 	chunk = (chunk + step - 1) / step * step;
 	*r = (struct rows){
 		.n = (int)n_rows, .inner = (int)inner, .rows = 1, .chunks = 1, .chunk = (int)chunk};
+	rows = inner ? chunk / inner : 1;
+	if (s->shape.ls > 1 && rows > n_rows / (16 * units))
+		rows = n_rows / (16 * units);
 	if (inner > chunk)
 		r->chunks = (int)((inner + chunk - 1) / chunk);
 	else
-		r->rows = inner ? (int)(chunk / inner) : 1;
+		r->rows = rows > 1 ? (int)rows : 1;
 	return (size_t)((n_rows + r->rows - 1) / r->rows) * (size_t)r->chunks;
 }
 

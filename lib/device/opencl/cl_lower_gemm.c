@@ -30,7 +30,7 @@ static void split_products(const struct cl_state *s, struct gemm_args *a, size_t
 			   int step)
 {
 	enum { MOST = 16 };
-	int64_t n = n_groups ? (int64_t)(2 * s->place.units / n_groups) : 1;
+	int64_t n = n_groups ? (int64_t)(4 * s->place.units / n_groups) : 1;
 	n = n < a->k / least ? n : a->k / least;
 	n = n < MOST ? n : MOST;
 	a->splits = 1;
