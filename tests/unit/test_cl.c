@@ -156,6 +156,13 @@ static const struct sample samples[] = {
 	{"MatMul", "opset1", "transpose_a=true transpose_b=true", "f32c[50,20] f32[33,50]", 1, 0},
 	{"MatMul", "opset1", "transpose_a=false transpose_b=true", "f32[1,650] f16c[700,650]", 1,
 	 0},
+	/* products shared out between groups, rows few and many, where a GPU has units left */
+	{"MatMul", "opset1", "transpose_a=false transpose_b=true", "f32[2,1100] f32c[70,1100]", 1,
+	 0},
+	{"MatMul", "opset1", "transpose_a=false transpose_b=true", "f32[3,1100] f16c[67,1100]", 1,
+	 0},
+	{"MatMul", "opset1", "transpose_a=false transpose_b=true", "f32[2,20,515] f32[2,30,515]", 1,
+	 0},
 	{"MatMul", "opset1", "transpose_a=false transpose_b=true", "f32[1,9,64] f16c[130,64]", 1,
 	 0},
 	{"MatMul", "opset1", "transpose_a=false transpose_b=true", "f32[30,64] f16c[130,64]", 1, 0},

@@ -106,7 +106,7 @@ static void test_transfers(const char *pinned)
 {
 	struct device_list l;
 	struct err e = ERR_INIT;
-	struct devmem *base = NULL, *a = NULL, *b = NULL;
+	struct devmem *base = NULL, *a = NULL, *b = NULL, *c = NULL;
 	unsigned char src[10000], dst[10000] = {0};
 	int up = 0, down = 0;
 	for (size_t i = 0; i < sizeof src; i++)
@@ -121,8 +121,15 @@ static void test_transfers(const char *pinned)
 	tap(d->align >= 64 && !(d->align & (d->align - 1)), "alignment %zu", d->align);
 	size_t n = sizeof src, skip = d->align;
 	bool ok = !k->alloc(d, 1 << 20, &base, &e);
+	/* the third is a view of a view */
 	ok = ok && !k->view(d, base, skip * 3, n, &a, &e) &&
-	     !k->view(d, base, skip * 4, n - skip, &b, &e);
+	     !k->view(d, base, skip, 2 * skip + n, &c, &e) &&
+	     !k->view(d, c, skip * 3, n - skip, &b, &e);
+	/* what a view needs of the others is its own */
+	if (ok) {
+		k->release(d, c);
+		k->release(d, base);
+	}
 	ok = ok && !k->upload(d, a, src, n, set_flag, &up, &e);
 	ok = ok && !k->download(d, b, dst, n - skip, set_flag, &down, &e) && !k->flush(d, &e);
 	ok = ok && wait_flag(&up) && wait_flag(&down) && !k->finish(d, &e);
@@ -130,7 +137,6 @@ static void test_transfers(const char *pinned)
 	    e.msg);
 	k->release(d, b);
 	k->release(d, a);
-	k->release(d, base);
 	err_clear(&e);
 	base = NULL;
 	tap(k->alloc(d, (size_t)1 << 60, &base, &e) && e.code == ST_RUNTIME && !base,

@@ -80,15 +80,15 @@ struct cl_state {
 	struct cl_const *consts; /* uploaded and packed constants */
 	size_t n_consts, cap_consts;
 	struct cl_pinned *pinned;
-	pthread_mutex_t lock;  /* of what follows up to `lost` */
-	pthread_cond_t idle;   /* n_transfers became 0 */
-	pthread_cond_t more;   /* for the waiter */
-	pthread_t waiter;      /* looks for the end of pinned transfers; started with the first */
+	pthread_mutex_t lock; /* of what follows up to `lost` */
+	pthread_cond_t idle;  /* n_transfers became 0 */
+	pthread_cond_t more;  /* for the waiter */
+	pthread_t waiter;     /* looks for the end of pinned transfers; started with the first */
 	bool has_waiter, waiter_quits;
 	struct cl_transfer *waited; /* in the order of the queue */
-	unsigned n_transfers;  /* whose end has not been noticed yet */
-	cl_int lost;           /* what a command that failed late had to say */
-	cl_mem temp[CL_TEMPS]; /* shared by the steps, which run one after another */
+	unsigned n_transfers;       /* whose end has not been noticed yet */
+	cl_int lost;                /* what a command that failed late had to say */
+	cl_mem temp[CL_TEMPS];      /* shared by the steps, which run one after another */
 	size_t temp_bytes[CL_TEMPS];
 	/* (n_timed) events whose time nobody has asked for yet: of launches where `direct`, else pairs,
 	 * of a batch's first launch and its end */
@@ -218,7 +218,8 @@ int cl_lower_refuse(struct cl_lowering *p, const char *fmt, ...) PRINTF_LIKE(2, 
 void cl_lower_buf(struct cl_launch *l, enum cl_ref_kind kind, int port);
 /* Zeroed data of the lowering's own: *port is what REF_BLOB calls it. */
 void *cl_lower_blob(struct cl_lowering *p, size_t bytes, int *port);
-int cl_lower_temp(struct cl_lowering *p, size_t bytes); /* its number for REF_TEMP, below CL_PARTS */
+int cl_lower_temp(struct cl_lowering *p,
+		  size_t bytes); /* its number for REF_TEMP, below CL_PARTS */
 /* Work-items for n independent pieces, LS in a group. */
 size_t cl_lower_groups(const struct cl_state *s, int64_t n);
 /* An operand as matrices: rows x cols with strides, and batch dims before them. */
@@ -273,18 +274,20 @@ int cl_const_get(struct cl_state *s, const struct tensor *t, const struct cl_con
 void cl_const_keep(struct cl_state *s, cl_mem mem);
 void cl_consts_release(struct cl_state *s);
 
-/* ---- cl_step.c ---- */
+/* ---- cl_launch.c ---- */
 
 /* Start one kernel: buffers, arguments, groups. */
 int cl_launch_run(struct cl_state *s, const struct cl_launch *l, cl_kernel kernel,
 		  const struct cl_span *buf, struct err *e) MUST_CHECK;
 
-/* The memory that steps share while they run. */
-void cl_temps_release(struct cl_state *s);
 /* What was launched since the last time is a batch, whose end busy_s will ask for. */
 void cl_batch_end(struct cl_state *s);
 /* Seconds of launches (direct) or batches since the last call. */
 double cl_busy(struct device *d);
+/* ---- cl_step.c ---- */
+
+/* The memory that steps share while they run. */
+void cl_temps_release(struct cl_state *s);
 bool cl_step_supports(struct device *d, const struct step_spec *s, char *why, size_t cap);
 bool cl_step_fuses(struct device *d, const struct step_spec *s);
 int cl_step_prepare(struct device *d, const struct step_spec *s, struct step **out, struct err *e);

@@ -26,8 +26,8 @@ static size_t parts(int64_t n, int64_t size)
 
 /* On a GPU: where there are fewer work-groups than its units can hold, the products are split.  A
  * split costs a launch and a pass over its sums, so both parts and products are not few. */
-static void split_products(const struct cl_state *s, struct gemm_args *a, size_t n_groups, int least,
-			   int step)
+static void split_products(const struct cl_state *s, struct gemm_args *a, size_t n_groups,
+			   int least, int step)
 {
 	enum { MOST = 16 };
 	int64_t n = n_groups ? (int64_t)(4 * s->place.units / n_groups) : 1;
