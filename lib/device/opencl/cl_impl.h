@@ -276,8 +276,8 @@ void cl_consts_release(struct cl_state *s);
 
 /* ---- cl_launch.c ---- */
 
-/* Start one kernel: buffers, arguments, groups. */
-int cl_launch_run(struct cl_state *s, const struct cl_launch *l, cl_kernel kernel,
+/* Start one kernel: buffers, arguments (whose places it sets), groups. */
+int cl_launch_run(struct cl_state *s, struct cl_launch *l, cl_kernel kernel,
 		  const struct cl_span *buf, struct err *e) MUST_CHECK;
 
 /* What was launched since the last time is a batch, whose end busy_s will ask for. */

@@ -85,21 +85,18 @@ static int start_copy(struct cl_state *s, const struct cl_launch *l, const struc
 				   l->copy_bytes, 0, NULL, wanted);
 }
 
-static int set_arguments(const struct cl_launch *l, cl_kernel kernel, const struct cl_span *buf)
+static int set_arguments(struct cl_launch *l, cl_kernel kernel, const struct cl_span *buf)
 {
-	struct places places = {{0}};
 	cl_int rc = 0;
 	cl_uint n = 0;
 	for (; !rc && n < (cl_uint)l->n_buf; n++) {
-		places.at[n] = (long)buf[n].offset;
+		l->args.places.at[n] = (long)buf[n].offset;
 		rc = clSetKernelArg(kernel, n, sizeof(cl_mem), &buf[n].mem);
 	}
-	if (!rc)
-		rc = clSetKernelArg(kernel, n, cl_kernel_args(l->kernel), &l->args);
-	return rc ? rc : clSetKernelArg(kernel, n + 1, sizeof places, &places);
+	return rc ? rc : clSetKernelArg(kernel, n, cl_kernel_args(l->kernel), &l->args);
 }
 
-int cl_launch_run(struct cl_state *s, const struct cl_launch *l, cl_kernel kernel,
+int cl_launch_run(struct cl_state *s, struct cl_launch *l, cl_kernel kernel,
 		  const struct cl_span *buf, struct err *e)
 {
 	cl_int rc = 0;

@@ -48,7 +48,8 @@ struct chain {
 };
 
 /* Where each buffer of a launch begins, in bytes: values share the device's memory.  Without sub-buffers:
- * NVIDIA's driver crashes in the release of some that overlap. */
+ * NVIDIA's driver crashes in the release of some that overlap.  Each struct of
+ * arguments begins with it. */
 enum { CL_BUFS = 8 };
 struct places {
 	long at[CL_BUFS];
@@ -66,6 +67,7 @@ struct rows {
 /* o[...] = op(a[...], b[...], c[...]); o is dense and row-major.  Kernel `elem` applies a
  * chain to its first input instead. */
 struct elem_args {
+	struct places places;
 	struct rows r;
 	int op, n_in;        /* Select: log of the size of an element */
 	int rank;            /* loops above the innermost, outermost first */
@@ -79,6 +81,7 @@ struct elem_args {
 
 /* o[out + sum i*so] = a[in + sum i*si] */
 struct move_args {
+	struct places places;
 	struct rows r;
 	int log;             /* size of an element: 1 << log bytes */
 	int rank;
@@ -89,18 +92,21 @@ struct move_args {
 
 /* data (batch, outer, axis, n), indices (batch, n_idx) -> (batch, outer, n_idx, n) */
 struct gather_args {
+	struct places places;
 	struct rows r;       /* rows: batch * outer * n_idx, inner: n */
 	int log, outer, axis, n_idx;
 	int code;            /* of the indices */
 };
 
 struct range_args {
+	struct places places;
 	int n;
 	int start, step, to; /* enum elem_code of start, step and the result */
 };
 
 /* One result for each of r.n places; reduced over the loops red. */
 struct reduce_args {
+	struct places places;
 	int n, op;           /* results; enum reduce_op */
 	int rank, dim[ND], stride[ND];
 	int n_red, red_dim[ND], red_stride[ND];   /* the last one is the innermost */
@@ -111,6 +117,7 @@ enum reduce_op { R_SUM, R_PROD, R_MIN, R_MAX, R_L1, R_L2, R_AND, R_OR };
 
 /* x (outer, n, inner), softmax and its logarithm over n; MVN has inner == 1. */
 struct norm_args {
+	struct places places;
 	int n_rows, n, inner;
 	int log;             /* softmax: its logarithm */
 	int causal;          /* softmax: place i of every so many rows sees i + 1 elements; 0: all */
@@ -126,6 +133,7 @@ struct norm_args {
  * product of the weights A (m,k), k = (channel, kh, kw), and an image (channels,h,w) that is
  * seen through the window as B (k,n), n = (oh, ow). */
 struct gemm_args {
+	struct places places;
 	int m, n, k;
 	int a_packed, b_mode;          /* enum b_mode */
 	int b_half;                    /* B is packed as f16 */
@@ -145,6 +153,7 @@ enum b_mode { B_STRIDED, B_PACKED, B_IMAGE };
 /* Depthwise convolution and pooling: a plane (h,w) -> (oh,ow) for each of n planes,
  * in tiles of (th,tw), then the chain.  */
 struct window_args {
+	struct places places;
 	int planes, channels;          /* plane p has the weights of channel p % channels */
 	int h, w, oh, ow, kh, kw;
 	int sh, sw, ph, pw, dh, dw;
@@ -156,6 +165,7 @@ struct window_args {
 };
 /* Windows in three dimensions, the outermost first. */
 struct cube_args {
+	struct places places;
 	struct rows r;
 	int in[3], out[3], k[3], s[3], p[3], d[3];   /* window, strides, padding in front, dilations */
 	int op;                        /* enum window_op */
@@ -166,6 +176,7 @@ enum window_op { W_DEPTHWISE, W_MAX, W_AVG, W_AVG_ALL };
  * that fills (filled), or zero.  dim d of o has dim[d] times taps[d] entries from table
  * place at[d] on; resampling adds up the products of their weights. */
 struct table_args {
+	struct places places;
 	struct rows r;
 	int log;                       /* size of an element */
 	int rank;                      /* dims above the innermost */
@@ -175,6 +186,7 @@ struct table_args {
 
 /* Operators that look at indices, and those along one axis of (outer, n, inner). */
 struct index_args {
+	struct places places;
 	int op;                        /* enum op_scatter; TopK: bits of enum topk_bits */
 	int log, code;                 /* size of an element, its enum elem_code */
 	int idx_code;                  /* of indices, also those that are a result */
@@ -189,6 +201,7 @@ enum topk_bits { TOPK_MAX = 1, TOPK_BY_INDEX = 2 };
 
 /* x (outer, n, inner) with statistics over n, or over a window of n. */
 struct axis_args {
+	struct places places;
 	int outer, n, inner;
 	int size, add;                 /* LRN: window; NormalizeL2: eps is added, not a limit */
 	float alpha, beta, bias;
@@ -196,6 +209,7 @@ struct axis_args {
 
 /* FakeQuantize (levels) and BatchNormInference: five inputs. */
 struct five_args {
+	struct places places;
 	struct rows r;
 	int rank, dim[ND], stride[5][ND], inner[5];
 	int levels;
@@ -204,6 +218,7 @@ struct five_args {
 
 /* One step of a recurrent cell: gates (batch, rows, hidden) -> h, c. */
 struct cell_args {
+	struct places places;
 	int kind;                      /* enum cell_kind */
 	int batch, hidden, act[3];     /* enum elem_op */
 	float clip;
@@ -220,5 +235,6 @@ enum cell_kind { CELL_LSTM, CELL_RNN, CELL_GRU, CELL_GRU_RESET, CELL_GRU_BEFORE 
 /* The products of a transposed convolution, (channels, kh, kw) of (h,w), added up where they
  * fall: (channels, oh, ow). */
 struct fold_args {
+	struct places places;
 	int channels, h, w, oh, ow, kh, kw, sh, sw, ph, pw, dh, dw, batch;
 };

@@ -64,19 +64,19 @@ struct group {
 #define UNPACK_8(a, b, c, d, e, f, g, h) a, b, c, d, e, f, g, h
 #define UNPACK_9(a, b, c, d, e, f, g, h, i) a, b, c, d, e, f, g, h, i
 /* The names with each buffer at its place; the last is the struct. */
-#define AT(x, i) ((global void *)((global char *)(x) + places.at[i]))
-#define PLACED_2(a, b) AT(a, 0), b
-#define PLACED_3(a, b, c) AT(a, 0), AT(b, 1), c
-#define PLACED_4(a, b, c, d) AT(a, 0), AT(b, 1), AT(c, 2), d
-#define PLACED_5(a, b, c, d, e) AT(a, 0), AT(b, 1), AT(c, 2), AT(d, 3), e
-#define PLACED_6(a, b, c, d, e, f) AT(a, 0), AT(b, 1), AT(c, 2), AT(d, 3), AT(e, 4), f
-#define PLACED_7(a, b, c, d, e, f, g) PLACED_6(a, b, c, d, e, AT(f, 5)), g
-#define PLACED_8(a, b, c, d, e, f, g, h) PLACED_6(a, b, c, d, e, AT(f, 5)), AT(g, 6), h
-#define PLACED_9(a, b, c, d, e, f, g, h, i) \
-	PLACED_6(a, b, c, d, e, AT(f, 5)), AT(g, 6), AT(h, 7), i
+#define AT(x, i) ((global void *)((global char *)(x) + p.places.at[i]))
+#define PLACED_2(a, p) AT(a, 0), p
+#define PLACED_3(a, b, p) AT(a, 0), AT(b, 1), p
+#define PLACED_4(a, b, c, p) AT(a, 0), AT(b, 1), AT(c, 2), p
+#define PLACED_5(a, b, c, d, p) AT(a, 0), AT(b, 1), AT(c, 2), AT(d, 3), p
+#define PLACED_6(a, b, c, d, e, p) AT(a, 0), AT(b, 1), AT(c, 2), AT(d, 3), AT(e, 4), p
+#define PLACED_7(a, b, c, d, e, f, p) PLACED_6(a, b, c, d, e, AT(f, 5)), p
+#define PLACED_8(a, b, c, d, e, f, g, p) PLACED_6(a, b, c, d, e, AT(f, 5)), AT(g, 6), p
+#define PLACED_9(a, b, c, d, e, f, g, h, p) \
+	PLACED_6(a, b, c, d, e, AT(f, 5)), AT(g, 6), AT(h, 7), p
 #define KERNEL(size, name, n, params, args) \
 	WORK void name##_work(const struct group group, UNPACK_##n params); \
-	kernel GROUP(size) void name(UNPACK_##n params, const struct places places) \
+	kernel GROUP(size) void name(UNPACK_##n params) \
 	{ \
 		name##_work(THIS_GROUP, PLACED_##n args); \
 	} \
@@ -84,7 +84,7 @@ struct group {
 #define KERNEL_LOCAL(size, name, n_local, locals, local_params, local_args, n, params, args) \
 	WORK void name##_work(const struct group group, UNPACK_##n_local local_params, \
 		UNPACK_##n params); \
-	kernel GROUP(size) void name(UNPACK_##n params, const struct places places) \
+	kernel GROUP(size) void name(UNPACK_##n params) \
 	{ \
 		UNPACK_##n_local locals; \
 		name##_work(THIS_GROUP, UNPACK_##n_local local_args, PLACED_##n args); \

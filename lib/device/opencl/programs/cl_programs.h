@@ -63,6 +63,7 @@ enum cl_program_id {
 
 /* The last argument of a kernel: a struct of cl_args.cl. */
 union cl_args {
+	struct places places; /* of each */
 	struct elem_args elem;
 	struct move_args move;
 	struct gather_args gather;

@@ -157,8 +157,7 @@ void NAME(put_image)(float4 x, local mulv *to)
 
 kernel GROUP(256) void NAME(tile)(global const real *restrict a, global const real *restrict b,
 	global real *c, global const real *p0, global const real *p1, global const real *p2,
-	global const real *p3, global float *parts, const struct gemm_args p,
-	const struct places places)
+	global const real *p3, global float *parts, const struct gemm_args p)
 {
 	local mulv at[2][KB * TILE / 4], bt[2][KB * TILE / 4];
 	int l = get_local_id(0), tx = l % 16, ty = l / 16;
