@@ -29,6 +29,10 @@ void cpu_window_range(const struct window *g, int d, int64_t t, int64_t *lo, int
 
 /* A piece of a convolution of tensors with channels behind pixels: it reads pixels from .. from + n_in - 1 of an image and
  * writes pixels at .. at + n - 1. */
+/* Part `at` of `of` of a group's output channels: tasks of threads where there are fewer slices than these.  {0, 1}: all. */
+struct channel_part {
+	int at, of;
+};
 struct window_slice {
 	int64_t from, n_in, at, n;
 	size_t scratch; /* bytes that a run needs */

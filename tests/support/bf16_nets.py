@@ -133,6 +133,22 @@ def squeezed(name, images):
     m.save()
 
 
+def strip(name):
+    """Images of one row of tiles of minimal filtering, so that threads can only share channels: limits, a sum, an operator of its own."""
+    m, x = Model(name), (1, 64, 2, 47)
+    layer, conv_of = layer_of(m)
+
+    def three(tag, at, cin, cout):
+        return layer("Convolution", (1, cout, 2, 47), at, m.const(tag, "f32", weights(cout, cin, 3, 3) / (9 * cin) ** 0.5), strides="1,1",
+                     dilations="1,1", pads_begin="1,1", pads_end="1,1", auto_pad="explicit")
+    start = layer("ReLU", x, conv_of(m.layer("Parameter", "x", "f32", x), x, 64))
+    at = layer("ReLU", (1, 160, 2, 47), three("wider", start, 64, 160))
+    at = layer("Add", x, three("narrower", at, 160, 64), start)
+    at = layer("Sigmoid", x, three("same", layer("ReLU", x, at), 64, 64))
+    m.result(conv_of(at, x, 24))
+    m.save()
+
+
 def limited(name, unary, **data):
     """What MobileNets repeat: wider, depthwise, narrower, each but the last with an operator behind it, and the sum with the input."""
     m, x, wide = Model(name), (2, 24, 15, 17), (2, 72, 15, 17)
@@ -348,6 +364,7 @@ pooled("pooled_volume", (2, 8, 7, 12, 13), (3, 3, 3), (1, 2, 1), (1, 1, 1))
 turned_tokens("tokens", False)
 turned_tokens("tokens_too", True)
 resized("resized")
+strip("strip")
 stacked("stacked")
 # One dimension of a stack of products is 0.
 for name, a, b, out in (("no_columns", (2, 8, 4), (2, 4, 0), (2, 8, 0)), ("no_depth", (2, 8, 0), (2, 0, 4), (2, 8, 4)),
@@ -358,4 +375,4 @@ NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "line", "v
          "few", "pairs", "keys", "empty", "hollow", "no_columns", "no_depth", "no_rows", "no_stack", "found",
          "joined", "joined_plain", "sliced", "sliced_plain", "squeezed", "squeezed_two",
          "clamped", "hswish", "enlarged", "enlarged_apart", "enlarged_volume", "normed", "normed_plain", "normed_volume", "normed_line", "pooled", "pooled_beside", "pooled_apart", "pooled_volume",
-         "tokens", "tokens_too", "resized", "stacked"] + RECURRENT
+         "tokens", "tokens_too", "resized", "strip", "stacked"] + RECURRENT

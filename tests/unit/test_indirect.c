@@ -200,8 +200,9 @@ static double worst_of(const struct window *g, const float *x, const float *w, c
 	return worst / sqrt((double)(g->taps * g->cin));
 }
 
-/* Each slice has nothing but its own pixels, and writes all of them once. */
-static bool run_slices(const struct indirect *m, const struct window *g, const float *x, float *y)
+/* Each slice has nothing but its own pixels, and writes all of them once, in parts of the channels. */
+static bool run_slices(const struct indirect *m, const struct window *g, int parts, const float *x,
+		       float *y)
 {
 	int64_t next = 0, cin = g->groups * g->cin;
 	bool whole = true;
@@ -210,7 +211,9 @@ static bool run_slices(const struct indirect *m, const struct window *g, const f
 		float *in = mem_copy(x + s.from * cin, (size_t)(s.n_in * cin), sizeof *in);
 		void *scratch = aligned_alloc(64, (s.scratch + 63) / 64 * 64);
 		memset(scratch, 0xff, s.scratch);
-		indirect_run(m, i, in, y + s.at * g->groups * g->cout, scratch);
+		for (int j = 0; j < parts; j++)
+			indirect_run(m, i, (struct channel_part){j, parts}, in,
+				     y + s.at * g->groups * g->cout, scratch);
 		whole = whole && s.at == next;
 		next = s.at + s.n;
 		free(scratch);
@@ -231,7 +234,8 @@ static void check(const struct shape *s, int n_threads)
 	struct cpu_ctx *ctx = cpu_ctx_new(pool, packs);
 	const struct indirect_spec spec = {.g = g, .weights = &t, .bias = bias, .lo = -2, .hi = 3};
 	struct indirect *m = indirect_new(&spec, ctx);
-	bool whole = run_slices(m, &g, x, y);
+	int parts = indirect_parts(m) < n_threads ? indirect_parts(m) : n_threads;
+	bool whole = run_slices(m, &g, parts, x, y);
 	double worst = worst_of(&g, x, w, bias, y, -2, 3);
 	tap(whole && worst < 2e-6, "%s, %d thread%s, level %d: %.1e", s->name, n_threads,
 	    n_threads == 1 ? "" : "s", cpu_level, worst);

@@ -95,9 +95,9 @@ static double worst_of(const struct window *g, const float *x, const float *w, c
 	return worst / sqrt((double)(g->taps * g->cin));
 }
 
-/* Each slice has nothing but its own pixels, and writes all of them once. */
-static bool run_slices(const struct winograd_pixels *c, const struct window *g, const float *x,
-		       float *y)
+/* Each slice has nothing but its own pixels, and writes all of them once, in parts of the channels. */
+static bool run_slices(const struct winograd_pixels *c, const struct window *g, int parts,
+		       const float *x, float *y)
 {
 	int64_t next = 0, cin = g->groups * g->cin;
 	bool whole = true;
@@ -106,7 +106,9 @@ static bool run_slices(const struct winograd_pixels *c, const struct window *g, 
 		float *in = mem_copy(x + s.from * cin, (size_t)(s.n_in * cin), sizeof *in);
 		void *scratch = aligned_alloc(64, (s.scratch + 63) / 64 * 64);
 		memset(scratch, 0xff, s.scratch);
-		winograd_pixels_run(c, i, in, y + s.at * g->groups * g->cout, scratch);
+		for (int j = 0; j < parts; j++)
+			winograd_pixels_run(c, i, (struct channel_part){j, parts}, in,
+					    y + s.at * g->groups * g->cout, scratch);
 		whole = whole && s.at == next;
 		next = s.at + s.n;
 		free(scratch);
@@ -130,7 +132,8 @@ static void check(const struct shape *s, int m, int n_threads)
 		.g = g, .m = m, .weights = &t, .bias = bias, .lo = -2, .hi = 3};
 	struct winograd_pixels *c = winograd_pixels_new(&spec, ctx);
 	float *y = MEM_NEWN(float, (size_t)(g.out_plane * g.groups * g.cout));
-	bool whole = winograd_pixels_does(&g) && run_slices(c, &g, x, y);
+	int parts = winograd_pixels_parts(c) < n_threads ? winograd_pixels_parts(c) : n_threads;
+	bool whole = winograd_pixels_does(&g) && run_slices(c, &g, parts, x, y);
 	double worst = worst_of(&g, x, w, bias, y, -2, 3);
 	tap(whole && worst < 5e-6, "%s, F(%d), %d thread%s, level %d: %.1e", s->name, m, n_threads,
 	    n_threads == 1 ? "" : "s", cpu_level, worst);

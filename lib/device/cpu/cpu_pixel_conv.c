@@ -173,16 +173,40 @@ struct window_slice pixel_conv_slice(const struct pixel_step *s, int i)
 			     : onednn_conv_slice(s->conv, i);
 }
 
-int pixel_conv_run(struct pixel_step *s, int i, const void *x, void *y, void *scratch,
-		   struct err *e)
+int pixel_conv_run(struct pixel_step *s, int i, struct channel_part part, const void *x, void *y,
+		   void *scratch, struct err *e)
 {
 	if (s->winograd)
-		winograd_pixels_run(s->winograd, i, x, y, scratch);
+		winograd_pixels_run(s->winograd, i, part, x, y, scratch);
 	else if (s->indirect)
-		indirect_run(s->indirect, i, x, y, scratch);
+		indirect_run(s->indirect, i, part, x, y, scratch);
 	else
 		return onednn_conv_run(s->conv, i, x, y, scratch, e);
 	return 0;
+}
+
+/* Every part makes its input ready anew, which takes as long as so many output channels. */
+enum { READY_WINOGRAD = 12, READY_INDIRECT = 2 };
+
+/* In how many parts of their output channels slices are worked on, where there are fewer of them than threads. */
+static int choose_parts(const struct pixel_step *s)
+{
+	int64_t tasks = s->g.batch * pixel_conv_slices(s), threads = s->ctx->n_threads;
+	int most = s->winograd   ? winograd_pixels_parts(s->winograd)
+		   : s->indirect ? indirect_parts(s->indirect)
+				 : 1;
+	double ready = (double)(s->winograd ? READY_WINOGRAD : READY_INDIRECT) / (double)s->g.cout,
+	       least = INFINITY;
+	int best = 1;
+	for (int parts = 1; parts <= most && parts <= threads; parts++) {
+		int64_t rounds = (tasks * parts + threads - 1) / threads;
+		double t = (double)rounds * (1 / (double)parts + ready);
+		if (t < least * 0.95) {
+			least = t;
+			best = parts;
+		}
+	}
+	return best;
 }
 
 /* Weights as codes, their scales, and the convolution. */
@@ -283,6 +307,7 @@ int pixel_conv_init(struct pixel_step *s, const struct step_spec *spec, struct f
 		s->x.pixels = true;
 		s->direct = take_codes(part, node + (bias != NULL), &s->codes);
 		int rc = has_program(s, n, part) ? codes_conv(s, n, bias, e) : 0;
+		s->parts = 1;
 		if (rc != 0)
 			return rc;
 		part->code = whole;
@@ -290,5 +315,7 @@ int pixel_conv_init(struct pixel_step *s, const struct step_spec *spec, struct f
 	if (s->elem == EL_I8 && !pixels_pay(n->graph))
 		return 0;
 	s->x = pixels_form(s->elem == EL_BF16 ? EL_BF16 : EL_F32);
-	return plain_conv_with(s, n, part, bias, e);
+	int rc = plain_conv_with(s, n, part, bias, e);
+	s->parts = rc > 0 ? choose_parts(s) : 1;
+	return rc;
 }

@@ -131,32 +131,71 @@ static void slice_output(const struct pixel_run *r, int64_t image, const struct 
 				 s->shape.pixels);
 }
 
+static struct mem_form sums_form(const struct pixel_step *s)
+{
+	return s->direct ? s->codes : pixels_form(EL_F32);
+}
+
+/* Does the convolution write where the output lies? */
+static bool writes_there(const struct pixel_run *r)
+{
+	const struct mem_form sums = sums_form(r->s);
+	return same_grid(&r->y, &sums) && (!r->s->direct || !r->s->has_program);
+}
+
+/* Floats that slice_output needs. */
+static int64_t output_floats(const struct pixel_step *s)
+{
+	int64_t n = pixel_program_tile(&s->shape), floats = n * s->shape.channels;
+	floats = floats > PIXEL_FLOATS ? floats : PIXEL_FLOATS;
+	if (s->has_program)
+		floats += pixel_program_floats(&s->program, n) + pixel_line_floats(&s->program);
+	return floats;
+}
+
+/* Where the sums of a slice lie that the convolution writes there. */
+static char *slice_sums(const struct pixel_run *r, int64_t image, const struct window_slice *sl)
+{
+	const struct pixel_step *s = r->s;
+	return (char *)r->out[0]->p + (image * s->shape.pixels + sl->at) * s->shape.channels *
+					      form_size(sums_form(s).elem);
+}
+
 static int conv_slice(struct pixel_run *r, int64_t image, int i, int thread, struct err *e)
 {
 	const struct pixel_step *s = r->s;
 	struct window_slice sl = pixel_conv_slice(s, i);
-	int64_t c = s->shape.channels, size = form_size(s->direct ? s->codes.elem : EL_F32),
-		n = pixel_program_tile(&s->shape);
-	int64_t tile = n * c > PIXEL_FLOATS ? n * c : PIXEL_FLOATS;
-	if (s->has_program)
-		tile += pixel_program_floats(&s->program, n) + pixel_line_floats(&s->program);
-	const struct mem_form sums = s->direct ? s->codes : pixels_form(EL_F32);
-	bool there = same_grid(&r->y, &sums) && (!s->direct || !s->has_program);
+	bool there = writes_there(r);
 	size_t x_bytes = whole_lines(sl.n_in * s->in_shape.channels * form_size(s->x.elem));
-	size_t y_bytes = there ? 0 : whole_lines(sl.n * c * size);
+	size_t y_bytes =
+		there ? 0 : whole_lines(sl.n * s->shape.channels * form_size(sums_form(s).elem));
+	size_t room_bytes = whole_lines(output_floats(s) * 4);
 	char *x = cpu_thread_scratch(s->ctx, thread,
-				     x_bytes + y_bytes + whole_lines(tile * 4) + sl.scratch + 64);
+				     x_bytes + y_bytes + room_bytes + sl.scratch + 64);
 	if (!x)
 		return cpu_no_memory(e);
-	char *y = there ? (char *)r->out[0]->p + (image * s->shape.pixels + sl.at) * c * size
-			: x + x_bytes;
+	char *y = there ? slice_sums(r, image, &sl) : x + x_bytes;
 	float *room = (float *)(void *)(x + x_bytes + y_bytes);
 	const void *from = slice_input(r, image, &sl, x, room);
-	if (pixel_conv_run(r->s, i, from, y, (char *)room + whole_lines(tile * 4), e) < 0)
+	const struct channel_part all = {0, 1};
+	if (pixel_conv_run(r->s, i, all, from, y, (char *)room + room_bytes, e) < 0)
 		return -1;
 	if (!there || s->has_program)
 		slice_output(r, image, &sl, y, room);
 	return 0;
+}
+
+/* Of a slice that reads and writes where its tensors lie. */
+static int conv_part(struct pixel_run *r, int64_t image, int i, struct channel_part part,
+		     int thread, struct err *e)
+{
+	const struct pixel_step *s = r->s;
+	struct window_slice sl = pixel_conv_slice(s, i);
+	void *scratch = cpu_thread_scratch(s->ctx, thread, sl.scratch + 64);
+	if (!scratch)
+		return cpu_no_memory(e);
+	return pixel_conv_run(r->s, i, part, slice_input(r, image, &sl, NULL, NULL),
+			      slice_sums(r, image, &sl), scratch, e);
 }
 
 /* Pixels first .. first + n - 1 of x (up0 * up1 * up2 * channels) go where they belong, runs of a row at a time. */
@@ -191,11 +230,18 @@ static int deconv_slice(struct pixel_run *r, int64_t image, int i, int thread, s
 	char *y = x + x_bytes;
 	float *room = (float *)(void *)(y + y_bytes);
 	const void *from = slice_input(r, image, &sl, x, room);
-	if (pixel_conv_run(r->s, i, from, y, (char *)room + whole_lines(tile * 4), e) < 0)
+	if (pixel_conv_run(r->s, i, (struct channel_part){0, 1}, from, y,
+			   (char *)room + whole_lines(tile * 4), e) < 0)
 		return -1;
 	scatter(s, y, sl.at, sl.n,
 		(char *)r->out[0]->p + image * s->shape.pixels * s->shape.channels * size);
 	return 0;
+}
+
+static void note(struct pixel_run *r, int rc, const struct err *e)
+{
+	if (rc < 0 && !atomic_flag_test_and_set(&r->failed))
+		r->err = *e;
 }
 
 static void conv_task(void *arg, int task, int thread)
@@ -203,10 +249,52 @@ static void conv_task(void *arg, int task, int thread)
 	struct pixel_run *r = arg;
 	struct err e = ERR_INIT;
 	int n = pixel_conv_slices(r->s);
-	if ((r->s->kind == PIXEL_DECONV ? deconv_slice : conv_slice)(r, task / n, task % n, thread,
-								     &e) < 0 &&
-	    !atomic_flag_test_and_set(&r->failed))
-		r->err = e;
+	note(r, conv_slice(r, task / n, task % n, thread, &e), &e);
+}
+
+static void part_task(void *arg, int task, int thread)
+{
+	struct pixel_run *r = arg;
+	struct err e = ERR_INIT;
+	int n = pixel_conv_slices(r->s), parts = r->s->parts, slice = task / parts;
+	const struct channel_part part = {task % parts, parts};
+	note(r, conv_part(r, slice / n, slice % n, part, thread, &e), &e);
+}
+
+/* What becomes of a slice whose sums are there. */
+static void output_task(void *arg, int slice, int thread)
+{
+	struct pixel_run *r = arg;
+	struct err e = ERR_INIT;
+	int n = pixel_conv_slices(r->s);
+	struct window_slice sl = pixel_conv_slice(r->s, slice % n);
+	float *room = cpu_thread_scratch(r->s->ctx, thread, (size_t)output_floats(r->s) * 4 + 64);
+	if (room)
+		slice_output(r, slice / n, &sl, slice_sums(r, slice / n, &sl), room);
+	else
+		note(r, cpu_no_memory(&e), &e);
+}
+
+static void deconv_task(void *arg, int task, int thread)
+{
+	struct pixel_run *r = arg;
+	struct err e = ERR_INIT;
+	int n = pixel_conv_slices(r->s);
+	note(r, deconv_slice(r, task / n, task % n, thread, &e), &e);
+}
+
+/* By parts of slices where threads would have nothing to do, and all parts read and write as things lie. */
+static void run_slices(struct pixel_run *r)
+{
+	struct pixel_step *s = r->s;
+	int slices = (int)s->g.batch * pixel_conv_slices(s);
+	if (s->parts == 1 || !writes_there(r) || !same_grid(&r->in[s->x_in]->form, &s->x)) {
+		cpu_parallel(s->ctx, slices, conv_task, r);
+		return;
+	}
+	cpu_parallel(s->ctx, slices * s->parts, part_task, r);
+	if (s->has_program)
+		cpu_parallel(s->ctx, slices, output_task, r);
 }
 
 static void program_task(void *arg, int task, int thread)
@@ -245,8 +333,10 @@ int pixel_step_run(struct pixel_step *s, struct devmem *const *in, struct devmem
 	struct pixel_run r = {.s = s, .in = in, .out = out, .failed = ATOMIC_FLAG_INIT};
 	r.y = form_of_output(s, 0, out[0]);
 	find_memory(&r);
-	if (s->kind == PIXEL_CONV || s->kind == PIXEL_DECONV) {
-		cpu_parallel(s->ctx, (int)s->g.batch * pixel_conv_slices(s), conv_task, &r);
+	if (s->kind == PIXEL_CONV) {
+		run_slices(&r);
+	} else if (s->kind == PIXEL_DECONV) {
+		cpu_parallel(s->ctx, (int)s->g.batch * pixel_conv_slices(s), deconv_task, &r);
 	} else if (s->kind == PIXEL_POOL) {
 		if (pixel_pool_run(&s->pool, s->ctx, in, out, &r.y, e) < 0)
 			return -1;

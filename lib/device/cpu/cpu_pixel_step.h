@@ -32,6 +32,7 @@ struct pixel_step {
 	struct onednn_conv *conv; /* one of these three */
 	struct winograd_pixels *winograd;
 	struct indirect *indirect;
+	int parts;     /* of each of the convolution's slices, for threads that had none */
 	int64_t up[3]; /* PIXEL_DECONV: pixels that one becomes */
 	bool direct;   /* the convolution writes codes of this form */
 	struct mem_form codes;
@@ -52,7 +53,7 @@ int pixel_deconv_init(struct pixel_step *s, const struct step_spec *spec, struct
 /* The convolution's slices, whoever computes it: as onednn_conv_slices, onednn_conv_slice, onednn_conv_run. */
 int pixel_conv_slices(const struct pixel_step *s);
 struct window_slice pixel_conv_slice(const struct pixel_step *s, int i);
-int pixel_conv_run(struct pixel_step *s, int i, const void *x, void *y, void *scratch,
-		   struct err *e) MUST_CHECK;
+int pixel_conv_run(struct pixel_step *s, int i, struct channel_part part, const void *x, void *y,
+		   void *scratch, struct err *e) MUST_CHECK;
 
 #endif

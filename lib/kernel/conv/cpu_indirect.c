@@ -306,10 +306,12 @@ static void multiply(const struct indirect *m, const struct piece *p, const stru
 }
 
 /* `pixels` of the output whose taps were found. */
-static void run_block(const struct indirect *m, const struct span *span, const struct tile_tap *tap,
-		      int64_t pixels, float *y)
+static void run_block(const struct indirect *m, struct channel_part part, const struct span *span,
+		      const struct tile_tap *tap, int64_t pixels, float *y)
 {
 	const struct window *g = &m->g;
+	int64_t panel, end;
+	cpu_range(n_panels(g), part.of, part.at, &panel, &end);
 	int64_t row = m->joins ? g->kernel[2] : 1, rows = PIECE / (g->cin * row);
 	int64_t taps = rows < 1 ? row : rows * row;
 	for (int64_t group = 0; group < g->groups; group++)
@@ -324,14 +326,15 @@ static void run_block(const struct indirect *m, const struct span *span, const s
 						  .first = q == 0 && c == 0,
 						  .last = q + taps >= g->taps &&
 							  c + PIECE >= g->cin};
-				for (int64_t j = 0; j < n_panels(g); j++)
+				for (int64_t j = panel; j < end; j++)
 					multiply(m, &p, span, tap, group, j, pixels, y);
 			}
 }
 
 /* Pixels p .. p + n - 1 of the slice, BLOCK_TILES at most. */
-static void run_tiles(const struct indirect *m, const struct window_slice *s, int64_t p, int64_t n,
-		      const float *x, float *y, void *scratch)
+static void run_tiles(const struct indirect *m, const struct window_slice *s,
+		      struct channel_part part, int64_t p, int64_t n, const float *x, float *y,
+		      void *scratch)
 {
 	const float *zeros = scratch;
 	struct tile_tap *tap = (struct tile_tap *)(void *)((float *)scratch + n_zeros(m));
@@ -347,13 +350,19 @@ static void run_tiles(const struct indirect *m, const struct window_slice *s, in
 			found += span[t].n;
 			pixels += some;
 		}
-		run_block(m, span, tap, pixels, y + p * line);
+		run_block(m, part, span, tap, pixels, y + p * line);
 		p += pixels;
 		n -= pixels;
 	}
 }
 
-void indirect_run(const struct indirect *m, int i, const float *x, float *y, void *scratch)
+int indirect_parts(const struct indirect *m)
+{
+	return (int)n_panels(&m->g);
+}
+
+void indirect_run(const struct indirect *m, int i, struct channel_part part, const float *x,
+		  float *y, void *scratch)
 {
 	struct window_slice s = indirect_slice(m, i);
 	/* What several planes read of one stays in cache where they take it strip by strip. */
@@ -362,6 +371,6 @@ void indirect_run(const struct indirect *m, int i, const float *x, float *y, voi
 	memset(scratch, 0, (size_t)n_zeros(m) * sizeof(float));
 	for (int64_t p = 0; p < plane; p += strip)
 		for (int64_t z = 0; z < s.n; z += plane)
-			run_tiles(m, &s, z + p, plane - p < strip ? plane - p : strip, x, y,
+			run_tiles(m, &s, part, z + p, plane - p < strip ? plane - p : strip, x, y,
 				  scratch);
 }

@@ -31,7 +31,10 @@ const struct cpu_pack *indirect_pack(const struct indirect *m);
 
 int indirect_slices(const struct indirect *m);
 struct window_slice indirect_slice(const struct indirect *m, int i);
-/* x (n_in, groups * cin), y (n, groups * cout); scratch: 64-byte aligned. */
-void indirect_run(const struct indirect *m, int i, const float *x, float *y, void *scratch);
+/* x (n_in, groups * cin), y (n, groups * cout), of which the part's channels are written; scratch: 64-byte aligned. */
+void indirect_run(const struct indirect *m, int i, struct channel_part part, const float *x,
+		  float *y, void *scratch);
+/* How many parts there can be. */
+int indirect_parts(const struct indirect *m);
 
 #endif

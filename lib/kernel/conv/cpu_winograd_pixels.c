@@ -324,8 +324,13 @@ static void points_to_outputs(const struct group_run *q, int64_t panel, const fl
 	}
 }
 
-void winograd_pixels_run(const struct winograd_pixels *w, int i, const float *x, float *y,
-			 void *scratch)
+int winograd_pixels_parts(const struct winograd_pixels *w)
+{
+	return (int)n_panels(w);
+}
+
+void winograd_pixels_run(const struct winograd_pixels *w, int i, struct channel_part part,
+			 const float *x, float *y, void *scratch)
 {
 	const struct window *g = &w->g;
 	struct group_run q = {
@@ -335,11 +340,12 @@ void winograd_pixels_run(const struct winograd_pixels *w, int i, const float *x,
 	q.points = q.zeros + w->padded;
 	q.sums = q.points + w->points * point_stride(w, q.tiles);
 	memset(q.zeros, 0, (size_t)w->padded * sizeof *q.zeros);
-	int64_t at_once = panels_at_once(w, q.tiles), panels = n_panels(w);
+	int64_t at_once = panels_at_once(w, q.tiles), panels = n_panels(w), first, end;
+	cpu_range(panels, part.of, part.at, &first, &end);
 	for (int64_t group = 0; group < g->groups; group++) {
 		inputs_to_points(&q);
-		for (int64_t p = 0; p < panels; p += at_once) {
-			int64_t n = panels - p < at_once ? panels - p : at_once;
+		for (int64_t p = first; p < end; p += at_once) {
+			int64_t n = end - p < at_once ? end - p : at_once;
 			multiply_panels(&q, p, n);
 			for (int64_t j = 0; j < n; j++)
 				points_to_outputs(&q, p + j,

@@ -29,8 +29,10 @@ const struct cpu_pack *winograd_pixels_pack(const struct winograd_pixels *w);
 
 int winograd_pixels_slices(const struct winograd_pixels *w);
 struct window_slice winograd_pixels_slice(const struct winograd_pixels *w, int i);
-/* x (n_in, groups * cin), y (n, groups * cout); scratch: 64-byte aligned. */
-void winograd_pixels_run(const struct winograd_pixels *w, int i, const float *x, float *y,
-			 void *scratch);
+/* x (n_in, groups * cin), y (n, groups * cout), of which the part's channels are written; scratch: 64-byte aligned. */
+void winograd_pixels_run(const struct winograd_pixels *w, int i, struct channel_part part,
+			 const float *x, float *y, void *scratch);
+/* How many parts there can be. */
+int winograd_pixels_parts(const struct winograd_pixels *w);
 
 #endif
