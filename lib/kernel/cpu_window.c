@@ -107,3 +107,9 @@ bool cpu_window_crop(struct window *g, int64_t first[3])
 	}
 	return any;
 }
+
+double channel_parts_time(int64_t slices, int parts, int threads, double ready)
+{
+	int64_t rounds = (slices * parts + threads - 1) / threads;
+	return (double)rounds * (1 / (double)parts + ready);
+}

@@ -33,6 +33,9 @@ void cpu_window_range(const struct window *g, int d, int64_t t, int64_t *lo, int
 struct channel_part {
 	int at, of;
 };
+/* How long so many slices take in so many parts each, if one of a single part takes 1 and its input is made ready in
+ * `ready`, by every part anew. */
+double channel_parts_time(int64_t slices, int parts, int threads, double ready);
 struct window_slice {
 	int64_t from, n_in, at, n;
 	size_t scratch; /* bytes that a run needs */

@@ -51,7 +51,7 @@ outputs() {
 		    exact |= {"attend", "attend_long", "stacked"}            # products of ours, not of oneDNN
 		several = {"joined", "sliced", "squeezed", "squeezed_two", "clamped", "hswish", "pooled", "pooled_apart", "pooled_volume",
 		           "pooled_beside", "enlarged", "enlarged_apart", "enlarged_volume",
-		           "tokens", "tokens_too", "resized", "strip", "stacked"} # layers, each of which rounds
+		           "tokens", "tokens_too", "resized", "strip", "halves", "stacked"} # layers, each of which rounds
 		for n in open("names").read().split():
 		    a, b, c = (np.concatenate([np.load(f).astype(np.float64).ravel() for f in sorted(glob.glob(f"{d}/{n}/*.npy"))])
 		               for d in ("f32", "one", "two"))

@@ -149,6 +149,17 @@ def strip(name):
     m.save()
 
 
+def halves(name):
+    """Images of one pixel: one slice, of which threads can only share channels."""
+    m = Model(name)
+    _, conv_of = layer_of(m)
+    at = m.layer("Parameter", "x", "f32", (1, 256, 1, 1))
+    for cin, cout in ((256, 512), (512, 704), (704, 640), (640, 20)):
+        at = conv_of(at, (1, cin, 1, 1), cout)
+    m.result(at)
+    m.save()
+
+
 def limited(name, unary, **data):
     """What MobileNets repeat: wider, depthwise, narrower, each but the last with an operator behind it, and the sum with the input."""
     m, x, wide = Model(name), (2, 24, 15, 17), (2, 72, 15, 17)
@@ -365,13 +376,14 @@ turned_tokens("tokens", False)
 turned_tokens("tokens_too", True)
 resized("resized")
 strip("strip")
+halves("halves")
 stacked("stacked")
 # One dimension of a stack of products is 0.
 for name, a, b, out in (("no_columns", (2, 8, 4), (2, 4, 0), (2, 8, 0)), ("no_depth", (2, 8, 0), (2, 0, 4), (2, 8, 4)),
                         ("no_rows", (2, 0, 4), (2, 4, 8), (2, 0, 8)), ("no_stack", (0, 2, 8, 4), (1, 2, 4, 5), (0, 2, 8, 5))):
     matmul(name, a, b, out, constant=False)
 
-NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "line", "volume", "pixel", "rest", "attend", "attend_long", "none", "tall", "turned", "left",
+NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "line", "volume", "pixel", "halves", "rest", "attend", "attend_long", "none", "tall", "turned", "left",
          "few", "pairs", "keys", "empty", "hollow", "no_columns", "no_depth", "no_rows", "no_stack", "found",
          "joined", "joined_plain", "sliced", "sliced_plain", "squeezed", "squeezed_two",
          "clamped", "hswish", "enlarged", "enlarged_apart", "enlarged_volume", "normed", "normed_plain", "normed_volume", "normed_line", "pooled", "pooled_beside", "pooled_apart", "pooled_volume",

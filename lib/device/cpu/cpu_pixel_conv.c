@@ -150,7 +150,8 @@ static int plain_conv(struct pixel_step *s, const struct step_node *n, const flo
 					.weights = *w,
 					.key = w->data,
 					.bias = bias,
-					.has_unary = unary != NULL};
+					.has_unary = unary != NULL,
+					.parts = true};
 	if (unary) {
 		spec.unary = unary->kind;
 		spec.args = unary->args;
@@ -181,26 +182,24 @@ int pixel_conv_run(struct pixel_step *s, int i, struct channel_part part, const 
 	else if (s->indirect)
 		indirect_run(s->indirect, i, part, x, y, scratch);
 	else
-		return onednn_conv_run(s->conv, i, x, y, scratch, e);
+		return onednn_conv_run(s->conv, i, part, x, y, scratch, e);
 	return 0;
 }
-
-/* Every part makes its input ready anew, which takes as long as so many output channels. */
-enum { READY_WINOGRAD = 12, READY_INDIRECT = 2 };
 
 /* In how many parts of their output channels slices are worked on, where there are fewer of them than threads. */
 static int choose_parts(const struct pixel_step *s)
 {
-	int64_t tasks = s->g.batch * pixel_conv_slices(s), threads = s->ctx->n_threads;
-	int most = s->winograd   ? winograd_pixels_parts(s->winograd)
-		   : s->indirect ? indirect_parts(s->indirect)
-				 : 1;
-	double ready = (double)(s->winograd ? READY_WINOGRAD : READY_INDIRECT) / (double)s->g.cout,
-	       least = INFINITY;
-	int best = 1;
-	for (int parts = 1; parts <= most && parts <= threads; parts++) {
-		int64_t rounds = (tasks * parts + threads - 1) / threads;
-		double t = (double)rounds * (1 / (double)parts + ready);
+	/* Inputs are made ready in the time of so many output channels. */
+	enum { READY_WINOGRAD = 12, READY_INDIRECT = 2 };
+	int64_t slices = s->g.batch * pixel_conv_slices(s);
+	int best = 1, threads = s->ctx->n_threads;
+	if (s->conv)
+		return onednn_conv_parts(s->conv);
+	int most = s->winograd ? winograd_pixels_parts(s->winograd) : indirect_parts(s->indirect);
+	double ready = (double)(s->winograd ? READY_WINOGRAD : READY_INDIRECT) / (double)s->g.cout;
+	double least = channel_parts_time(slices, 1, threads, ready);
+	for (int parts = 2; parts <= most && parts <= threads; parts++) {
+		double t = channel_parts_time(slices, parts, threads, ready);
 		if (t < least * 0.95) {
 			least = t;
 			best = parts;

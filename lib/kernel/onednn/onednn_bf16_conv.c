@@ -49,7 +49,8 @@ static int slice_rows(struct conv_run *r, int64_t image, int i, int thread, stru
 		return cpu_no_memory(e);
 	layout_to_pixels((const float *)r->k->in[0].data + image * cin * g->in_plane + s.from,
 			 g->in_plane, cin, s.n_in, (uint16_t *)(void *)x);
-	if (onednn_conv_run(r->m->conv, i, x, x + x_bytes, x + x_bytes + y_bytes, e) < 0)
+	if (onednn_conv_run(r->m->conv, i, (struct channel_part){0, 1}, x, x + x_bytes,
+			    x + x_bytes + y_bytes, e) < 0)
 		return -1;
 	float *y = (float *)r->k->out[0].data + image * cout * g->out_plane + s.at;
 	layout_to_planes((const float *)(const void *)(x + x_bytes), cout, s.n, y, g->out_plane);

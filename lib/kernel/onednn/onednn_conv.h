@@ -20,6 +20,7 @@ struct onednn_conv_spec {
 	const void *key; /* of the pack: the address of the constant that the weights are made of */
 	/* (groups * cout) or NULL: the output is (sum + bias) * scale. */
 	const float *scale, *bias;
+	bool parts;     /* of output channels, where there are fewer slices than threads */
 	bool has_unary; /* this operator, which onednn_conv_does, comes behind it */
 	enum op_kind unary;
 	struct unary_args args;
@@ -31,13 +32,13 @@ int onednn_conv_new(const struct onednn_conv_spec *s, struct cpu_ctx *c, struct 
 		    struct err *e) MUST_CHECK;
 void onednn_conv_free(struct onednn_conv *m);
 uint64_t onednn_conv_bytes(const struct onednn_conv *m); /* of packed weights and primitives */
-const struct cpu_pack *onednn_conv_pack(const struct onednn_conv *m);
 
 int onednn_conv_slices(const struct onednn_conv *m);
 struct window_slice onednn_conv_slice(const struct onednn_conv *m, int i);
-/* x (n_in, groups * cin), y (n, groups * cout); scratch: 64-byte aligned.  With one image a slice is run by
- * one thread at a time. */
-int onednn_conv_run(struct onednn_conv *m, int i, const void *x, void *y, void *scratch,
-		    struct err *e) MUST_CHECK;
+int onednn_conv_parts(const struct onednn_conv *m); /* that a slice can be run in */
+/* x (n_in, groups * cin), y (n, groups * cout), of which the part's channels are written: all, or those of one of
+ * onednn_conv_parts; scratch: 64-byte aligned.  With one image a part of a slice is run by one thread at a time. */
+int onednn_conv_run(struct onednn_conv *m, int i, struct channel_part part, const void *x, void *y,
+		    void *scratch, struct err *e) MUST_CHECK;
 
 #endif
