@@ -181,4 +181,8 @@ clean:
 .SECONDARY:
 include share/install.mk
 -include $(wildcard pipelines/*.mk) tests/checks.mk
--include $(shell find $(B) -name '*.d' -not -path '*/venv/*' 2>/dev/null)
+# What depends on which headers; DEPENDENCIES=: where nothing is compiled, make need not read it.
+ifeq ($(origin DEPENDENCIES),undefined)
+DEPENDENCIES := $(shell find $(B) -name '*.d' -not -path '*/venv/*' 2>/dev/null)
+endif
+-include $(DEPENDENCIES)

@@ -8,7 +8,7 @@ load ../support/common.bash
 # The files that expand the table come before the archive, whose own objects are then not linked.
 build() {
 	local top=$ROOT
-	make -s --no-print-directory -C "$top" B="$B" \
+	env -u DEPENDENCIES make -s --no-print-directory -C "$top" B="$B" \
 		SAN="$(ldd "$B/bin/devrun" | grep -q libasan && echo -fsanitize=address,undefined)" \
 		"$B/slow/devrun" "$B/slow/placebase"
 }
