@@ -13,6 +13,8 @@ export OPENBLAS_NUM_THREADS=1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 export log=$dir/log
+"$HSDAG_PYTHON" -c 'import openvino' 2>/dev/null && HAS_OPENVINO=yes || HAS_OPENVINO=no
+export HAS_OPENVINO              # each test that needs it would try it
 
 # A build with OPENCL=0 has no tests of what it lacks.
 without_opencl=

@@ -38,8 +38,10 @@ needs_pocl() {
 	has_pocl || skip "no PoCL"
 }
 
+# HAS_OPENVINO: yes or no, where run.sh has tried it.
 has_openvino() {
-	"$HSDAG_PYTHON" -c 'import openvino' 2>/dev/null
+	[ -n "${HAS_OPENVINO:-}" ] || { "$HSDAG_PYTHON" -c 'import openvino' 2>/dev/null && HAS_OPENVINO=yes || HAS_OPENVINO=no; }
+	[ "$HAS_OPENVINO" = yes ]
 }
 
 needs_openvino() {

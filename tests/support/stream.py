@@ -1,5 +1,16 @@
 """stream.py - streams in Python, for tests: read, write with the right end, tensors."""
-import msgpack, numpy as np, xxhash
+import msgpack, xxhash
+
+
+class Numpy:
+    """numpy, once somebody needs it: to import it takes longer than most tests do in Python."""
+
+    def __getattr__(self, name):
+        import numpy
+        return getattr(numpy, name)
+
+
+np = Numpy()
 
 
 def read(path):
