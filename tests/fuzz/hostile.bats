@@ -168,22 +168,22 @@ port() {
 	echo '</port>'
 }
 
-# regions H W - an IR whose ROIAlign takes one region, of 1e30 pixels, from features of H x W
+# regions H W - an IR whose ROIAlign makes one value of one region, of 1e30 pixels, in features of H x W
 regions() {
 	printf '\0\0\0\0\0\0\0\0\312\362\111\161\312\362\111\161\0\0\0\0' > regions.bin
 	cat > regions.xml <<-IR
 	<net name="regions" version="11"><layers>
-	<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,2,$1,$2" element_type="f32"/>
-	<output>$(port 0 FP32 1 2 "$1" "$2")</output></layer>
+	<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,1,$1,$2" element_type="f32"/>
+	<output>$(port 0 FP32 1 1 "$1" "$2")</output></layer>
 	<layer id="1" name="rois" type="Const" version="opset1"><data element_type="f32" shape="1,4" offset="0" size="16"/>
 	<output>$(port 0 FP32 1 4)</output></layer>
 	<layer id="2" name="image" type="Const" version="opset1"><data element_type="i32" shape="1" offset="16" size="4"/>
 	<output>$(port 0 I32 1)</output></layer>
 	<layer id="3" name="y" type="ROIAlign" version="opset9">
-	<data pooled_h="2" pooled_w="2" sampling_ratio="0" spatial_scale="1" mode="avg" aligned_mode="asymmetric"/>
-	<input>$(port 0 FP32 1 2 "$1" "$2" && port 1 FP32 1 4 && port 2 I32 1)</input>
-	<output>$(port 3 FP32 1 2 2 2)</output></layer>
-	<layer id="4" name="r" type="Result" version="opset1"><input>$(port 0 FP32 1 2 2 2)</input></layer>
+	<data pooled_h="1" pooled_w="1" sampling_ratio="0" spatial_scale="1" mode="avg" aligned_mode="asymmetric"/>
+	<input>$(port 0 FP32 1 1 "$1" "$2" && port 1 FP32 1 4 && port 2 I32 1)</input>
+	<output>$(port 3 FP32 1 1 1 1)</output></layer>
+	<layer id="4" name="r" type="Result" version="opset1"><input>$(port 0 FP32 1 1 1 1)</input></layer>
 	</layers><edges><edge from-layer="0" from-port="0" to-layer="3" to-port="0"/>
 	<edge from-layer="1" from-port="0" to-layer="3" to-port="1"/>
 	<edge from-layer="2" from-port="0" to-layer="3" to-port="2"/>
