@@ -85,7 +85,6 @@ run_cut() {
 @test "random placements between OpenVINO and our cores" {
 	two_cores
 	ran ov:CPU:0,cpu:1 googlenet random --draw uniform --seed 2
-	ran ov:CPU:0,cpu:1 rnnlm random --draw uniform --seed 3
 	ran ov:CPU:0,cpu:1 nmt2 random --draw uniform --seed 4
 }
 
