@@ -16,7 +16,7 @@ import msgpack
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 only = sys.argv[sys.argv.index("-k") + 1] if "-k" in sys.argv else ""
-SHORTER = [(r"--budget \d+", "--budget 1"), (r"-n 200\b", "-n 8 --seconds 25"), (r"--screen \d+", "--screen 5")]
+SHORTER = [(r"--budget \d+", "--budget 1"), (r"-n 200\b", "-n 8 --seconds 8"), (r"--screen \d+", "--screen 5")]
 breaches = 0
 
 
@@ -67,10 +67,10 @@ def prepare(folder):
         source = os.environ.get("B") if name == "build" else os.path.join(ROOT, name)
         if source and os.path.exists(source):
             os.symlink(source, os.path.join(folder, name))
-    subprocess.run([os.path.join(ROOT, "tests/support/models.sh"), "googlenet", folder], check=True,
+    subprocess.run([os.path.join(ROOT, "tests/support/models.sh"), "mobilenet_v3_large", folder], check=True,
                    stdout=subprocess.DEVNULL)
     for suffix in (".xml", ".bin"):
-        os.rename(os.path.join(folder, "googlenet" + suffix), os.path.join(folder, "model" + suffix))
+        os.rename(os.path.join(folder, "mobilenet_v3_large" + suffix), os.path.join(folder, "model" + suffix))
     shutil.copy(os.path.join(ROOT, "tests/instances/topcuoglu2002.json"), os.path.join(folder, "problem.json"))
     instance = sorted(os.listdir(os.path.join(ROOT, "tests/dnnpart/throughput")))[0] \
         if os.path.isdir(os.path.join(ROOT, "tests/dnnpart/throughput")) else None
@@ -85,7 +85,7 @@ def run_block(page, folder, kind, code):
         code = "cd '%s'\n" % ROOT + "\n".join(re.sub(r"^make", "make -n", line) for line in lines)
     for pattern, short in SHORTER:
         code = re.sub(pattern, short, code)
-    env = dict(os.environ, XDG_CACHE_HOME=os.environ.get("XDG_CACHE_HOME", os.path.join(folder, "cache")))
+    env = dict(os.environ, DEPENDENCIES="", XDG_CACHE_HOME=os.environ.get("XDG_CACHE_HOME", os.path.join(folder, "cache")))
     env.pop("MAKEFLAGS", None)
     env.pop("MAKELEVEL", None)
     try:
