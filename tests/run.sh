@@ -1,6 +1,7 @@
 #!/bin/bash
 # run.sh BUILD [NAME...] - run the tests of BUILD, a file of them on each core; the last line counts
-# them.  Unit tests are programs that print TAP; the rest is Bats.  With NAMEs only the files whose
+# them.  Unit tests are programs that print TAP; the rest is Bats.  Long files are first, so that all cores have
+# work to the end.  With NAMEs only the files whose
 # names begin so: `placebase` is tests/cli/placebase.bats, `tape` is tests/unit/test_tape.c, `oracle`
 # is all of tests/oracle, and a program's name all that tests it.  JOBS: how many files at once.
 set -u
@@ -37,19 +38,25 @@ run_file() {
 }
 export -f run_file
 
-# all_files - "FOLDER NAME FILE PROGRAM..." of each, one a line; a line "# programs: ..." in a
-# file's first lines says which programs it tests besides that of its name
+# all_files - "FOLDER NAME FILE SECONDS PROGRAM..." of each, one a line, those that take longest first; a line
+# "# programs: ..." in a file's first lines says which programs it tests besides that of its name, a line
+# "# seconds: N" that it takes more than a few
 all_files() {
+	list_files | sort -s -k 4,4nr
+}
+
+list_files() {
 	local f name
 	for f in tests/unit/*.c; do
 		name=${f##*/}
 		name=${name%.c}
 		case $name in test_cl | test_cl_device) [ -z "$without_opencl" ] || continue ;; esac
-		echo "unit ${name#test_} $B/tests/$name"
+		echo "unit ${name#test_} $B/tests/$name 0"
 	done
 	for f in tests/*/*.bats; do
 		name=${f%.bats}
-		echo "$(basename "$(dirname "$f")") ${name##*/} $f $(sed -n '1,6s/^# programs: //p' "$f")"
+		echo "$(basename "$(dirname "$f")") ${name##*/} $f $(sed -n '1,7s/^# seconds: //p' "$f" | grep . || echo 1)" \
+			"$(sed -n '1,7s/^# programs: //p' "$f")"
 	done
 }
 
@@ -61,7 +68,7 @@ chosen() {
 			found = n == 0
 			for (i = 1; i <= n; i++) {
 				found = found || $1 == want[i] || index($2, want[i]) == 1
-				for (j = 4; j <= NF; j++)
+				for (j = 5; j <= NF; j++)
 					found = found || $j == want[i]
 			}
 			if (found)

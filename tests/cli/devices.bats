@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # devrun's devices: their names, what they can run and how fast, what happens when one fails.
 # programs: devrun
+# seconds: 30
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 

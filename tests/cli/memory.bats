@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # devrun's memory: limits, what plans say they take and what the process takes.
 # programs: devrun
+# seconds: 30
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Every program against nothing, garbage, half a stream and damaged streams.
 # HOSTILE=N sets how many damaged streams each program gets (make fuzz: many).
+# seconds: 25
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 

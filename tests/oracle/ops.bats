@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # ops: every operator kernel of the CPU and the OpenCL device against OpenVINO, one model per family of
 # generated cases (parity_op.py), through ir2dag and devrun.
+# seconds: 60
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # ov: devices: OpenVINO's plugins run segments beside other devices, its own choices are one device
 # name, and whatever fails is a message or a record.
+# seconds: 60
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # What devrun computes against OpenVINO's CPU plugin in f32 (parity.py): every model on a mixture
 # of a core and a unit of PoCL, and some on each device alone, on all cores, and on two cores.
+# seconds: 60
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 

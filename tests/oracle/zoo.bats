@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Models of kinds that tests/models does not have (zoo.py), against OpenVINO: on all cores, on
 # OpenCL as far as it can, and on random placements over three devices.
+# seconds: 25
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # calibrate: the pipeline on a small model, and what it stands on: placements of every quality, runs in
 # rounds, parts of a stream, slowdown.  The statistics are runstat's.
+# seconds: 50
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 

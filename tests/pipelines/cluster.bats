@@ -2,6 +2,7 @@
 # Sweeps beyond one machine: LAUNCH with srun and GNU parallel, arrays of jobs, one node for one comparison; killed in
 # the middle and resumed.
 # programs: job
+# seconds: 40
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 

@@ -2,6 +2,7 @@
 # The policy that sees costs: one placement in one pass, moves of an incumbent in the loop, the parameters
 # that both begin with.
 # programs: gpnembed placepolicy reinforce
+# seconds: 30
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 load ../support/loop.bash

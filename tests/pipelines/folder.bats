@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # pipelines/place: the directory that it works in, whatever its name is: one place at a time, one search.
 # programs: place
+# seconds: 30
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # make learning, make variance: the experiment runs to its tables and curves, and what is done is not done again.
+# seconds: 30
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 

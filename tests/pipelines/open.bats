@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # make open-...: every open check runs to its table, answer and curves, from files that are made once.
+# seconds: 30
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # pipelines/place: from a model to its report, screened by simulation; what it forwards; what it refuses at once.  Signals
 # and failures: place_failures.bats.
+# seconds: 100
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 

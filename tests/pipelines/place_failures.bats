@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # pipelines/place when a signal comes, or a program fails: what it keeps, what it says, its status.
+# seconds: 50
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 

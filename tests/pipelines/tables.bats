@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # make table1 ... hierarchical: every table to its end on a small model, resumed, in parallel, behind a
 # launcher; the figures are those of the files that they come from.
+# seconds: 40
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 

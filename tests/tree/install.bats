@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # make install: what it brings works from elsewhere, through a symlink, without the checkout; make uninstall takes it away.
 # programs: install
+# seconds: 30
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 
