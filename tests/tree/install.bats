@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # make install: what it brings works from elsewhere, through a symlink, without the checkout; make uninstall takes it away.
 # programs: install
-# seconds: 30
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 
@@ -42,10 +41,10 @@ as_user() { env -u B -u ROOT PATH=/usr/bin:/bin "$@"; }
 	run -0 as_user "$PREFIX/bin/hsdag-experiment" learning MODELS=nmt2 SEEDS=1 EVALS=7 -o res -n
 	[[ $output == *"$PWD/res/learning/paper-7/nmt2/"* ]]
 	run -2 as_user "$PREFIX/bin/hsdag-experiment" nothing
-	run -0 as_user "$PREFIX/bin/hsdag-experiment" learning MODELS=nmt2 METHODS='placeto random' SEEDS=1 EVALS=2 -o 'my results'
+	run -0 as_user "$PREFIX/bin/hsdag-experiment" learning MODELS=nmt2 METHODS='placeto random' SEEDS=1 EVALS=10 -o 'my results'
 	[[ $output == *"random"* ]]
-	[ -s 'my results/learning/paper-2/learning.md' ]
-	[ -s 'my results/learning/paper-2/nmt2/placeto.1.tsv' ]
+	[ -s 'my results/learning/paper-10/learning.md' ]
+	[ -s 'my results/learning/paper-10/nmt2/placeto.1.tsv' ]
 	sh "$ROOT/tests/support/models.sh" small_scalar .
 	run -0 as_user "$PREFIX/bin/hsdag-experiment" learning MODELS=small_scalar.xml METHODS=random SEEDS=1 EVALS=2
 	[ -s hsdag-results/learning/paper-2/small_scalar/random.1.tsv ]
