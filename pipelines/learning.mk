@@ -43,7 +43,7 @@ LEARN_EMBED_rnn-aligned = --embed "--aligned 1"
 LEARN_hierarchical  = hierarchical
 LEARN_hierarchical-lr0 = hierarchical --lr 0
 # More than enough, of which the first EVALS placements count.
-LEARN_placeto       = placeto --episodes $(shell expr $(LEARN_EVALS) / 10)
+LEARN_placeto       = placeto --episodes $(shell expr \( $(LEARN_EVALS) + 9 \) / 10)
 LEARN_placeto-lr0   = $(LEARN_placeto) --lr 0
 LEARN_SEARCHES      = random climb anneal tabu genetic cross-entropy random-moves learned-moves
 LEARN_WAYS          = $(or $(METHODS),$(LEARN_METHODS) $(LEARN_SEARCHES))
