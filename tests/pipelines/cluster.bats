@@ -47,12 +47,13 @@ needs_slurm() {
 		set -e
 		launch='srun -Q -n 1 -c 1'
 		setsid make -s -C "$ROOT" -f "$PWD/sweep.mak" "B=$PWD/r" -j4 "LAUNCH=$launch" table > first.log 2>&1 &
-		for _ in $(seq 100); do [ "$(ls r/x 2> /dev/null | grep -c job)" -lt 4 ] || break; sleep 0.1; done
+		made() { find r/x -name 'f*' ! -name '*.*' 2> /dev/null | sort; }   # FILE itself: its .job comes a moment earlier
+		for _ in $(seq 100); do [ "$(made | wc -l)" -lt 4 ] || break; sleep 0.1; done
 		kill -TERM -- -$! || true
 		wait $! || true
 		scancel -u root
 		for _ in $(seq 50); do [ -n "$(timeout 5 squeue -h)" ] || break; sleep 0.2; done
-		find r/x -name 'f*' ! -name '*.*' | sort > before   # FILE itself: its .job comes a moment earlier
+		made > before
 		cat r/x/*.job | sed -n 's/^node\t//p' | sort > nodes
 		cp r/ran ran.before
 		sweep -j4 "LAUNCH=$launch" table
