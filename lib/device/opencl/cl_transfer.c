@@ -8,7 +8,7 @@
  * the driver's threads up for that would take longer.
  *
  * The end of a transfer is told by the driver's callback where memory is shared, else by a thread of our
- * own that looks for it: NVIDIA's driver calls back up to 20 ms late after 4 MB. */
+ * own that looks for it: NVIDIA's driver calls back up to 20 ms late. */
 #include "device/opencl/cl_impl.h"
 #include "base/clock.h"
 
