@@ -26,7 +26,9 @@ compile() {
 	{
 		cat "$dir"/cl_args.cl "$dir"/cl_prelude.cl
 		! has_flag "$p" ALL_CHAINS || echo '#define ELEM'
+		! has_flag "$p" TWO_TILES || echo '#define TILED'
 		! has_flag "$p" WITH_CHAINS || cat "$dir"/cl_chain.cl
+		! has_flag "$p" SPLIT_SUMS || cat "$dir"/cl_split.cl
 		if has_flag "$p" TWO_TILES; then
 			printf '#define TILE 128\n'
 			cat "$dir/cl_$p.cl"
@@ -35,13 +37,13 @@ compile() {
 		cat "$dir/cl_$p.cl"
 		[ -z "${EXTRA:-}" ] || echo "$EXTRA"
 	} > "$text"
-	"$CLANG" -x cl -cl-std=CL1.2 -Xclang -finclude-default-header -target "$target" -Wall -Werror -pedantic-errors \
+	"$CLANG" -x cl -cl-std="${STD:-CL1.2}" -Xclang -finclude-default-header -target "$target" -Wall -Werror -pedantic-errors \
 		-Wno-unknown-pragmas -Wno-pass-failed -S -emit-llvm -o /dev/null "$@" "$text"
 }
 
-CPU='-DVW=16 -DLS=1 -DGEMM_LS=1 -DMR=6 -DNR=64 -DNV=4 -DKC=256 -DMC=516 -DWINDOW_LOCAL=8192 -DWINDOW_OUT=4096'
-AVX2='-DVW=8 -DLS=1 -DGEMM_LS=1 -DMR=6 -DNR=16 -DNV=2 -DKC=256 -DMC=516 -DWINDOW_LOCAL=8192 -DWINDOW_OUT=4096'
-GPU='-DVW=4 -DLS=64 -DGEMM_LS=256 -DMR=64 -DNR=64 -DNV=16 -DKC=16 -DMC=0 -DWINDOW_LOCAL=4096 -DWINDOW_OUT=2048'
+CPU='-DVW=16 -DLS=1 -DGEMM_LS=1 -DMR=6 -DNR=64 -DNV=4 -DKC=256 -DMC=516 -DCOUNTS=0 -DWINDOW_LOCAL=8192 -DWINDOW_OUT=4096'
+AVX2='-DVW=8 -DLS=1 -DGEMM_LS=1 -DMR=6 -DNR=16 -DNV=2 -DKC=256 -DMC=516 -DCOUNTS=0 -DWINDOW_LOCAL=8192 -DWINDOW_OUT=4096'
+GPU='-DVW=4 -DLS=64 -DGEMM_LS=256 -DMR=64 -DNR=64 -DNV=16 -DKC=16 -DMC=0 -DCOUNTS=0 -DWINDOW_LOCAL=4096 -DWINDOW_OUT=2048'
 
 # all TARGET OPTIONS LEFT_OUT - every program but one
 all() {
@@ -59,13 +61,19 @@ all() {
 @test "CPU kernels with narrow vectors" { all spir64 "$AVX2" tile; }
 @test "GPU kernels as SPIR" { all spir64 "$GPU" gemm; }
 @test "GPU kernels as PTX" { all nvptx64-nvidia-nvcl "$GPU" gemm; }
+@test "GPU kernels whose products are split" {
+	for STD in CL2.0 CL3.0; do
+		export STD
+		all spir64 "${GPU/COUNTS=0/COUNTS=64}" gemm
+	done
+}
 @test "f16 kernels, products in f16" { all spir64 "$GPU -DHALF" gemm; }
 @test "f16 kernels without cl_khr_fp16" { all nvptx64-nvidia-nvcl "$GPU -DHALF" gemm; }
 
 @test "every .cl file is a program of the table, or a part of each" {
 	for f in "$ROOT"/lib/device/opencl/programs/cl_*.cl; do
 		p=$(basename "$f" .cl)
-		case $p in cl_args | cl_prelude | cl_chain) continue ;; esac
+		case $p in cl_args | cl_prelude | cl_chain | cl_split) continue ;; esac
 		printf '%s\n' "$PROGRAMS" | grep -q "^${p#cl_} "
 	done
 }

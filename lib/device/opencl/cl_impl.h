@@ -51,6 +51,8 @@ bool cl_device_has(cl_device_id dev, const char *extension);
 struct cl_shape {
 	int vw, ls; /* floats in a vector, work-items in a group */
 	int gemm_ls, mr, nr, kc, mc;
+	const char *split_std;        /* the OpenCL C that splits take; NULL: nothing is split */
+	int counts;                   /* work-groups whose products may be split (cl_split.cl) */
 	int window_local, window_out; /* floats of local memory of the window kernel */
 };
 

@@ -24,18 +24,18 @@ static size_t parts(int64_t n, int64_t size)
 	return (size_t)((n + size - 1) / size);
 }
 
-/* On a GPU: where there are fewer work-groups than its units can hold, the products are split.  A
- * split costs a launch and a pass over its sums, so both parts and products are not few. */
+/* On a GPU: where there are fewer work-groups than its units can hold at once, two each, the products are
+ * split.  A split costs a pass over its sums, so both parts and products are not few. */
 static void split_products(const struct cl_state *s, struct gemm_args *a, size_t n_groups,
 			   int least, int step)
 {
 	enum { MOST = 16 };
-	int64_t n = n_groups ? (int64_t)(4 * s->place.units / n_groups) : 1;
+	int64_t n = n_groups ? (int64_t)(2 * s->place.units / n_groups) : 1;
 	n = n < a->k / least ? n : a->k / least;
 	n = n < MOST ? n : MOST;
 	a->splits = 1;
 	a->k_chunk = a->k;
-	if (n < 2 || a->k < 4 * least)
+	if (n < 2 || a->k < 4 * least || n_groups > (size_t)s->shape.counts)
 		return;
 	a->k_chunk = (int)round_up((a->k + n - 1) / n, step);
 	a->splits = (int)parts(a->k, a->k_chunk);
@@ -50,7 +50,7 @@ static void share_tiles(const struct cl_state *s, struct cl_launch *l, int64_t n
 	bool large = big >= 2 * (size_t)s->place.units && 4 * big < small + small / 4;
 	int tile = large ? 128 : 64;
 	l->kernel = large ? K_tile_128 : K_tile_64;
-	split_products(s, a, large ? big : small, 64, 16);
+	split_products(s, a, large ? big : small, 64, 32);
 	l->groups[0] = parts(a->n, tile);
 	l->groups[1] = parts(a->m, tile);
 	l->groups[2] = (size_t)n_batch * (size_t)a->splits;
@@ -90,7 +90,7 @@ static void share_product(struct cl_lowering *p, struct cl_launch *l, int64_t n_
 	if (l->kernel == K_thin) {
 		l->groups[0] = parts(a->n, p->s->shape.nr);
 		if (p->s->shape.ls > 1)
-			split_products(p->s, a, l->groups[0] * (size_t)n_batch, 256, 64);
+			split_products(p->s, a, l->groups[0] * (size_t)n_batch, 64, 64);
 		l->groups[2] = (size_t)n_batch * (size_t)a->splits;
 	} else if (p->s->shape.ls > 1) {
 		share_tiles(p->s, l, n_batch);
@@ -99,30 +99,20 @@ static void share_product(struct cl_lowering *p, struct cl_launch *l, int64_t n_
 	}
 }
 
-/* The product's last launch has its 3 + OPERANDS buffers: the one for parts of sums, and the launch
- * that adds these up. */
-static void add_sum(struct cl_lowering *p, int64_t n_batch)
+/* The product's buffer number 3 + OPERANDS: counts and parts of sums (cl_split.cl). */
+static void add_parts(struct cl_lowering *p, int64_t n_batch)
 {
 	struct cl_launch *l = &p->launch[p->n - 1];
+	const struct gemm_args *a = &l->args.gemm;
 	if (l->kernel == K_gemm)
 		return;
-	if (l->args.gemm.splits == 1) {
+	if (a->splits == 1) {
 		l->buf[l->n_buf++] = l->buf[2];
 		return;
 	}
-	struct cl_ref sums = {REF_TEMP, CL_PARTS, 0};
-	l->buf[l->n_buf++] = sums;
-	struct cl_launch *sum = cl_lower_launch(p, K_tile_sum);
-	l = sum - 1;
-	sum->args.gemm = l->args.gemm;
-	sum->buf[sum->n_buf++] = sums;
-	for (int i = 2; i < 3 + OPERANDS; i++)
-		sum->buf[sum->n_buf++] = l->buf[i];
-	const struct gemm_args *a = &l->args.gemm;
-	int64_t quads = (int64_t)a->m * ((a->n + 3) / 4);
-	sum->groups[0] = parts(quads, p->s->shape.gemm_ls);
-	sum->groups[2] = (size_t)n_batch;
-	size_t bytes = (size_t)n_batch * (size_t)a->splits * (size_t)quads * 4 * sizeof(float);
+	l->buf[l->n_buf++] = (struct cl_ref){REF_TEMP, CL_PARTS, 0};
+	size_t sums = (size_t)n_batch * (size_t)a->splits * (size_t)a->m * (size_t)((a->n + 3) / 4);
+	size_t bytes = (size_t)p->s->shape.counts * sizeof(cl_int) + sums * sizeof(cl_float4);
 	p->temp[CL_PARTS] = p->temp[CL_PARTS] > bytes ? p->temp[CL_PARTS] : bytes;
 }
 
@@ -131,7 +121,7 @@ static int finish_product(struct cl_lowering *p, struct cl_launch *l, int64_t n_
 	share_product(p, l, n_batch);
 	if (cl_chain_fill(p, l, &l->args.gemm.chain, l->args.gemm.at))
 		return -1;
-	add_sum(p, n_batch);
+	add_parts(p, n_batch);
 	return 0;
 }
 
@@ -146,7 +136,7 @@ void cl_lower_product(struct cl_lowering *p, const struct gemm_args *g, int64_t 
 		if (!l->args.gemm.at[i].zd)
 			l->args.gemm.at[i].zd = l->args.gemm.at[i].zm = 1;
 	share_product(p, l, n_batch);
-	add_sum(p, n_batch);
+	add_parts(p, n_batch);
 }
 
 /* ---- MatMul ---- */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char cl_args_cl[], cl_prelude_cl[], cl_chain_cl[];
+extern const char cl_args_cl[], cl_prelude_cl[], cl_chain_cl[], cl_split_cl[];
 #define PROGRAM(program, flags) extern const char cl_##program##_cl[];
 CL_PROGRAMS(PROGRAM, CL_SKIP)
 #undef PROGRAM
@@ -51,6 +51,23 @@ static int vector_width(cl_device_id dev)
 	return w >= 16 ? 16 : w >= 8 ? 8 : 4;
 }
 
+/* The OpenCL C in which work-groups see what others have written before (cl_split.cl); NULL: none. */
+static const char *split_standard(cl_device_id dev)
+{
+	/* of OpenCL 3.0, newer than the headers' version that we ask for */
+	enum { FENCE_CAPABILITIES = 0x1064, ACQ_REL = 1 << 1, SCOPE_DEVICE = 1 << 5 };
+	char version[64];
+	cl_bitfield fences = 0;
+	cl_device_text(dev, CL_DEVICE_VERSION, version, sizeof version);
+	if (cl_device_has(dev, "cl_nv_device_attribute_query"))
+		return "CL1.2";
+	if (!strncmp(version, "OpenCL 2.", 9))
+		return "CL2.0";
+	if (clGetDeviceInfo(dev, FENCE_CAPABILITIES, sizeof fences, &fences, NULL))
+		return NULL;
+	return fences & ACQ_REL && fences & SCOPE_DEVICE ? "CL3.0" : NULL;
+}
+
 void cl_shape_choose(struct cl_state *s)
 {
 	const char *force = getenv("HSDAG_CL_SHAPE");
@@ -78,22 +95,26 @@ void cl_shape_choose(struct cl_state *s)
 					     .mr = 64,
 					     .nr = 64,
 					     .kc = 16,
+					     .split_std = split_standard(s->place.device),
 					     .window_local = 4096,
 					     .window_out = 2048};
+		if (s->shape.split_std) /* products are split where groups are so few */
+			s->shape.counts = (int)(2 * s->place.units + 63) / 64 * 64;
 	}
 }
 
-static void build_options(const struct cl_state *s, char *dst, size_t cap)
+static void build_options(const struct cl_state *s, enum cl_program_id p, char *dst, size_t cap)
 {
 	const struct cl_shape *h = &s->shape;
 	snprintf(dst, cap,
-		 "-cl-std=CL1.2 -w -DVW=%d -DLS=%d -DGEMM_LS=%d -DMR=%d -DNR=%d -DNV=%d "
-		 "-DKC=%d -DMC=%d -DWINDOW_LOCAL=%d -DWINDOW_OUT=%d%s",
-		 h->vw, h->ls, h->gemm_ls, h->mr, h->nr, h->nr / h->vw, h->kc, h->mc,
+		 "-cl-std=%s -w -DVW=%d -DLS=%d -DGEMM_LS=%d -DMR=%d -DNR=%d -DNV=%d "
+		 "-DKC=%d -DMC=%d -DCOUNTS=%d -DWINDOW_LOCAL=%d -DWINDOW_OUT=%d%s",
+		 h->split_std && programs[p].flags & SPLIT_SUMS ? h->split_std : "CL1.2", h->vw,
+		 h->ls, h->gemm_ls, h->mr, h->nr, h->nr / h->vw, h->kc, h->mc, h->counts,
 		 h->window_local, h->window_out, s->half ? " -DHALF" : "");
 }
 
-enum { MAX_TEXTS = 8 };
+enum { MAX_TEXTS = 10 };
 
 /* The program's text in parts; returns how many. */
 static cl_uint program_text(enum cl_program_id p, const char **text)
@@ -103,8 +124,12 @@ static cl_uint program_text(enum cl_program_id p, const char **text)
 	text[n++] = cl_prelude_cl;
 	if (programs[p].flags & ALL_CHAINS)
 		text[n++] = "#define ELEM\n";
+	if (programs[p].flags & TWO_TILES)
+		text[n++] = "#define TILED\n";
 	if (programs[p].flags & WITH_CHAINS)
 		text[n++] = cl_chain_cl;
+	if (programs[p].flags & SPLIT_SUMS)
+		text[n++] = cl_split_cl;
 	if (programs[p].flags & TWO_TILES) {
 		text[n++] = "#define TILE 128\n";
 		text[n++] = programs[p].source;
@@ -202,7 +227,7 @@ static cl_program to_cache(struct cl_state *s, cl_program prog, const char *key,
 static int program_build(struct cl_state *s, enum cl_program_id p, struct err *e)
 {
 	char options[300];
-	build_options(s, options, sizeof options);
+	build_options(s, p, options, sizeof options);
 	char *key = cache_key(s, p, options);
 	cl_program prog = from_cache(s, key, options);
 	if (!prog) {

@@ -176,6 +176,15 @@ static int temp_get(struct cl_state *s, int i, size_t bytes, struct err *e)
 	cl_mem mem = clCreateBuffer(s->context, CL_MEM_READ_WRITE, bytes ? bytes : 4, NULL, &rc);
 	if (rc)
 		return cl_err(e, "clCreateBuffer", rc);
+	if (i == CL_PARTS) {
+		cl_int zero = 0;
+		rc = clEnqueueFillBuffer(s->queue, mem, &zero, sizeof zero, 0,
+					 (size_t)s->shape.counts * sizeof zero, 0, NULL, NULL);
+		if (rc) {
+			clReleaseMemObject(mem);
+			return cl_err(e, "clEnqueueFillBuffer", rc);
+		}
+	}
 	if (s->temp[i])
 		clReleaseMemObject(s->temp[i]);
 	s->temp[i] = mem;

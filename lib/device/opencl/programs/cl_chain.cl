@@ -3,20 +3,32 @@
  * do so.
  *
  * A row is CV vectors: on a CPU several, so that finding out which operator it is
- * costs little; on a GPU one. */
+ * costs little; on a GPU one.  Of tiles (TILED) it is the same columns of four rows, whose operands
+ * are on their way together. */
 
-#if LS == 1
+#if defined(TILED)
+#define CV 4
+#define ROW UNROLL for (int v = 0; v < CV; v++)
+#define OPERAND(p, t, step, i, n) load((p) + min(v, s->rows - 1) * (t), step, i, n)
+#elif LS == 1
 #define CV NV
+#define OPERAND(p, t, step, i, n) load(p, step, (i) + v * VW, (n) - v * VW)
 #else
 #define CV 1
+#define OPERAND(p, t, step, i, n) load(p, step, i, n)
 #endif
+#ifndef ROW
 #define ROW for (int v = 0; v < CV; v++)
+#endif
 #define EACH_OPERAND UNROLL for (int j = 0; j < OPERANDS; j++)
 
-/* The operands of a row: place i of it is p[j][i * s[j]]. */
+/* The operands of a row: place i of it is p[j][i * s[j]]; TILED: of `rows` rows, t[j] apart. */
 struct sources {
 	global const real *p[OPERANDS];
 	int s[OPERANDS];
+#ifdef TILED
+	int t[OPERANDS], rows;
+#endif
 };
 
 #if LS == 1
@@ -112,7 +124,8 @@ fv function(int op, fv x, fv y, float alpha, float beta)
 	}
 }
 
-/* The chain on places i to i + n - 1 of a row, n at most CV * VW; lanes beyond hold anything. */
+/* The chain on places i to i + n - 1 of a row, n at most CV * VW (TILED: i to i + VW - 1, of which
+ * n are there); lanes beyond hold anything. */
 INLINE void chain_apply(fv *x, const struct chain *c, const struct sources *s, int i, int n)
 {
 	fv y[CV], saved[CV];
@@ -125,7 +138,10 @@ INLINE void chain_apply(fv *x, const struct chain *c, const struct sources *s, i
 				: j == 2 ? s->s[2] : s->s[3];
 			global const real *p = j == 0 ? s->p[0] : j == 1 ? s->p[1]
 				: j == 2 ? s->p[2] : s->p[3];
-			ROW y[v] = load(p, step, i + v * VW, n - v * VW);
+#ifdef TILED
+			int t = j == 0 ? s->t[0] : j == 1 ? s->t[1] : j == 2 ? s->t[2] : s->t[3];
+#endif
+			ROW y[v] = OPERAND(p, t, step, i, n);
 		} else if (q->from == SAVED) {
 			ROW y[v] = saved[v];
 		} else {
@@ -160,7 +176,20 @@ INLINE void chain_apply(fv *x, const struct chain *c, const struct sources *s, i
 		case E_SQUARED_DIFF: ROW x[v] = (x[v] - y[v]) * (x[v] - y[v]); break;
 		case E_PRELU: ROW x[v] = fmax(x[v], 0.0f) + y[v] * fmin(x[v], 0.0f); break;
 		default:
+#ifdef TILED
+			/* in turns, so that they stay in registers */
+			PLAIN for (int v = 0; v < CV; v++) {
+				fv z = function(q->op, x[0], y[0], alpha, beta), first = y[0];
+				UNROLL for (int r = 1; r < CV; r++) {
+					x[r - 1] = x[r];
+					y[r - 1] = y[r];
+				}
+				x[CV - 1] = z;
+				y[CV - 1] = first;
+			}
+#else
 			PLAIN ROW x[v] = function(q->op, x[v], y[v], alpha, beta);
+#endif
 			break;
 		}
 	}
@@ -187,6 +216,9 @@ INLINE struct sources row_of(const struct sources *s, const struct operand *at, 
 	EACH_OPERAND {
 		r.p[j] = s->p[j] + m * at[j].sm;
 		r.s[j] = s->s[j];
+#ifdef TILED
+		r.t[j] = at[j].sm;
+#endif
 	}
 	return r;
 }

@@ -12,7 +12,8 @@
 enum cl_program_flags {
 	WITH_CHAINS = 1, /* applies chains: cl_chain.cl is in front of it */
 	ALL_CHAINS = 2,  /* ... with the operators that seldom follow others (ELEM) */
-	TWO_TILES = 4    /* the file is there twice, with TILE 128 and 64 */
+	TWO_TILES = 4,   /* the file is there twice, with TILE 128 and 64 */
+	SPLIT_SUMS = 8   /* work-groups share products: cl_split.cl is in front of it */
 };
 
 /* clang-format off */
@@ -28,9 +29,9 @@ enum cl_program_flags {
 	PROGRAM(norm, WITH_CHAINS) KERNEL(softmax, norm, norm) KERNEL(mvn, norm, norm) \
 	PROGRAM(reduce, 0) KERNEL(reduce, reduce, reduce) \
 	PROGRAM(gemm, WITH_CHAINS) KERNEL(gemm, gemm, gemm) \
-	PROGRAM(tile, WITH_CHAINS | TWO_TILES) KERNEL(tile_128, tile, gemm) \
-		KERNEL(tile_64, tile, gemm) KERNEL(tile_sum, tile, gemm) \
-	PROGRAM(thin, WITH_CHAINS) KERNEL(thin, thin, gemm) \
+	PROGRAM(tile, WITH_CHAINS | TWO_TILES | SPLIT_SUMS) KERNEL(tile_128, tile, gemm) \
+		KERNEL(tile_64, tile, gemm) \
+	PROGRAM(thin, WITH_CHAINS | SPLIT_SUMS) KERNEL(thin, thin, gemm) \
 	PROGRAM(window, WITH_CHAINS) KERNEL(window, window, window) \
 	PROGRAM(cube, 0) KERNEL(unfold, cube, cube) KERNEL(pool_cube, cube, cube) \
 	PROGRAM(table, 0) KERNEL(remap, table, table) KERNEL(resample, table, table) \

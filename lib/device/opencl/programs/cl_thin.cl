@@ -111,8 +111,10 @@ KERNEL_LOCAL(GEMM_LS, thin, 1, (local float4 sum[GEMM_LS]), (local float4 *sum),
 						acc[r] += ld(a, r * p.ars + (k0 + i * PARTS) * p.acs)
 							* w[i];
 	}
-	int pitch = (p.n + 3) / 4;
-	global float4 *to = (global float4 *)parts + (size_t)group.z * p.m * pitch + (n0 + j) / 4;
+#if COUNTS
+	int pitch = (p.n + 3) / 4, part = p.m * pitch;
+	global float4 *to = parts_of(parts) + (size_t)z * p.splits * part + (n0 + j) / 4;
+#endif
 	UNROLL for (int r = 0; r < THIN; r++) {
 		if (r >= p.m)
 			break;
@@ -125,8 +127,24 @@ KERNEL_LOCAL(GEMM_LS, thin, 1, (local float4 sum[GEMM_LS]), (local float4 *sum),
 		}
 		if (l < COLUMNS && p.splits == 1)
 			PUT(r, sum[l]);
+#if COUNTS
 		else if (l < COLUMNS && n0 + j < p.n)
-			to[r * pitch] = sum[l];
+			to[(size_t)split * part + r * pitch] = sum[l];
+#endif
 	}
+#if COUNTS
+	if (p.splits == 1)
+		return;
+	/* the last group adds the parts up, each item four columns */
+	if (!is_last(parts, z * group.n + group.x, p.splits, (local int *)sum) || l >= COLUMNS ||
+	    n0 + j >= p.n)
+		return;
+	PLAIN for (int r = 0; r < p.m; r++) {
+		float4 whole = (float4)(0.0f);
+		for (int s = 0; s < p.splits; s++)
+			whole += to[(size_t)s * part + r * pitch];
+		PUT(r, whole);
+	}
+#endif
 }
 #endif

@@ -3,16 +3,17 @@
  * A work-group of 256 items computes a tile of C, TILE rows by TILE columns, each item
  * RM rows by RM columns in registers.  KB products at a time, tiles of A and B go
  * through local memory, which is there twice: while one part is multiplied, the next
- * is on its way in registers (4 elements of A and of B per item).
+ * is on its way in registers (FETCH times 4 elements of A and of B per item; with one, resnet50's small
+ * convolutions wait for memory most of the time).  Vector number l of a part is fetched by item l % 256.
  *
  * Where there are fewer tiles than the device can work on at once, the products are shared out,
  * too (split-K): group z of batch z / splits sums those from k_chunk * (z % splits) on into
- * `parts`, and the kernel tile_sum adds them up, in order, so that results are the same every time.
+ * `parts`, and the last group of a tile adds them up, in order, so that results are the same every time.
  *
  * Local memory is declared and read as vectors, and global memory where it is aligned: vload4 may be
  * four loads, as it asks for the alignment of an element alone.
  *
- * This text is compiled twice: tiles of 128 (RM 8, KB 8), and of 64 (RM 4, KB 16)
+ * This text is compiled twice: tiles of 128 (RM 8, KB 8), and of 64 (RM 4, KB 32)
  * where large ones would leave units without work. */
 
 #if TILE == 128
@@ -20,13 +21,20 @@
 #else
 #define NAME(x) x##_64
 #endif
+#if TILE == 128 || defined(HALF) /* HALF: sums of one part are in f16 */
+#define FETCH 1
+#else
+#define FETCH 2
+#endif
 #define RM (TILE / 16)
-#define KB (1024 / TILE)
+#define KB (1024 * FETCH / TILE)
 #define LANES (TILE / 4)
 #define HV (RM / 4)          /* vectors of four rows, and of four columns, of an item */
+#define AHEAD (16 / (RM * HV)) /* parts of sums that are read at once */
 
 #ifndef MUL
 #define MUL
+#define ITEMS 256
 #if defined(HALF) && defined(cl_khr_fp16)
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 typedef half mul;
@@ -89,9 +97,10 @@ struct tap tap_after(struct tap t, struct tap step, const struct gemm_args *q)
 
 /* Four elements of a matrix X whose rows are tile rows and whose columns are products: along the
  * products where they are contiguous (`along`), else along the rows. */
-float4 NAME(take)(global const real *x, bool along, int rs, int cs, int rows, int cols, bool aligned)
+float4 NAME(take)(global const real *x, int l, bool along, int rs, int cs, int rows, int cols,
+	bool aligned)
 {
-	int l = get_local_id(0), r, k;
+	int r, k;
 	if (along) {
 		r = l / (KB / 4);
 		k = l % (KB / 4) * 4;
@@ -104,18 +113,18 @@ float4 NAME(take)(global const real *x, bool along, int rs, int cs, int rows, in
 
 /* The same of a packed matrix, (rows / 64, depth, 64), of reals or of f16; from row r0 and
  * product k0 on. */
-float4 NAME(take_packed)(global const real *x, bool is_half, int depth, int r0, int rows, int k0, int end)
+float4 NAME(take_packed)(global const real *x, int l, bool is_half, int depth, int r0, int rows, int k0,
+	int end)
 {
-	int l = get_local_id(0), k = k0 + l / LANES, r = l % LANES * 4;
+	int k = k0 + l / LANES, r = l % LANES * 4;
 	size_t at = (size_t)(r0 + r / 64 * 64) * depth + k * 64 + r % 64;
 	if (k >= end || r / 64 * 64 >= rows)
 		return (float4)(0.0f);
 	return is_half ? vload_half4(0, (global const half *)x + at) : four(x + at, 1, 4, true);
 }
 
-void NAME(put)(float4 x, bool along, local mulv *to)
+void NAME(put)(float4 x, int l, bool along, local mulv *to)
 {
-	int l = get_local_id(0);
 	mulv y = to_mul(x);
 	if (along) {
 		int r = l / (KB / 4), k = l % (KB / 4) * 4;
@@ -144,9 +153,8 @@ float4 NAME(take_image)(global const real *restrict x, const struct gemm_args *q
 	return r;
 }
 
-void NAME(put_image)(float4 x, local mulv *to)
+void NAME(put_image)(float4 x, int l, local mulv *to)
 {
-	int l = get_local_id(0);
 	local mul *t = (local mul *)to + l / LANES * TILE + l % LANES;
 	mulv y = to_mul(x);
 	t[0] = y.x;
@@ -181,9 +189,12 @@ kernel GROUP(256) void NAME(tile)(global const real *restrict a, global const re
 	bool aligned_a = is_aligned(a, p.ars, p.acs), aligned_b = is_aligned(b, p.brs, p.bcs);
 	int4 n4 = n0 + l % LANES + (int4)(0, 1, 2, 3) * LANES, oh = n4 / p.ow;
 	int4 y0 = n4 < p.n ? oh * p.sh - p.ph : -(1 << 20), x0 = (n4 - oh * p.ow) * p.sw - p.pw;
-	struct tap tap = {0, 0, 0}, step = {0, 0, 0};
+	struct tap tap[FETCH], step = {0, 0, 0};
+	UNROLL for (int f = 0; f < FETCH; f++)
+		tap[f] = step;
 	if (p.b_mode == B_IMAGE) {
-		tap = tap_of(k_begin + l / LANES, &p);
+		UNROLL for (int f = 0; f < FETCH; f++)
+			tap[f] = tap_of(k_begin + (l + f * ITEMS) / LANES, &p);
 		step = tap_of(KB, &p);
 	}
 	UNROLL for (int i = 0; i < RM; i++)
@@ -192,17 +203,19 @@ kernel GROUP(256) void NAME(tile)(global const real *restrict a, global const re
 	for (int k0 = k_begin - KB, now = 0; k0 < k_end; k0 += KB, now ^= 1) {
 		/* the part after this one; the first turn only fetches */
 		int k1 = k0 + KB, left = k_end - k1;
-		float4 na, nb;
-		if (left > 0) {
-			na = p.a_packed ? NAME(take_packed)(a, false, p.k, m0, rows, k1, k_end)
-				: NAME(take)(a + k1 * p.acs, along_a, p.ars, p.acs, rows, left, aligned_a);
+		float4 na[FETCH], nb[FETCH];
+		UNROLL for (int f = 0; f < FETCH && left > 0; f++) {
+			int i = l + f * ITEMS;
+			na[f] = p.a_packed ? NAME(take_packed)(a, i, false, p.k, m0, rows, k1, k_end)
+				: NAME(take)(a + k1 * p.acs, i, along_a, p.ars, p.acs, rows, left,
+					aligned_a);
 			if (p.b_mode == B_IMAGE) {
-				nb = NAME(take_image)(b, &p, l / LANES < left, tap, y0, x0);
-				tap = tap_after(tap, step, &p);
+				nb[f] = NAME(take_image)(b, &p, i / LANES < left, tap[f], y0, x0);
+				tap[f] = tap_after(tap[f], step, &p);
 			} else {
-				nb = p.b_mode == B_PACKED
-					? NAME(take_packed)(b, p.b_half, p.k, n0, cols, k1, k_end)
-					: NAME(take)(b + k1 * p.brs, along_b, p.bcs, p.brs, cols, left,
+				nb[f] = p.b_mode == B_PACKED
+					? NAME(take_packed)(b, i, p.b_half, p.k, n0, cols, k1, k_end)
+					: NAME(take)(b + k1 * p.brs, i, along_b, p.bcs, p.brs, cols, left,
 						aligned_b);
 			}
 		}
@@ -239,68 +252,73 @@ kernel GROUP(256) void NAME(tile)(global const real *restrict a, global const re
 #undef part
 #endif
 		}
-		if (left > 0) {
-			NAME(put)(na, along_a, at[now]);
+		UNROLL for (int f = 0; f < FETCH && left > 0; f++) {
+			NAME(put)(na[f], l + f * ITEMS, along_a, at[now]);
 			if (p.b_mode == B_IMAGE)
-				NAME(put_image)(nb, bt[now]);
+				NAME(put_image)(nb[f], l + f * ITEMS, bt[now]);
 			else
-				NAME(put)(nb, along_b, bt[now]);
+				NAME(put)(nb[f], l + f * ITEMS, along_b, bt[now]);
 		}
 		barrier(CLK_LOCAL_MEM_FENCE);
 	}
+#if COUNTS
 	if (p.splits > 1) {
-		int pitch = (p.n + 3) / 4;
-		global float4 *to = (global float4 *)AT(parts, 7) + (size_t)get_group_id(2) * p.m * pitch;
+		int tile = (z * get_num_groups(1) + get_group_id(1)) * get_num_groups(0)
+			+ get_group_id(0);
+		int pitch = (p.n + 3) / 4, part = p.m * pitch;
+		global float4 *to = parts_of(AT(parts, 7)) + (size_t)z * p.splits * part;
 		UNROLL for (int i = 0; i < RM; i++)
 			UNROLL for (int v = 0; v < HV; v++) {
 				int m = m0 + i / 4 * 64 + ty * 4 + i % 4, n = n0 + v * 64 + tx * 4;
 				if (m < p.m && n < p.n)
-					to[m * pitch + n / 4] = acc[i][v];
+					to[(size_t)split * part + m * pitch + n / 4] = acc[i][v];
 			}
-		return;
+		if (!is_last(AT(parts, 7), tile, p.splits, (local int *)at))
+			return;
+		UNROLL for (int i = 0; i < RM; i++)
+			UNROLL for (int v = 0; v < HV; v++)
+				acc[i][v] = (float4)(0.0f);
+		for (int j = 0; j < p.splits; j += AHEAD) {
+			float4 t[AHEAD][RM][HV];
+			UNROLL for (int u = 0; u < AHEAD; u++)
+				UNROLL for (int i = 0; i < RM; i++)
+					UNROLL for (int v = 0; v < HV; v++) {
+						int m = m0 + i / 4 * 64 + ty * 4 + i % 4, n = n0 + v * 64 + tx * 4;
+						t[u][i][v] = (float4)(0.0f);
+						if (j + u < p.splits && m < p.m && n < p.n)
+							t[u][i][v] = to[(size_t)(j + u) * part + m * pitch + n / 4];
+					}
+			UNROLL for (int u = 0; u < AHEAD; u++)
+				UNROLL for (int i = 0; i < RM; i++)
+					UNROLL for (int v = 0; v < HV; v++)
+						acc[i][v] += t[u][i][v];
+		}
 	}
+#endif
 	struct sources all;
 	sources_of(&all, p.at, AT(p0, 3), AT(p1, 4), AT(p2, 5), AT(p3, 6), z);
 	/* the chain is long: a loop over a copy, so that the sums above stay in registers */
-	float4 sum[RM * HV];
+	float4 sum[RM / 4 * HV][4];
 	UNROLL for (int i = 0; i < RM; i++)
 		UNROLL for (int v = 0; v < HV; v++)
-			sum[i * HV + v] = acc[i][v];
-	PLAIN for (int j = 0; j < RM * HV; j++) {
-		int i = j / HV, v = j % HV;
-		int m = m0 + i / 4 * 64 + ty * 4 + i % 4, n = n0 + v * 64 + tx * 4;
-		struct sources s = row_of(&all, p.at, m);
+			sum[i / 4 * HV + v][i % 4] = acc[i][v];
+	PLAIN for (int j = 0; j < RM / 4 * HV; j++) {
+		int m = m0 + j / HV * 64 + ty * 4, n = n0 + j % HV * 64 + tx * 4;
 		if (m >= p.m || n >= p.n)
 			continue;
-		chain_apply(&sum[j], &p.chain, &s, n, p.n - n);
-		store(sum[j], c + (size_t)m * p.n + n, p.n - n);
+		struct sources s = row_of(&all, p.at, m);
+		s.rows = min(4, p.m - m);
+		chain_apply(sum[j], &p.chain, &s, n, p.n - n);
+		UNROLL for (int r = 0; r < 4; r++)
+			if (r < s.rows)
+				store(sum[j][r], c + (size_t)(m + r) * p.n + n, p.n - n);
 	}
 }
 
-#if TILE == 64
-/* The sums of all splits, four columns of a row an item, through the chain. */
-KERNEL(256, tile_sum, 7, (global const float4 *restrict parts, global real *c, global const real *p0,
-	global const real *p1, global const real *p2, global const real *p3, const struct gemm_args p),
-	(parts, c, p0, p1, p2, p3, p))
-{
-	int pitch = (p.n + 3) / 4, i = group.x * 256 + LOCAL, m = i / pitch, n = i % pitch * 4;
-	int z = group.z;
-	if (m >= p.m)
-		return;
-	parts += (size_t)z * p.splits * p.m * pitch + i;
-	float4 sum = parts[0];
-	for (int j = 1; j < p.splits; j++)
-		sum += parts[(size_t)j * p.m * pitch];
-	struct sources all;
-	sources_of(&all, p.at, p0, p1, p2, p3, z);
-	struct sources s = row_of(&all, p.at, m);
-	chain_apply(&sum, &p.chain, &s, n, p.n - n);
-	store(sum, c + ((size_t)z * p.m + m) * p.n + n, p.n - n);
-}
-#endif
-
 #undef NAME
+#undef FETCH
 #undef RM
 #undef KB
 #undef LANES
 #undef HV
+#undef AHEAD
