@@ -28,6 +28,30 @@ static inline float LEVEL(rounded_away)(float v)
 	return t + LEVEL(with_sign)(rest >= 0.5f ? 1.0f : 0.0f, v);
 }
 
+#if LEVEL_WIDTH > 4
+/* sin x, with one quarter cos x; by the C library where an argument is large, or not a number. */
+static void LEVEL(sines)(int32_t quarters, const float *x, float *y, int64_t n)
+{
+	enum { PIECE = 1024 };
+	for (int64_t i0 = 0; i0 < n; i0 += PIECE) {
+		int64_t i1 = n - i0 < PIECE ? n : i0 + PIECE;
+		int far = 0;
+		for (int64_t i = i0; i < i1; i++)
+			far |= !(x[i] >= -30000 && x[i] <= 30000);
+		if (far) {
+			for (int64_t i = i0; i < i1; i++)
+				y[i] = quarters ? __builtin_cosf(x[i]) : __builtin_sinf(x[i]);
+			continue;
+		}
+		IVDEP
+		for (int64_t i = i0; i < i1; i++) {
+			float v = x[i];
+			y[i] = LEVEL(vsin)(v, quarters);
+		}
+	}
+}
+#endif
+
 #if LEVEL_WIDTH == 16
 #define SOME(i) (__mmask16)(n - (i) < 16 ? (1 << (n - (i))) - 1 : 0xffff)
 /* The last by a mask: what a masked store wrote a load must wait for. */
@@ -90,6 +114,10 @@ static bool LEVEL(unary)(enum op_kind kind, const struct unary_args *u, const fl
 	case OP_TANH: EACH(LEVEL(vtanh)(v));
 	case OP_EXP: EACH(LEVEL(vexp)(v));
 	case OP_ERF: EACH(LEVEL(verf)(v));
+#if LEVEL_WIDTH > 4
+	case OP_SIN: LEVEL(sines)(0, x, y, n); return true;
+	case OP_COS: LEVEL(sines)(1, x, y, n); return true;
+#endif
 	case OP_SQRT: EACH(__builtin_sqrtf(v));
 	case OP_GELU:
 		if (u->gelu_tanh)

@@ -1,8 +1,8 @@
 /* cpu_vecmath.h - exp, tanh and their kin for one float, without branches, so that loops
  * over them vectorise; and rows of sigmoids.  Included once per level (cpu_levels.h), never
  * guarded.
- * Relative errors below 2e-7 (exp), 3e-7 (tanh, sigmoid, erf); tests/unit/test_op.c holds them to
- * 1e-6. */
+ * Relative errors below 2e-7 (exp), 3e-7 (tanh, sigmoid, erf); tests/unit/test_op.c holds them, and sin
+ * and cos, to 1e-6. */
 
 static inline float LEVEL(from_bits)(int32_t i)
 {
@@ -120,6 +120,29 @@ static inline float LEVEL(vtanh)(float x)
 	float large = 1 - 2 / (LEVEL(vexp)(2 * t) + 1);
 	return t < 0.625f ? small : LEVEL(with_sign)(large, x);
 }
+
+#if LEVEL_WIDTH > 4
+/* sin x, or with one quarter cos x, for |x| <= 30,000: x = n pi / 2 + r, |r| <= pi / 4, and polynomials (Cephes,
+ * sinf and cosf).  Not without fused multiply-adds: n pi / 2 must not be rounded. */
+static inline float LEVEL(vsin)(float x, int32_t quarters)
+{
+	float shifted = FMA(x, 0.636619772f, 12582912.0f); /* rounds: n is in its low bits */
+	float n = shifted - 12582912.0f;
+	float r = FMA(n, -1.57079637f, x);
+	r = FMA(n, 4.37113883e-8f, r);
+	r = FMA(n, 1.71512451e-15f, r);
+	float s = r * r;
+	float p = FMA(-1.9515295891e-4f, s, 8.3321608736e-3f);
+	p = FMA(p, s, -1.6666654611e-1f);
+	float sine = FMA(p * s, r, r);
+	float q = FMA(2.443315711809948e-5f, s, -1.388731625493765e-3f);
+	q = FMA(q, s, 4.166664568298827e-2f);
+	float cosine = FMA(q * s, s, FMA(-0.5f, s, 1));
+	int32_t turn = LEVEL(to_bits)(shifted) + quarters;
+	float v = turn & 1 ? cosine : sine;
+	return LEVEL(from_bits)(LEVEL(to_bits)(v) ^ (int32_t)((uint32_t)turn << 30 & 0x80000000u));
+}
+#endif
 
 /* x P(x^2) / Q(x^2) with least relative error where |erf| < 1 - 3e-8. */
 static inline float LEVEL(verf)(float x)

@@ -356,7 +356,7 @@ static double worst_error(enum op_kind kind, double (*f)(double), float lo, floa
 	double worst = 0;
 	for (int i = 0; i < N; i++)
 		x[i] = lo + (hi - lo) * (float)i / (N - 1);
-	vec_unary(kind, &u, x, y, N);
+	cpu_unary_f32(kind, &u, x, 1, y, N);
 	for (int i = 0; i < N; i++) {
 		double want = f((double)x[i]), err = fabs((double)y[i] - want);
 		if (fabs(want) > 1e-37 && err / fabs(want) > worst)
@@ -385,12 +385,20 @@ static void test_functions(int level)
 		{OP_SIGMOID, sigmoid, -80, 80, "sigmoid"},
 		{OP_ERF, erf, -5, 5, "erf"},
 		{OP_ERF, erf, -1, 1, "erf near 0"},
+		{OP_SIN, sin, -7, 7, "sin"},
+		{OP_COS, cos, -7, 7, "cos"},
+		{OP_SIN, sin, -1e-3f, 1e-3f, "sin near 0"},
+		{OP_SIN, sin, -30000, 30000, "sin of many turns"},
+		{OP_COS, cos, 29000, 40000, "cos of many turns, and of more"},
 	};
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
 		double worst = worst_error(all[i].kind, all[i].f, all[i].lo, all[i].hi);
 		tap(worst < 1e-6, "level %d: %s within %.1e", level, all[i].name, worst);
 	}
 	float x[] = {200, -200, NAN, 0}, y[4];
+	cpu_unary_f32(OP_COS, &(struct unary_args){.a = 1}, x, 1, y, 4);
+	tap(fabs(y[0] - cos(200)) < 1e-6 && y[0] == y[1] && isnan(y[2]) && y[3] == 1,
+	    "level %d: cos beside what is not a number", level);
 	vec_unary(OP_EXP, &(struct unary_args){.a = 1}, x, y, 4);
 	tap(isinf(y[0]) && y[1] == 0 && isnan(y[2]) && y[3] == 1, "level %d: exp at its ends",
 	    level);

@@ -112,7 +112,7 @@ static uint64_t unary_huge(enum op_kind kind, const struct unary_args *u, uint64
 	} \
 	return
 
-/* Operators that have no vector form, by the functions of the C library for f32. */
+/* Operators that have no vector form at this level, by the functions of the C library for f32. */
 static void unary_f32(enum op_kind kind, const struct unary_args *u, const float *x, float *y,
 		      int64_t n)
 {
