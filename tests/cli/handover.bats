@@ -60,6 +60,19 @@ filter_file() {
 	done
 }
 
+@test "more placements than a replay takes at once are drawn, and handed over, in its batches" {
+	for net in rnn hierarchical; do
+		export GPN="--net $net --recipe $net --hidden 16 --threads 1 --no-costs"
+		export LEARN="--recipe $net --episodes 2 --steps 5 --samples 5 --threads 1"
+		LEARN="$LEARN --checkpoint $net.plain" loop "$IN" plain.mp
+		LEARN="$LEARN --checkpoint $net.handed" through "tee drawn.mp"
+		same_body plain.mp out.mp
+		same_body $net.plain $net.handed
+		[ "$(steps said)" -eq 10 ]
+		[ "$(recdump -k handover --tsv step,steps drawn.mp | sort -u)" = $'0\t2\n2\t2\n4\t1' ]
+	done
+}
+
 @test "nothing is handed over where nobody asked, by other networks, or outside of a loop" {
 	export GPN="--net rnn --recipe rnn --hidden 16 --threads 1 --no-costs" LEARN="--recipe rnn --episodes 2 --steps 3 --samples 2 --threads 1"
 	LEARN="$LEARN -vv" loop "$IN" plain.mp 2> said

@@ -44,11 +44,11 @@ static struct draw draw_of(const struct act *a, const struct group_policy *q)
 	return (struct draw){a->samples, a->greedy, rng, q->home, NULL};
 }
 
-int act_groups(const struct act *a, struct net_work *w, const struct net_model *m, uint64_t seed,
-	       const struct act_parts *parts, struct err *e)
+/* A batch of parts, in the order of the replay's: what is handed over is found by its first step. */
+static int draw_batch(const struct act *a, struct net_work *w, const struct net_model *m,
+		      const struct act_parts *parts, uint32_t first, uint32_t n,
+		      const struct group_policy *q, struct err *e)
 {
-	uint32_t n = parts->n;
-	struct group_policy *q = ARENA_NEWN(a->arena, struct group_policy, n);
 	struct to_place *what = ARENA_NEWN(a->arena, struct to_place, n);
 	struct draw *draw = ARENA_NEWN(a->arena, struct draw, n);
 	struct drawn *drawn = ARENA_NEWN(a->arena, struct drawn, n);
@@ -56,8 +56,6 @@ int act_groups(const struct act *a, struct net_work *w, const struct net_model *
 	if (a->giver && !m->net->policy)
 		handover = handover_next(a->giver);
 	for (uint32_t i = 0; i < n; i++) {
-		if (group_policy_init(&q[i], a, w, m, seed, &parts->part[i], e) < 0)
-			return -1;
 		what[i] = group_policy_asked(&q[i]);
 		draw[i] = draw_of(a, &q[i]);
 		draw[i].handover = handover.room > 0 ? &handover : NULL;
@@ -66,7 +64,7 @@ int act_groups(const struct act *a, struct net_work *w, const struct net_model *
 		    : net_draw_steps(w, m, n, what, draw, drawn, e)) < 0)
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
-		if ((parts->before && parts->before(parts->arg, i, e) < 0) ||
+		if ((parts->before && parts->before(parts->arg, first + i, e) < 0) ||
 		    (a->visits && act_start(a, &q[i], e) < 0))
 			return -1;
 		for (uint32_t s = 0; s < a->samples; s++)
@@ -75,6 +73,24 @@ int act_groups(const struct act *a, struct net_work *w, const struct net_model *
 	}
 	if (handover.n == 0)
 		return 0;
-	const struct handover_rec told = handover_give(a->giver, &handover, &parts->part->id);
+	const struct handover_rec told = handover_give(a->giver, &handover, &parts->part[first].id);
 	return handover_encode(&told, a->out, e);
+}
+
+int act_groups(const struct act *a, struct net_work *w, const struct net_model *m, uint64_t seed,
+	       const struct act_parts *parts, struct err *e)
+{
+	struct group_policy *q = ARENA_NEWN(a->arena, struct group_policy, parts->n);
+	for (uint32_t i = 0; i < parts->n; i++)
+		if (group_policy_init(&q[i], a, w, m, seed, &parts->part[i], e) < 0)
+			return -1;
+	for (uint32_t first = 0, next = 0; first < parts->n; first = next) {
+		struct net_batch b = {.net = m->net};
+		while (next < parts->n &&
+		       net_batch_takes(&b, a->samples, parts->part[next].p.n_groups))
+			next++;
+		if (draw_batch(a, w, m, parts, first, next - first, q + first, e) < 0)
+			return -1;
+	}
+	return 0;
 }

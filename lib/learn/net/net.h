@@ -186,6 +186,15 @@ int net_draw_steps(struct net_work *w, const struct net_model *m, uint32_t n,
 		   const struct to_place *q, const struct draw *draw, struct drawn *out,
 		   struct err *e) MUST_CHECK;
 
+/* Steps of an episode that are drawn, or replayed, at once. */
+struct net_batch {
+	const struct net *net;
+	uint32_t each, n; /* samples of each step; steps */
+	size_t samples, rows;
+};
+/* Does the batch take one more step?  The first always. */
+bool net_batch_takes(struct net_batch *b, uint32_t n_samples, uint32_t n_groups);
+
 /* Sums over the groups, in double precision and in order: log-probability of
  * actions (n_groups), entropy of the policy.  The replay computes the same. */
 double net_logp(const float *logp, uint32_t n_groups, uint32_t k, const uint16_t *action);

@@ -110,6 +110,18 @@ static bool again(struct choices *c)
 	return any;
 }
 
+bool net_batch_takes(struct net_batch *b, uint32_t n_samples, uint32_t n_groups)
+{
+	/* As many rows as a product for few rows takes; groups of all samples: memory. */
+	enum { SAMPLES = 12, ROWS = 8192 };
+	size_t samples = b->samples + n_samples, rows = b->rows + (size_t)n_samples * n_groups;
+	if (b->n > 0 &&
+	    (!b->net->side_by_side || n_samples != b->each || samples > SAMPLES || rows > ROWS))
+		return false;
+	*b = (struct net_batch){b->net, n_samples, b->n + 1, samples, rows};
+	return true;
+}
+
 void net_choose(struct tape *t, const struct net_model *m, struct mat *const *p, uint32_t n,
 		struct mat *const *z, struct choices *c)
 {

@@ -9,10 +9,6 @@
 #include <string.h>
 
 enum { SUM_CHUNK = 4096 }; /* floats that one task adds up */
-/* Samples of a batch: as many rows as a product for few rows takes. */
-enum { BATCH_SAMPLES = 12 };
-/* Groups of all samples of a batch of several steps: memory. */
-enum { BATCH_ROWS = 8192 };
 
 struct replayer {
 	struct pool *pool;
@@ -133,16 +129,11 @@ static void sum_chunk(void *arg, int task, int thread)
 /* How many of the n steps at s are a batch. */
 static uint32_t batch_of(const struct net_model *m, const struct replay_step *s, uint32_t n)
 {
-	size_t samples = 0, rows = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		samples += s[i].n_samples;
-		rows += (size_t)s[i].n_samples * s[i].part->n_groups;
-		bool fits = m->net->side_by_side && s[i].n_samples == s->n_samples &&
-			    samples <= BATCH_SAMPLES && rows <= BATCH_ROWS;
-		if (i > 0 && !fits)
-			return i;
-	}
-	return n;
+	struct net_batch b = {.net = m->net};
+	uint32_t i = 0;
+	while (i < n && net_batch_takes(&b, s[i].n_samples, s[i].part->n_groups))
+		i++;
+	return i;
 }
 
 int replayer_run(struct replayer *r, const struct net_model *m, struct replay_step *steps,
