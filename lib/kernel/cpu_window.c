@@ -108,8 +108,22 @@ bool cpu_window_crop(struct window *g, int64_t first[3])
 	return any;
 }
 
-double channel_parts_time(int64_t slices, int parts, int threads, double ready)
+static double parts_time(const struct channel_parts *c, int parts)
 {
-	int64_t rounds = (slices * parts + threads - 1) / threads;
-	return (double)rounds * (1 / (double)parts + ready);
+	int64_t rounds = (c->slices * parts + c->threads - 1) / c->threads;
+	return (double)rounds * (1 / (double)parts + c->ready);
+}
+
+int channel_parts_choose(const struct channel_parts *c)
+{
+	int best = 1;
+	double least = parts_time(c, 1);
+	for (int parts = 2; parts <= c->most && parts <= c->threads; parts++) {
+		double t = parts_time(c, parts);
+		if (c->blocks % parts == 0 && t < least * c->worth) {
+			least = t;
+			best = parts;
+		}
+	}
+	return best;
 }

@@ -27,15 +27,24 @@ bool cpu_window_crop(struct window *g, int64_t first[3]);
 /* Output positions o in lo .. hi - 1 of dim d for which tap t reads inside the input. */
 void cpu_window_range(const struct window *g, int d, int64_t t, int64_t *lo, int64_t *hi);
 
-/* A piece of a convolution of tensors with channels behind pixels: it reads pixels from .. from + n_in - 1 of an image and
- * writes pixels at .. at + n - 1. */
 /* Part `at` of `of` of a group's output channels: tasks of threads where there are fewer slices than these.  {0, 1}: all. */
 struct channel_part {
 	int at, of;
 };
-/* How long so many slices take in so many parts each, if one of a single part takes 1 and its input is made ready in
- * `ready`, by every part anew. */
-double channel_parts_time(int64_t slices, int parts, int threads, double ready);
+/* What the number of parts is chosen by. */
+struct channel_parts {
+	int64_t slices;
+	int threads, most; /* parts, at most */
+	int64_t blocks;    /* of channels, that parts share evenly; 0: no matter */
+	double ready;      /* as channel_parts_choose says */
+	double worth;      /* more parts take less than this share of the time of fewer */
+};
+/* How many parts each slice is worked on in, at most one a thread.  If a slice of a single part takes 1, every part
+ * takes its share of that, and `ready` for making the slice's input ready anew. */
+int channel_parts_choose(const struct channel_parts *c);
+
+/* A piece of a convolution of tensors with channels behind pixels: it reads pixels from .. from + n_in - 1 of an image and
+ * writes pixels at .. at + n - 1. */
 struct window_slice {
 	int64_t from, n_in, at, n;
 	size_t scratch; /* bytes that a run needs */

@@ -191,21 +191,18 @@ static int choose_parts(const struct pixel_step *s)
 {
 	/* Inputs are made ready in the time of so many output channels. */
 	enum { READY_WINOGRAD = 12, READY_INDIRECT = 2 };
-	int64_t slices = s->g.batch * pixel_conv_slices(s);
-	int best = 1, threads = s->ctx->n_threads;
 	if (s->conv)
 		return onednn_conv_parts(s->conv);
-	int most = s->winograd ? winograd_pixels_parts(s->winograd) : indirect_parts(s->indirect);
-	double ready = (double)(s->winograd ? READY_WINOGRAD : READY_INDIRECT) / (double)s->g.cout;
-	double least = channel_parts_time(slices, 1, threads, ready);
-	for (int parts = 2; parts <= most && parts <= threads; parts++) {
-		double t = channel_parts_time(slices, parts, threads, ready);
-		if (t < least * 0.95) {
-			least = t;
-			best = parts;
-		}
-	}
-	return best;
+	const struct channel_parts c = {
+		.slices = s->g.batch * pixel_conv_slices(s),
+		.threads = s->ctx->n_threads,
+		.most = s->winograd ? winograd_pixels_parts(s->winograd)
+				    : indirect_parts(s->indirect),
+		.ready =
+			(double)(s->winograd ? READY_WINOGRAD : READY_INDIRECT) / (double)s->g.cout,
+		.worth = 0.95,
+	};
+	return channel_parts_choose(&c);
 }
 
 /* Weights as codes, their scales, and the convolution. */

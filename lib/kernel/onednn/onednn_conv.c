@@ -1,14 +1,11 @@
 /* onednn_conv.c - see onednn_conv.h. */
 #include "kernel/onednn/onednn_conv.h"
 #include "kernel/onednn/onednn_api.h"
-
-#include <string.h>
+#include "kernel/onednn/onednn_conv_parts.h"
 
 enum {
 	SLICE_BYTES = 768 << 10, /* operands and sums of a slice */
 	MAX_SLICES = 64,
-	PART_PRODUCTS = 1 << 17, /* multiplications of a part, at least */
-	PART_CHANNELS = 64,
 	PRIMITIVE_BYTES = 36 << 10 /* that the library has on the heap for one, seen with 2.6 */
 };
 
@@ -32,9 +29,7 @@ struct onednn_conv {
 	int n_slices;
 	struct slice *slice; /* (n_slices) */
 	struct cpu_pack *pack;
-	int n_parts;
-	struct onednn_conv *
-		*part; /* (n_parts) of the output channels, which then do it all; NULL: none */
+	struct onednn_parts *parts; /* which then do it all; NULL: none */
 };
 
 static dnnl_data_type_t type_of(enum elem t)
@@ -313,90 +308,13 @@ static int pack_weights(struct onednn_conv *m, const struct tensor *w, const voi
 	return job.rc < 0 ? err_set(e, ST_RUNTIME, "%s", job.err.msg) : 0;
 }
 
-/* ---- parts of the output channels ---- */
-
-static int choose_parts(const struct onednn_conv *m, int threads)
-{
-	const struct window *g = &m->g;
-	int best = 1, slices = (int)g->batch * m->n_slices;
-	/* what it costs to bring a part's outputs where they belong */
-	double ready = 4.0 / (double)g->cout, least = channel_parts_time(slices, 1, threads, ready);
-	int64_t products = g->cin * g->cout * g->taps * g->out_plane / m->n_slices;
-	for (int parts = 2; parts <= threads && g->groups == 1; parts++) {
-		double t = channel_parts_time(slices, parts, threads, ready);
-		bool large = products / parts >= PART_PRODUCTS && g->cout / parts >= PART_CHANNELS;
-		if (large && g->cout % (16 * (int64_t)parts) == 0 && t < least * 0.85) {
-			least = t;
-			best = parts;
-		}
-	}
-	return best;
-}
-
-static void drop_parts(struct onednn_conv *m)
-{
-	for (int i = 0; i < m->n_parts; i++)
-		onednn_conv_free(m->part[i]);
-	mem_free(m->part);
-	m->part = NULL;
-	m->n_parts = 0;
-}
-
-/* As onednn_conv_new; 0: there are no such parts. */
-static int make_parts(struct onednn_conv *m, const struct onednn_conv_spec *s, int n,
-		      struct cpu_ctx *c, struct err *e)
-{
-	struct onednn_conv_spec part = *s;
-	int64_t channels = s->g.cout / n, bytes = tensor_bytes(&s->weights) / n;
-	int rc = 1;
-	part.parts = false;
-	part.g.cout = channels;
-	part.weights.dim[0] = channels;
-	m->part = MEM_NEWN(struct onednn_conv *, (size_t)n);
-	for (m->n_parts = 0; m->n_parts < n && rc > 0; m->n_parts += rc > 0) {
-		int64_t at = m->n_parts;
-		part.weights.data = (char *)s->weights.data + at * bytes;
-		part.key = (const char *)s->key + at * bytes;
-		part.scale = s->scale ? s->scale + at * channels : NULL;
-		part.bias = s->bias ? s->bias + at * channels : NULL;
-		rc = onednn_conv_new(&part, c, &m->part[at], e);
-	}
-	for (int i = 1; rc > 0 && i < n; i++)
-		rc = m->part[i]->n_slices == m->part[0]->n_slices;
-	if (rc <= 0)
-		drop_parts(m);
-	return rc;
-}
-
-/* Bytes of a part's outputs in a slice. */
-static size_t part_bytes(const struct onednn_conv *m, int64_t pixels)
-{
-	size_t bytes = (size_t)(pixels * (m->g.cout / m->n_parts)) * onednn_bytes(m->dst);
-	return (bytes + 63) / 64 * 64;
-}
-
-static int run_part(struct onednn_conv *m, int i, int at, const void *x, void *y, char *scratch,
-		    struct err *e)
-{
-	const struct onednn_conv *p = m->part[at];
-	int64_t n = p->slice[i].n * p->out_inner;
-	size_t bytes = (size_t)p->g.cout * onednn_bytes(m->dst);
-	char *sums = scratch, *to = (char *)y + (size_t)at * bytes;
-	const struct channel_part all = {0, 1};
-	if (onednn_conv_run(m->part[at], i, all, x, sums, scratch + part_bytes(m, n), e) < 0)
-		return -1;
-	for (int64_t j = 0; j < n; j++)
-		memcpy(to + (size_t)(j * m->n_parts) * bytes, sums + (size_t)j * bytes, bytes);
-	return 0;
-}
-
 /* ---- all of it ---- */
 
 void onednn_conv_free(struct onednn_conv *m)
 {
 	if (!m)
 		return;
-	drop_parts(m);
+	onednn_parts_free(m->parts);
 	drop_slices(m);
 	cpu_pack_drop(m->pack);
 	mem_free(m->scale);
@@ -418,9 +336,9 @@ int onednn_conv_new(const struct onednn_conv_spec *s, struct cpu_ctx *c, struct 
 	m->weights = s->src == EL_U8 || s->src == EL_I8 ? dnnl_s8 : m->src;
 	m->scale = s->scale ? mem_copy(s->scale, n, sizeof *s->scale) : NULL;
 	m->bias = s->bias ? mem_copy(s->bias, n, sizeof *s->bias) : NULL;
-	int rc = cut(m, c->n_threads),
-	    parts = rc > 0 && s->parts ? choose_parts(m, c->n_threads) : 1;
-	int made = parts > 1 ? make_parts(m, s, parts, c, e) : 0;
+	int rc = cut(m, c->n_threads), made = 0;
+	if (rc > 0 && s->parts)
+		made = onednn_parts_new(s, m->n_slices, c, &m->parts, e);
 	if (made > 0)
 		drop_slices(m);
 	if (made < 0 || (made == 0 && rc > 0 && pack_weights(m, &s->weights, s->key, c, e) < 0))
@@ -434,31 +352,28 @@ int onednn_conv_new(const struct onednn_conv_spec *s, struct cpu_ctx *c, struct 
 
 uint64_t onednn_conv_bytes(const struct onednn_conv *m)
 {
+	if (m->parts)
+		return onednn_parts_bytes(m->parts);
 	uint64_t bytes = m->pack ? m->pack->bytes : 0;
 	for (int i = 0; i < m->n_slices; i++)
 		bytes += m->slice[i].like == i ? PRIMITIVE_BYTES : 0;
-	for (int i = 0; i < m->n_parts; i++)
-		bytes += onednn_conv_bytes(m->part[i]);
 	return bytes;
 }
 
 int onednn_conv_slices(const struct onednn_conv *m)
 {
-	return m->part ? m->part[0]->n_slices : m->n_slices;
+	return m->parts ? onednn_parts_slices(m->parts) : m->n_slices;
 }
 
 int onednn_conv_parts(const struct onednn_conv *m)
 {
-	return m->part ? m->n_parts : 1;
+	return m->parts ? onednn_parts_count(m->parts) : 1;
 }
 
 struct window_slice onednn_conv_slice(const struct onednn_conv *m, int i)
 {
-	if (m->part) {
-		struct window_slice first = onednn_conv_slice(m->part[0], i);
-		first.scratch += part_bytes(m, first.n);
-		return first;
-	}
+	if (m->parts)
+		return onednn_parts_slice(m->parts, i);
 	const struct slice *s = &m->slice[i];
 	return (struct window_slice){s->from * m->in_inner, s->n_in * m->in_inner,
 				     s->first * m->out_inner, s->n * m->out_inner,
@@ -468,13 +383,8 @@ struct window_slice onednn_conv_slice(const struct onednn_conv *m, int i)
 int onednn_conv_run(struct onednn_conv *m, int i, struct channel_part part, const void *x, void *y,
 		    void *scratch, struct err *e)
 {
-	if (m->part) {
-		bool one = part.of > 1;
-		for (int at = one ? part.at : 0; at < (one ? part.at + 1 : m->n_parts); at++)
-			if (run_part(m, i, at, x, y, scratch, e) < 0)
-				return -1;
-		return 0;
-	}
+	if (m->parts)
+		return onednn_parts_run(m->parts, i, part, x, y, scratch, e);
 	struct slice *s = &m->slice[i];
 	const struct onednn_primitive *p = &m->slice[s->like].primitive;
 	dnnl_memory_desc_t bias;
