@@ -124,6 +124,16 @@ static double noisy_now(void *arg)
 	return *((struct noisy *)arg)->now_s;
 }
 
+/* Each in a group of its own; the third is not made like the first two. */
+static void noisy_contestants(struct contestant *c, struct noisy *x, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		c[i] = (struct contestant){.run = {&x[i], noisy_run, noisy_now},
+					   .group = i,
+					   .alike = i == 2 ? 2 : 0,
+					   .takes_part = true};
+}
+
 /* Of these two, which is chosen, in so many runs. */
 static int choose_of(uint64_t seed, double a_s, double b_s, double most_s, uint32_t *runs)
 {
@@ -172,11 +182,7 @@ static void reference_changes(void)
 		struct contest x = {.k = 3, .n = 4, .c = c};
 		struct measure_options o = MEASURE_DEFAULT;
 		struct err e = ERR_INIT;
-		for (uint32_t i = 0; i < 4; i++)
-			c[i] = (struct contestant){.run = {&n[i], noisy_run, noisy_now},
-						   .group = i,
-						   .alike = i == 2 ? 2 : 0,
-						   .takes_part = true};
+		noisy_contestants(c, n, 4);
 		o.race_s = 8;
 		int rc = contest_race(&x, &o, a, &e);
 		tap(rc == 0 && x.reference == 2 && x.winner == (faster ? 3 : -1) &&
@@ -216,11 +222,7 @@ static void wholes(void)
 				    .ctx = usual_s};
 		struct measure_options o = MEASURE_DEFAULT;
 		struct err e = ERR_INIT;
-		for (uint32_t i = 0; i < 3; i++)
-			c[i] = (struct contestant){.run = {&n[i], noisy_run, noisy_now},
-						   .group = i,
-						   .alike = i == 2 ? 2 : 0,
-						   .takes_part = true};
+		noisy_contestants(c, n, 3);
 		o.race_s = 8;
 		int rc = contest_race(&x, &o, a, &e);
 		const struct interval r = c[1].ratio;

@@ -1,7 +1,7 @@
 /* test_handover.c - what a draw hands over to a replay: the same bits with it and without, and none of it where it is of
  * something else. */
 #include "tap.h"
-#include "randgraph.h"
+#include "net_world.h"
 
 #include "learn/net/handover.h"
 #include "learn/net/sampling.h"
@@ -11,15 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { N = 50, D = 5, K = 3, SAMPLES = 2, STEPS = 3, ROOM = 1 << 20 };
+enum { SAMPLES = 2, STEPS = 3, ROOM = 1 << 20 };
 
 struct world {
-	struct arena *a;
-	struct ugraph g;
-	float x[N * D];
-	struct params *embed, *policy;
-	struct net_model m;
-	struct net_work *w;
+	struct net_world net;
 	struct replayer *r;
 	/* what was drawn */
 	struct rng_addr rng[STEPS], draw_rng[STEPS][SAMPLES];
@@ -45,19 +40,9 @@ static void die(const struct err *e)
 static void world_of(struct world *s, const struct net *net, const void *h, struct pool *pool)
 {
 	static uint32_t group[STEPS][N];
-	struct digraph d;
 	struct err e = ERR_INIT;
-	struct rng_addr at = {.seed = 11, .stream = 50};
 	memset(s, 0, sizeof *s);
-	s->a = arena_new();
-	random_dag(&d, N, 6, 20, 0.05, 4, s->a);
-	ugraph_from_digraph(&s->g, &d, s->a);
-	for (uint32_t i = 0; i < N * D; i++)
-		s->x[i] = (float)(2 * rng_uniform(&at, i) - 1);
-	s->embed = net->embed_init(h, D, 21);
-	s->policy = net->policy_init(h, D, K, 21);
-	s->m = (struct net_model){net, h, &s->g, NULL, D, K, s->embed, s->policy};
-	s->w = net_work_new(NULL);
+	net_world_init(&s->net, net, h);
 	s->r = replayer_new(pool);
 	for (uint32_t i = 0; i < STEPS;
 	     i++) { /* sequences of three lengths, the longest in the middle */
@@ -67,12 +52,14 @@ static void world_of(struct world *s, const struct net *net, const void *h, stru
 		const struct grouping given = {n, group[i]};
 		struct partition *p = &s->part[i];
 		s->rng[i] = (struct rng_addr){.seed = 3, .step = i};
-		if (net_embed(s->w, &s->m, s->x, &s->rng[i], &given, NULL, 0, p, &e) < 0)
+		if (net_embed(s->net.w, &s->net.m, s->net.x, &s->rng[i], &given, NULL, 0, p, &e) <
+		    0)
 			die(&e);
-		p->group = memcpy(ARENA_NEWN(s->a, uint32_t, N), p->group, N * sizeof *p->group);
-		p->z = memcpy(ARENA_NEWN(s->a, float, n *D), p->z, n * D * sizeof *p->z);
+		p->group =
+			memcpy(ARENA_NEWN(s->net.a, uint32_t, N), p->group, N * sizeof *p->group);
+		p->z = memcpy(ARENA_NEWN(s->net.a, float, n *D), p->z, n * D * sizeof *p->z);
 		if (p->label)
-			p->label = memcpy(ARENA_NEWN(s->a, uint32_t, n), p->label,
+			p->label = memcpy(ARENA_NEWN(s->net.a, uint32_t, n), p->label,
 					  n * sizeof *p->label);
 		s->q[i] = (struct to_place){.z = p->z, .n_groups = p->n_groups, .group = p->group};
 		for (uint32_t k = 0; k < SAMPLES; k++)
@@ -84,10 +71,7 @@ static void world_of(struct world *s, const struct net *net, const void *h, stru
 static void world_release(struct world *s)
 {
 	replayer_free(s->r);
-	net_work_free(s->w);
-	params_free(s->embed);
-	params_free(s->policy);
-	arena_free(s->a);
+	net_world_release(&s->net);
 }
 
 /* Draws all steps, and hands over what it computed (NULL: nothing). */
@@ -98,7 +82,7 @@ static void draw_all(struct world *s, const uint16_t *home, struct handover *h)
 	struct drawn drawn[STEPS];
 	for (uint32_t i = 0; i < STEPS; i++)
 		draw[i] = (struct draw){SAMPLES, false, s->draw_rng[i], i == 0 ? home : NULL, h};
-	if (net_draw_steps(s->w, &s->m, STEPS, s->q, draw, drawn, &e) < 0)
+	if (net_draw_steps(s->net.w, &s->net.m, STEPS, s->q, draw, drawn, &e) < 0)
 		die(&e);
 	for (uint32_t i = 0; i < STEPS; i++) {
 		size_t g = s->q[i].n_groups;
@@ -111,7 +95,7 @@ static void draw_all(struct world *s, const uint16_t *home, struct handover *h)
 
 static size_t n_grad(const struct world *s)
 {
-	return s->embed->n + s->policy->n;
+	return s->net.embed->n + s->net.policy->n;
 }
 
 /* Replays the first n steps. */
@@ -119,10 +103,10 @@ static struct answer replay(struct world *s, uint32_t n, struct handover *h)
 {
 	static const double coef[] = {0.7, -0.4};
 	struct err e = ERR_INIT;
-	struct answer a = {.grad = ARENA_NEWN(s->a, float, n_grad(s))};
+	struct answer a = {.grad = ARENA_NEWN(s->net.a, float, n_grad(s))};
 	struct replay_step step[STEPS];
 	for (uint32_t i = 0; i < n; i++)
-		step[i] = (struct replay_step){.x = s->x,
+		step[i] = (struct replay_step){.x = s->net.x,
 					       .rng = &s->rng[i],
 					       .part = &s->part[i],
 					       .n_samples = SAMPLES,
@@ -133,7 +117,7 @@ static struct answer replay(struct world *s, uint32_t n, struct handover *h)
 					       .logp = a.logp[i]};
 	if (h)
 		h->used = false;
-	if (replayer_run(s->r, &s->m, step, n, a.grad, a.grad + s->embed->n, &e) < 0)
+	if (replayer_run(s->r, &s->net.m, step, n, a.grad, a.grad + s->net.embed->n, &e) < 0)
 		die(&e);
 	for (uint32_t i = 0; i < n; i++)
 		a.entropy[i] = step[i].entropy;
@@ -149,7 +133,7 @@ static bool same(const struct world *s, const struct answer *a, const struct ans
 
 static struct handover room(struct world *s, size_t n)
 {
-	float *v = arena_raw(s->a, n + 16, sizeof *v);
+	float *v = arena_raw(s->net.a, n + 16, sizeof *v);
 	v += 16 - (uintptr_t)v / sizeof *v % 16;
 	return (struct handover){.v = v, .room = n};
 }
@@ -184,7 +168,7 @@ static void same_bits(struct world *s, const char *name)
 	    probes);
 
 	/* what is of something else */
-	float *parameter = &s->policy->data[s->policy->n / 2], was = *parameter;
+	float *parameter = &s->net.policy->data[s->net.policy->n / 2], was = *parameter;
 	*parameter += 0.25f;
 	const struct answer moved = replay(s, STEPS, NULL), stale = replay(s, STEPS, &h);
 	tap(!h.used && same(s, &moved, &stale), "%s: not with other parameters", name);

@@ -1,13 +1,9 @@
 /* test_indirect.c - convolutions with channels behind pixels whose rows are found through pointers, slice by slice, at every
  * level of vector instructions, against sums in double precision. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/pool.h"
-#include "base/rng.h"
 #include "kernel/conv/cpu_indirect.h"
 #include "kernel/cpu_level.h"
+#include "pixel_conv.h"
 #include "tap.h"
 
 struct shape {
@@ -125,14 +121,6 @@ static const struct shape shapes[] = {
 	{"one pixel", 1, 50, 70, {1, 1, 1}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}},
 };
 
-static float *drawn(uint32_t stream, int64_t n)
-{
-	const struct rng_addr a = {.seed = 7, .stream = stream};
-	float *x = MEM_NEWN(float, (size_t)n);
-	rng_uniform_f32(&a, -1, 1, x, (size_t)n);
-	return x;
-}
-
 static struct window window_of(const struct shape *s)
 {
 	struct window g = {.batch = 1,
@@ -158,66 +146,21 @@ static struct window window_of(const struct shape *s)
 	return g;
 }
 
-/* Where tap t of output pixel p reads; -1: padding. */
-static int64_t pixel_of(const struct window *g, int64_t p, int64_t t)
-{
-	int64_t o[3] = {p / g->out[2] / g->out[1], p / g->out[2] % g->out[1], p % g->out[2]};
-	int64_t k[3] = {t / g->kernel[2] / g->kernel[1], t / g->kernel[2] % g->kernel[1],
-			t % g->kernel[2]};
-	int64_t at = 0;
-	for (int d = 0; d < 3; d++) {
-		int64_t i = o[d] * g->stride[d] + k[d] * g->dilation[d] - g->pad[d];
-		if (i < 0 || i >= g->in[d])
-			return -1;
-		at = at * g->in[d] + i;
-	}
-	return at;
-}
-
-static double direct(const struct window *g, const float *x, const float *w, int64_t p, int64_t o)
-{
-	double sum = 0;
-	for (int64_t t = 0; t < g->taps; t++) {
-		int64_t at = pixel_of(g, p, t);
-		for (int64_t c = 0; at >= 0 && c < g->cin; c++)
-			sum += (double)x[(at * g->groups + o / g->cout) * g->cin + c] *
-			       (double)w[(o * g->cin + c) * g->taps + t];
-	}
-	return sum;
-}
-
-static double worst_of(const struct window *g, const float *x, const float *w, const float *bias,
-		       const float *y, float lo, float hi)
-{
-	double worst = 0;
-	int64_t n = g->groups * g->cout;
-	for (int64_t p = 0; p < g->out_plane; p++)
-		for (int64_t o = 0; o < n; o++) {
-			double v = direct(g, x, w, p, o) + (double)bias[o];
-			v = fmin(fmax(v, (double)lo), (double)hi);
-			worst = fmax(worst, fabs(v - (double)y[p * n + o]));
-		}
-	return worst / sqrt((double)(g->taps * g->cin));
-}
-
 /* Each slice has nothing but its own pixels, and writes all of them once, in parts of the channels. */
 static bool run_slices(const struct indirect *m, const struct window *g, int parts, const float *x,
 		       float *y)
 {
-	int64_t next = 0, cin = g->groups * g->cin;
+	int64_t next = 0;
 	bool whole = true;
 	for (int i = 0; i < indirect_slices(m); i++) {
 		struct window_slice s = indirect_slice(m, i);
-		float *in = mem_copy(x + s.from * cin, (size_t)(s.n_in * cin), sizeof *in);
-		void *scratch = aligned_alloc(64, (s.scratch + 63) / 64 * 64);
-		memset(scratch, 0xff, s.scratch);
+		struct slice_room r = slice_room(g, &s, x);
 		for (int j = 0; j < parts; j++)
-			indirect_run(m, i, (struct channel_part){j, parts}, in,
-				     y + s.at * g->groups * g->cout, scratch);
+			indirect_run(m, i, (struct channel_part){j, parts}, r.in,
+				     y + s.at * g->groups * g->cout, r.scratch);
 		whole = whole && s.at == next;
 		next = s.at + s.n;
-		free(scratch);
-		mem_free(in);
+		slice_room_release(&r);
 	}
 	return whole && next == g->out_plane;
 }

@@ -1,60 +1,16 @@
 /* test_net.c - the networks: replay against forward, gradients of the whole loss
  * against differences, groups, masks, threads; parameters and Adam. */
 #include "tap.h"
-#include "randgraph.h"
+#include "net_world.h"
 
 #include "learn/net/gpn.h"
-#include "learn/net/net.h"
 #include "learn/net/sampling.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { N = 50, D = 5, K = 3, SAMPLES = 2 };
-
-struct world {
-	struct arena *a;
-	struct ugraph g;
-	struct gpn_hyper h;
-	float x[N * D];
-	struct params *embed, *policy;
-	struct net_model m;
-	struct net_work *w;
-};
-
-/* A graph of three components at least. */
-static void world_of(struct world *s, const struct net *net, const void *h)
-{
-	struct digraph d;
-	struct rng_addr at = {.seed = 11, .stream = 50};
-	memset(s, 0, sizeof *s);
-	s->a = arena_new();
-	random_dag(&d, N, 6, 20, 0.05, 4, s->a);
-	ugraph_from_digraph(&s->g, &d, s->a);
-	for (uint32_t i = 0; i < N * D; i++)
-		s->x[i] = (float)(2 * rng_uniform(&at, i) - 1);
-	s->embed = net->embed_init(h, D, 21);
-	s->policy = net->policy_init(h, D, K, 21);
-	s->m = (struct net_model){net, h, &s->g, NULL, D, K, s->embed, s->policy};
-	s->w = net_work_new(NULL);
-}
-
-/* The graph parsing network with small layers and both dropouts on. */
-static void world_init(struct world *s, const struct gpn_hyper *h)
-{
-	world_of(s, nets[0], h);
-	s->h = *h;
-	s->m.hyper = &s->h;
-}
-
-static void world_release(struct world *s)
-{
-	net_work_free(s->w);
-	params_free(s->embed);
-	params_free(s->policy);
-	arena_free(s->a);
-}
+enum { SAMPLES = 2 };
 
 static struct gpn_hyper small(const struct gpn_hyper *from)
 {
@@ -111,7 +67,7 @@ static struct to_place asked(const struct recorded *r)
 				 r->group_mask, r->bias,          NULL};
 }
 
-static void record(struct world *s, struct recorded *r, const float *x, uint32_t step,
+static void record(struct net_world *s, struct recorded *r, const float *x, uint32_t step,
 		   const struct grouping *given, const uint8_t *mask)
 {
 	struct err e = ERR_INIT;
@@ -158,7 +114,7 @@ static void record(struct world *s, struct recorded *r, const float *x, uint32_t
 	};
 }
 
-static double objective(struct world *s, struct recorded *r)
+static double objective(struct net_world *s, struct recorded *r)
 {
 	struct err e = ERR_INIT;
 	if (net_replay(s->w, &s->m, &r->step, 1, NULL, NULL, &e) < 0)
@@ -176,8 +132,8 @@ static double objective(struct world *s, struct recorded *r)
  * kink of ReLU) are left out.  f32 log-probabilities make the differences uncertain by NOISE. */
 #define NOISE 4e-4
 
-static double matrix_error(struct world *s, struct recorded *r, float *v, const float *g, size_t n,
-			   double mid, int *skipped, int *total)
+static double matrix_error(struct net_world *s, struct recorded *r, float *v, const float *g,
+			   size_t n, double mid, int *skipped, int *total)
 {
 	double top = 0, error = 0, length = 0, noise = 0;
 	for (size_t j = 0; j < n; j++)
@@ -200,7 +156,7 @@ static double matrix_error(struct world *s, struct recorded *r, float *v, const 
 	return fmax(0, sqrt(error) - sqrt(noise)) / fmax(sqrt(length), 1e-30);
 }
 
-static void check_gradient(struct world *s, struct recorded *r, const char *name)
+static void check_gradient(struct net_world *s, struct recorded *r, const char *name)
 {
 	struct err e = ERR_INIT;
 	struct params *block[2] = {s->embed, s->policy};
@@ -233,7 +189,7 @@ static void check_gradient(struct world *s, struct recorded *r, const char *name
 	    name, worst, where, skipped, total);
 }
 
-static void check_replay(struct recorded *r, struct world *s, const char *name)
+static void check_replay(struct recorded *r, struct net_world *s, const char *name)
 {
 	objective(s, r);
 	/* Samples side by side round differently from one alone. */
@@ -259,12 +215,12 @@ static void recipes(void)
 	h[2].pool_sum = 1;
 	h[2].min_groups = 4;
 	for (int i = 0; i < 3; i++) {
-		struct world s;
-		world_init(&s, &h[i]);
+		struct net_world s;
+		net_world_init(&s, nets[0], &h[i]);
 		record(&s, &r, s.x, 5, NULL, NULL);
 		check_replay(&r, &s, name[i]);
 		check_gradient(&s, &r, name[i]);
-		world_release(&s);
+		net_world_release(&s);
 	}
 }
 
@@ -275,7 +231,7 @@ static void turns(const struct net *net)
 	enum { DRAWN = 3 };
 	static struct recorded r;
 	struct err e = ERR_INIT;
-	struct world s;
+	struct net_world s;
 	struct rng_addr rng[DRAWN];
 	struct drawn drawn;
 	const float *logp;
@@ -283,7 +239,7 @@ static void turns(const struct net *net)
 	uint8_t mask[N * K];
 	for (uint32_t i = 0; i < N * K; i++)
 		mask[i] = i % K != 1;
-	world_of(&s, net, h);
+	net_world_init(&s, net, h);
 	record(&s, &r, s.x, 5, NULL, mask);
 	uint32_t g = r.part.n_groups;
 	for (uint32_t i = 0; i < DRAWN; i++)
@@ -318,7 +274,7 @@ static void turns(const struct net *net)
 		die(&e);
 	tap(memcmp(drawn.action, action + g, g * sizeof *action) == 0,
 	    "%s: a sample is the same whatever is beside it", net->name);
-	world_release(&s);
+	net_world_release(&s);
 	mem_free(h);
 }
 
@@ -331,11 +287,11 @@ static void together(const struct net *net)
 	static struct recorded r[STEPS];
 	struct err e = ERR_INIT;
 	struct replay_step step[STEPS];
-	struct world s;
+	struct net_world s;
 	void *h = net_hyper_new(net, RECIPE_PAPER);
 	uint32_t group[N];
 	double worst = 0, length = 0, off = 0;
-	world_of(&s, net, h);
+	net_world_init(&s, net, h);
 	size_t ne = s.embed->n, n = ne + s.policy->n;
 	float *sum = ARENA_NEWN(s.a, float, n), *all = ARENA_NEWN(s.a, float, n);
 	for (uint32_t i = 0; i < STEPS; i++) { /* the second has the most groups */
@@ -392,7 +348,7 @@ static void together(const struct net *net)
 	tap(worst < 2e-5 * length && off < 2e-5,
 	    "%s: steps together are replayed as by themselves (%.1e of the largest gradient)",
 	    net->name, worst / length);
-	world_release(&s);
+	net_world_release(&s);
 	mem_free(h);
 }
 
@@ -426,14 +382,14 @@ static void registered(void)
 			for (uint32_t k = 0; k < K; k++)
 				mask[j * K + k] = k == j % K || k == j / 5 % K;
 		for (int way = 0; way < 4; way++) {
-			struct world s;
+			struct net_world s;
 			char name[80];
 			snprintf(name, sizeof name, "%s, %s", net->name,
 				 way == 0   ? "by itself"
 				 : way == 1 ? "given groups"
 				 : way == 2 ? "together"
 					    : "device masks");
-			world_of(&s, net, h);
+			net_world_init(&s, net, h);
 			struct ugraph tied;
 			if (way == 2) {
 				for (uint32_t j = 0; j < N; j++)
@@ -462,7 +418,7 @@ static void registered(void)
 				check_gradient(&s, &r, name);
 			r.step.coef_group = NULL;
 			check_gradient(&s, &r, name);
-			world_release(&s);
+			net_world_release(&s);
 		}
 		if (!net->policy) {
 			turns(net);
@@ -491,17 +447,17 @@ static uint32_t components(const struct ugraph *g)
 static void groups(void)
 {
 	static struct recorded r;
-	struct world s;
+	struct net_world s;
 	struct gpn_hyper h = small(&gpn_paper);
 	h.dropout_parsing = 0;
-	world_init(&s, &h);
+	net_world_init(&s, nets[0], &h);
 	record(&s, &r, s.x, 0, NULL, NULL);
 	tap(r.part.n_groups == components(&s.g) && r.part.n_groups > 1,
 	    "parsing to the end leaves the components (%u)", r.part.n_groups);
-	s.h.rounds = 1;
+	h.rounds = 1;
 	record(&s, &r, s.x, 0, NULL, NULL);
 	uint32_t one = r.part.n_groups;
-	s.h.min_groups = one + 3;
+	h.min_groups = one + 3;
 	record(&s, &r, s.x, 0, NULL, NULL);
 	tap(r.part.n_groups == one + 3, "a floor holds: %u groups instead of %u", one + 3, one);
 
@@ -509,7 +465,7 @@ static void groups(void)
 	for (uint32_t i = 0; i < N; i++)
 		for (uint32_t k = 0; k < K; k++)
 			mask[i * K + k] = k == i % K || k == (i / 5) % K;
-	s.h = small(&gpn_paper);
+	h = small(&gpn_paper);
 	record(&s, &r, s.x, 0, NULL, mask);
 	check_replay(&r, &s, "device masks");
 	check_gradient(&s, &r, "device masks");
@@ -527,16 +483,16 @@ static void groups(void)
 	tap(same && r.part.group[0] == 0, "a given grouping is honoured and numbered by first set");
 	check_replay(&r, &s, "given grouping");
 	check_gradient(&s, &r, "given grouping");
-	world_release(&s);
+	net_world_release(&s);
 }
 
 /* No edges, one node: nothing to parse, and it still works. */
 static void degenerate(void)
 {
 	static struct recorded r;
-	struct world s;
+	struct net_world s;
 	struct gpn_hyper h = small(&gpn_default);
-	world_init(&s, &h);
+	net_world_init(&s, nets[0], &h);
 	struct digraph none = {.n = N};
 	ugraph_from_digraph(&s.g, &none, s.a);
 	record(&s, &r, s.x, 0, NULL, NULL);
@@ -547,15 +503,15 @@ static void degenerate(void)
 	struct partition p;
 	tap(net_embed(s.w, &s.m, s.x, NULL, NULL, NULL, 0, &p, &e) < 0 && e.code == ST_INPUT,
 	    "features that are not finite: %s", e.msg);
-	world_release(&s);
+	net_world_release(&s);
 }
 
 static void tampered(void)
 {
 	static struct recorded r;
-	struct world s;
+	struct net_world s;
 	struct gpn_hyper h = small(&gpn_paper);
-	world_init(&s, &h);
+	net_world_init(&s, nets[0], &h);
 	record(&s, &r, s.x, 0, NULL, NULL);
 	struct parse_round round[8];
 	uint32_t kept[N], group[N];
@@ -582,7 +538,7 @@ static void tampered(void)
 			p.n_groups++;
 		tap(net_check(s.w, &s.m, &p, &e) < 0, "a bad partition is refused: %s", e.msg);
 	}
-	world_release(&s);
+	net_world_release(&s);
 }
 
 /* ---- threads, many steps ---- */
@@ -595,10 +551,10 @@ static void threads(void)
 	static float x[STEPS][N * D];
 	struct replay_step steps[STEPS];
 	struct err e = ERR_INIT;
-	struct world s;
+	struct net_world s;
 	struct gpn_hyper h = small(&gpn_paper);
 	h.hidden = 64;
-	world_init(&s, &h);
+	net_world_init(&s, nets[0], &h);
 	for (uint32_t i = 0; i < STEPS; i++) {
 		memcpy(x[i], i ? x[i - 1] : s.x, sizeof x[i]);
 		if (i)
@@ -648,7 +604,7 @@ static void threads(void)
 		    memcmp(logp[0], logp[2], sizeof logp[0]) == 0,
 	    "log-probabilities of all steps as recorded");
 	pool_free(pool);
-	world_release(&s);
+	net_world_release(&s);
 }
 
 /* ---- parameters ---- */

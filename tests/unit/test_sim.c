@@ -24,6 +24,16 @@ struct problem {
 	enum sched_policy policy;
 };
 
+static struct sched_costs costs_of(struct problem *p)
+{
+	return (struct sched_costs){.task_s = p->task_s,
+				    .links = {p->k, p->latency_s, p->bytes_per_s},
+				    .contention = p->contention,
+				    .overlap = p->overlap,
+				    .turns = p->takes_turns ? p->turns : NULL,
+				    .policy = p->policy};
+}
+
 static uint32_t counter;
 
 static uint32_t draw(uint32_t bound)
@@ -505,12 +515,7 @@ static void moves(void)
 		if (i % 2)
 			add_sync_points(&p);
 		sched_dag_build(&d, p.n, p.edge, p.n_edges, a);
-		struct sched_costs c = {.task_s = p.task_s,
-					.links = {p.k, p.latency_s, p.bytes_per_s},
-					.contention = p.contention,
-					.overlap = p.overlap,
-					.turns = p.takes_turns ? p.turns : NULL,
-					.policy = p.policy};
+		struct sched_costs c = costs_of(&p);
 		struct timeliner *once = timeliner_new(&d, &c, false),
 				 *again = timeliner_new(&d, &c, false);
 		memcpy(base, p.device, sizeof(base));
@@ -570,12 +575,7 @@ static void random_cases(void)
 		naive_run(&p, &x);
 		memcpy(edges, p.edge, sizeof(edges));
 		sched_dag_build(&d, p.n, edges, p.n_edges, a);
-		struct sched_costs c = {.task_s = p.task_s,
-					.links = {p.k, p.latency_s, p.bytes_per_s},
-					.contention = p.contention,
-					.overlap = p.overlap,
-					.turns = p.takes_turns ? p.turns : NULL,
-					.policy = p.policy};
+		struct sched_costs c = costs_of(&p);
 		struct timeliner *clock = timeliner_new(&d, &c, true);
 		bool ok = timeline_run(clock, p.device, &t) == TIMELINE_OK;
 		equal += ok && same(&p, &x, t);

@@ -1,13 +1,9 @@
 /* test_winograd_pixels.c - 3x3 convolutions with channels behind pixels by minimal filtering, slice by slice, at every level
  * of vector instructions, against sums in double precision. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/pool.h"
-#include "base/rng.h"
 #include "kernel/cpu_level.h"
 #include "kernel/conv/cpu_winograd_pixels.h"
+#include "pixel_conv.h"
 #include "tap.h"
 
 struct shape {
@@ -34,14 +30,6 @@ static const struct shape shapes[] = {
 	{"groups of cubes", 2, 17, 4, 7, 9, 32, 1, 1, 1, 1, 3, 1, 1},
 };
 
-static float *drawn(uint32_t stream, int64_t n)
-{
-	const struct rng_addr a = {.seed = 7, .stream = stream};
-	float *x = MEM_NEWN(float, (size_t)n);
-	rng_uniform_f32(&a, -1, 1, x, (size_t)n);
-	return x;
-}
-
 static struct window window_of(const struct shape *s)
 {
 	int64_t h = s->h + s->top + s->bottom - 2, w = s->w + s->left + s->right - 2;
@@ -62,57 +50,21 @@ static struct window window_of(const struct shape *s)
 			       .taps = 9 * planes};
 }
 
-/* The output at (oy, ox) of plane z, channel o, before its limits. */
-static double direct(const struct window *g, const float *x, const float *w, const float *bias,
-		     int64_t z, int64_t oy, int64_t ox, int64_t o)
-{
-	double sum = (double)bias[o];
-	for (int64_t t = 0; t < g->taps; t++) {
-		int64_t iz = z + t / 9 - g->pad[0], iy = oy + t / 3 % 3 - g->pad[1],
-			ix = ox + t % 3 - g->pad[2];
-		if (iz < 0 || iz >= g->in[0] || iy < 0 || iy >= g->in[1] || ix < 0 ||
-		    ix >= g->in[2])
-			continue;
-		int64_t at = ((iz * g->in[1] + iy) * g->in[2] + ix) * g->groups + o / g->cout;
-		for (int64_t c = 0; c < g->cin; c++)
-			sum += (double)x[at * g->cin + c] *
-			       (double)w[(o * g->cin + c) * g->taps + t];
-	}
-	return sum;
-}
-
-static double worst_of(const struct window *g, const float *x, const float *w, const float *bias,
-		       const float *y, float lo, float hi)
-{
-	double worst = 0;
-	for (int64_t p = 0; p < g->out_plane; p++)
-		for (int64_t o = 0; o < g->groups * g->cout; o++) {
-			double v = direct(g, x, w, bias, p / (g->out[1] * g->out[2]),
-					  p / g->out[2] % g->out[1], p % g->out[2], o);
-			v = fmin(fmax(v, lo), hi);
-			worst = fmax(worst, fabs(v - (double)y[p * g->groups * g->cout + o]));
-		}
-	return worst / sqrt((double)(g->taps * g->cin));
-}
-
 /* Each slice has nothing but its own pixels, and writes all of them once, in parts of the channels. */
 static bool run_slices(const struct winograd_pixels *c, const struct window *g, int parts,
 		       const float *x, float *y)
 {
-	int64_t next = 0, cin = g->groups * g->cin;
+	int64_t next = 0;
 	bool whole = true;
 	for (int i = 0; i < winograd_pixels_slices(c); i++) {
 		struct window_slice s = winograd_pixels_slice(c, i);
-		float *in = mem_copy(x + s.from * cin, (size_t)(s.n_in * cin), sizeof *in);
-		void *scratch = aligned_alloc(64, (s.scratch + 63) / 64 * 64);
-		memset(scratch, 0xff, s.scratch);
+		struct slice_room r = slice_room(g, &s, x);
 		for (int j = 0; j < parts; j++)
-			winograd_pixels_run(c, i, (struct channel_part){j, parts}, in,
-					    y + s.at * g->groups * g->cout, scratch);
+			winograd_pixels_run(c, i, (struct channel_part){j, parts}, r.in,
+					    y + s.at * g->groups * g->cout, r.scratch);
 		whole = whole && s.at == next;
 		next = s.at + s.n;
-		free(scratch);
-		mem_free(in);
+		slice_room_release(&r);
 	}
 	return whole && next == g->out_plane;
 }
