@@ -47,18 +47,26 @@ static double direct(const struct window *g, const float *x, const float *w, int
 	return sum;
 }
 
-/* How far y is from sums in double precision, beside the root of their length. */
-static double worst_of(const struct window *g, const float *x, const float *w, const float *bias,
-		       const float *y, float lo, float hi)
+/* (out_plane, groups * cout) sums in double precision and the bias, before limits. */
+static double *sums_of(const struct window *g, const float *x, const float *w, const float *bias)
+{
+	int64_t n = g->groups * g->cout;
+	double *sum = MEM_NEWN(double, (size_t)(g->out_plane * n));
+	for (int64_t p = 0; p < g->out_plane; p++)
+		for (int64_t o = 0; o < n; o++)
+			sum[p * n + o] = direct(g, x, w, p, o) + (double)bias[o];
+	return sum;
+}
+
+/* How far y is from these sums within limits, beside the root of their length. */
+static double worst_of(const struct window *g, const double *sum, const float *y, float lo,
+		       float hi)
 {
 	double worst = 0;
-	int64_t n = g->groups * g->cout;
-	for (int64_t p = 0; p < g->out_plane; p++)
-		for (int64_t o = 0; o < n; o++) {
-			double v = direct(g, x, w, p, o) + (double)bias[o];
-			v = fmin(fmax(v, (double)lo), (double)hi);
-			worst = fmax(worst, fabs(v - (double)y[p * n + o]));
-		}
+	for (int64_t i = 0; i < g->out_plane * g->groups * g->cout; i++) {
+		double v = fmin(fmax(sum[i], (double)lo), (double)hi);
+		worst = fmax(worst, fabs(v - (double)y[i]));
+	}
 	return worst / sqrt((double)(g->taps * g->cin));
 }
 

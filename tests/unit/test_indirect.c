@@ -179,14 +179,14 @@ static void check(const struct shape *s, int n_threads)
 	struct indirect *m = indirect_new(&spec, ctx);
 	int parts = indirect_parts(m) < n_threads ? indirect_parts(m) : n_threads;
 	bool whole = run_slices(m, &g, parts, x, y);
-	double worst = worst_of(&g, x, w, bias, y, -2, 3);
+	double *sum = sums_of(&g, x, w, bias), worst = worst_of(&g, sum, y, -2, 3);
 	tap(whole && worst < 2e-6, "%s, %d thread%s, level %d: %.1e", s->name, n_threads,
 	    n_threads == 1 ? "" : "s", cpu_level, worst);
 	indirect_free(m);
 	cpu_ctx_free(ctx);
 	cpu_packs_free(packs);
 	pool_free(pool);
-	mem_free(x), mem_free(w), mem_free(bias), mem_free(y);
+	mem_free(x), mem_free(w), mem_free(bias), mem_free(y), mem_free(sum);
 }
 
 int main(void)
