@@ -8,30 +8,24 @@ setup_file() { dynop_setup_file; }
 setup() { dynop_setup; }
 
 @test "given shapes make a static graph" {
-	agrees image "x=2,3,8,10"
-	agrees image "x=1,3,6,6"
+	agrees image/x=2,3,8,10 image/x=1,3,6,6 'dynamic_iterator/x=2,7,5;h=2,1,5'
 	ir2dag --stats --shape 2,3,8,10 "$BATS_FILE_TMPDIR/image.xml" | grep -qx $'tensors.*\tdynamic\t0'
-	agrees dynamic_iterator "x=2,7,5;h=2,1,5"
 	ir2dag --stats --shape "x=2,7,5" --shape "h[2,1,5]" "$BATS_FILE_TMPDIR/dynamic_iterator.xml" |
 		grep -qx $'tensors.*\tdynamic\t0'
 }
 
 @test "a condition on shapes is decided before the run" {
-	agrees if_by_shape "x=5,4"
-	agrees if_by_shape "x=2,4"
+	agrees if_by_shape/x=5,4 if_by_shape/x=2,4
 	ir2dag --stats --shape 2,4 "$BATS_FILE_TMPDIR/if_by_shape.xml" | grep -qx $'tensors.*\tdynamic\t0'
 }
 
 @test "sizes that depend on values are found while running" {
-	agrees selection "x=3,6"
-	agrees selection "x=5,6" 1 2
-	agrees by_value
+	agrees selection/x=3,6 selection/x=5,6/1/2 by_value
 }
 
 @test "a static model takes another batch" {
 	needs_openvino
-	agrees forward "x=2,4,5;h=2,1,5"
-	agrees if_shapes "x=7,4"
+	agrees 'forward/x=2,4,5;h=2,1,5' if_shapes/x=7,4
 }
 
 @test "results of dynamic shape have their real one in the index" {

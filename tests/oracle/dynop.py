@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """dynop.py gen DIR - models with bodies, variables and dynamic shapes, made with OpenVINO's API.
-dynop.py ref DIR NAME OUT [-s SHAPES] [-n RUNS] - inputs and OpenVINO's results of one of them, as .npy:
-    OUT/in for devrun -i, OUT/want; RUNS inferences, the results of the last one
-dynop.py compare OUT - devrun's results in OUT/out with OUT/want: shapes equal, 1e-4 of the scale"""
-import argparse
+dynop.py ref DIR OUT CASE... - inputs and OpenVINO's results of some of them, as .npy: OUT/I/in for devrun -i,
+    OUT/I/want for case I from 0 on.  CASE: NAME[/SHAPES[/RUNS[/SEED]]]; RUNS inferences, the results of the last one
+dynop.py compare OUT - devrun's results in OUT/I/single and OUT/I/random with OUT/I/want: shapes equal, 1e-4 of the scale"""
 import os
 import sys
 
@@ -221,12 +220,11 @@ MODELS = {
 }
 
 
-def ref(args):
-    core = ov.Core()
-    m = core.read_model(os.path.join(args.dir, args.name + ".xml"))
-    if args.shapes:
-        m.reshape({k: [int(d) for d in v.split(",")] for k, v in (s.split("=") for s in args.shapes.split(";"))})
-    draw, values = np.random.default_rng(args.seed), []
+def ref(core, folder, out, name, shapes="", runs="1", seed="1"):
+    m = core.read_model(os.path.join(folder, name + ".xml"))
+    if shapes:
+        m.reshape({k: [int(d) for d in v.split(",")] for k, v in (s.split("=") for s in shapes.split(";"))})
+    draw, values = np.random.default_rng(int(seed)), []
     for p in m.get_parameters():
         shape, dtype = list(p.get_output_shape(0)), p.get_output_element_type(0).to_dtype()
         if dtype == np.int64:
@@ -235,51 +233,48 @@ def ref(args):
             values.append(np.array(draw.uniform(-1, 1, shape) > 0) if dtype == np.bool_
                           else draw.uniform(-1, 1, shape).astype(dtype))
     for d in ("in", "want"):
-        os.makedirs(os.path.join(args.out, d), exist_ok=True)
+        os.makedirs(os.path.join(out, d), exist_ok=True)
     for i, v in enumerate(values):
-        np.save(os.path.join(args.out, "in", f"{i}.npy"), v)
+        np.save(os.path.join(out, "in", f"{i}.npy"), v)
     request = core.compile_model(m, "CPU", {"INFERENCE_PRECISION_HINT": "f32"}).create_infer_request()
-    for _ in range(args.runs):
+    for _ in range(int(runs)):
         request.infer(values)
-    if args.name in ("loop_input", "loop_sliced"):
+    if name in ("loop_input", "loop_sliced"):
         # By the specification; OpenVINO 2026.4's CPU plugin makes something else of these sums.
         x, total, c = values[:3]
-        for i in range(4 if args.name == "loop_sliced" else int(values[3])):
+        for i in range(4 if name == "loop_sliced" else int(values[3])):
             total = x[i % len(x)] + total + c
-        np.save(os.path.join(args.out, "want", "0.npy"), total)
+        np.save(os.path.join(out, "want", "0.npy"), total)
         return
     for i in range(len(m.outputs)):
-        np.save(os.path.join(args.out, "want", f"{i}.npy"), request.get_output_tensor(i).data)
+        np.save(os.path.join(out, "want", f"{i}.npy"), request.get_output_tensor(i).data)
 
 
 def compare(out):
-    for f in sorted(os.listdir(os.path.join(out, "want"))):
-        want, got = (np.load(os.path.join(out, d, f)).astype(np.float64) for d in ("want", "out"))
-        if want.shape != got.shape:
-            sys.exit(f"{f}: {got.shape}, but OpenVINO makes {want.shape}")
-        far = np.abs(want - got).max(initial=0)
-        if not far <= 1e-4 * max(np.abs(want).max(initial=0), 1e-30):
-            sys.exit(f"{f}: {far} of {np.abs(want).max()}")
+    for case in sorted(os.listdir(out)):
+        for f in sorted(os.listdir(os.path.join(out, case, "want"))):
+            want = np.load(os.path.join(out, case, "want", f)).astype(np.float64)
+            for how in "single", "random":
+                got = np.load(os.path.join(out, case, how, f)).astype(np.float64)
+                if want.shape != got.shape:
+                    sys.exit(f"case {case}, {how}, {f}: {got.shape}, but OpenVINO makes {want.shape}")
+                far = np.abs(want - got).max(initial=0)
+                if not far <= 1e-4 * max(np.abs(want).max(initial=0), 1e-30):
+                    sys.exit(f"case {case}, {how}, {f}: {far} of {np.abs(want).max()}")
 
 
 def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("mode", choices=["gen", "ref", "compare"])
-    p.add_argument("dir")
-    p.add_argument("name", nargs="?")
-    p.add_argument("out", nargs="?")
-    p.add_argument("-s", "--shapes")
-    p.add_argument("-n", "--runs", type=int, default=1)
-    p.add_argument("--seed", type=int, default=1)
-    args = p.parse_args()
-    if args.mode == "gen":
-        os.makedirs(args.dir, exist_ok=True)
+    mode, folder, *rest = sys.argv[1:]
+    if mode == "gen":
+        os.makedirs(folder, exist_ok=True)
         for name, make in MODELS.items():
-            ov.serialize(make(), os.path.join(args.dir, name + ".xml"))
-    elif args.mode == "ref":
-        ref(args)
+            ov.serialize(make(), os.path.join(folder, name + ".xml"))
+    elif mode == "ref":
+        core = ov.Core()
+        for i, case in enumerate(rest[1:]):
+            ref(core, folder, os.path.join(rest[0], str(i)), *case.split("/"))
     else:
-        compare(args.dir)
+        compare(folder)
 
 
 main()
