@@ -21,14 +21,22 @@ ran() {
 	rm -rf in out
 	placebase "$@" -D "$devices" "$m.mp" > place.mp || return 1
 	devrun --no-reference --runs 2 --allow-shared -D "$devices" --save-inputs in --outputs out -o ran.mp place.mp || return 1
-	py - "$m.xml" <<-'PY'
-		import openvino as ov, segments
+	py - "$m" <<-'PY'
+		import glob
 		assert all(r["ok"] for r in runs("ran.mp")), [r.get("reason") for r in runs("ran.mp")]
-		core = ov.Core()
-		model = segments.load(core, sys.argv[1])
-		wanted = segments.infer(model, [np.load(f"in/{i}.npy") for i in range(len(model.inputs))])
-		for i, w in enumerate(wanted):
-		    g = np.load(f"out/{i}.npy")
+		inputs = [np.load(f"in/{i}.npy") for i in range(len(glob.glob("in/*.npy")))]
+		kept = f"{sys.argv[1]}.wanted.npz"
+		old = np.load(kept) if os.path.exists(kept) else {}
+		if not all(f"in{i}" in old and np.array_equal(old[f"in{i}"], x) for i, x in enumerate(inputs)):
+		    # OpenVINO's answers, once for a model and its inputs.
+		    import openvino as ov, segments
+		    wanted = segments.infer(segments.load(ov.Core(), f"{sys.argv[1]}.xml"), inputs)
+		    np.savez(kept, **{f"in{i}": x for i, x in enumerate(inputs)}, **{f"out{i}": w for i, w in enumerate(wanted)})
+		    old = np.load(kept)
+		n = sum(name.startswith("out") for name in old)
+		assert n > 0
+		for i in range(n):
+		    g, w = np.load(f"out/{i}.npy"), old[f"out{i}"]
 		    assert g.shape == w.shape, (g.shape, w.shape)
 		    error = float(np.abs(g.astype(np.float64) - w).max()) / (float(np.abs(w).max()) or 1)
 		    assert error <= 1e-4, error
