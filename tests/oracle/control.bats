@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Operators with bodies and variables: TensorIterator, Loop, If, ReadValue, Assign.
-# seconds: 50
+# seconds: 20
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 load dynop.bash

@@ -10,7 +10,7 @@ Runs from the checkout, with the programs in PATH.  Checked, in README.md, docs/
   - every key of the records in a stream of each kind is in docs/reference/stream.md, and keys that are
     required are in every record.
 -k PART: only pages whose path has PART in it.  Exit status 1 when something is wrong."""
-import os, re, shutil, subprocess, sys, tempfile
+import functools, os, re, shutil, subprocess, sys, tempfile
 
 import msgpack
 
@@ -98,16 +98,20 @@ def run_block(page, folder, kind, code):
         breach("%s: exit status %s of\n%s\n%s" % (page, rc, code, out.decode(errors="replace")[-1500:]))
 
 
+@functools.cache
+def has_openvino():
+    return subprocess.run([os.environ.get("HSDAG_PYTHON", "python3"), "-c", "import openvino"],
+                          stderr=subprocess.DEVNULL).returncode == 0
+
+
 def check_commands(page):
     blocks = re.findall(r"^```sh *([a-z]*)\n(.*?)^```", read(page), re.M | re.S)
     if not blocks:
         return
-    openvino = subprocess.run([os.environ.get("HSDAG_PYTHON", "python3"), "-c", "import openvino"],
-                              stderr=subprocess.DEVNULL).returncode == 0
     with tempfile.TemporaryDirectory() as folder:
         prepare(folder)
         for kind, code in blocks:
-            if kind != "openvino" or openvino:
+            if kind != "openvino" or has_openvino():
                 run_block(page, folder, kind, code)
     print("docs: %s: %d blocks of commands" % (page, len(blocks)), flush=True)
 
