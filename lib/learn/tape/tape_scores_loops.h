@@ -1,6 +1,7 @@
 /* tape_scores_loops.h - the inner loops of tape_scores.c, one level (cpu_levels.h).
  *
- * Four vectors of 1 + eq ekey share one reciprocal: four of columns, or two of columns of two queries. */
+ * Four vectors of 1 + eq ekey share one reciprocal, or where that is a division two of them do, which goes on beside
+ * multiplications. */
 
 /* Loops below macros are indented as the loops that they are. */
 /* clang-format off */
@@ -60,7 +61,11 @@ INLINE VEC LEVEL(add_part)(VEC sum, const float *e, const float *k, const float 
 	VEC ab = VMUL(m[0], m[1]), cd = VMUL(m[2], m[3]);
 	VEC x = VFMA(VLOAD(v), m[1], VMUL(VLOAD(v + LEVEL_WIDTH), m[0]));
 	VEC y = VFMA(VLOAD(v + 2 * LEVEL_WIDTH), m[3], VMUL(VLOAD(v + 3 * LEVEL_WIDTH), m[2]));
+#if LEVEL_WIDTH == 16
 	return VFMA(VFMA(x, cd, VMUL(y, ab)), LEVEL(inverse)(VMUL(ab, cd)), sum);
+#else
+	return VADD(sum, VADD(x / ab, y / cd));
+#endif
 }
 
 /* sum (4) = lane_sum of each of v (4), with the same bits. */
@@ -158,9 +163,9 @@ static void LEVEL(scores)(const struct scores *s)
 
 /* ---- back ---- */
 
-/* One key and four queries: their matches, products of two, the reciprocal of all. */
+/* One key and four queries: their matches, reciprocals of the products of two. */
 struct LEVEL(four_matches) {
-	VEC m[4], ab, cd, inverse;
+	VEC m[4], iab, icd;
 };
 
 INLINE struct LEVEL(four_matches) LEVEL(match_four)(const VEC e[4], VEC k, const bool bounded)
@@ -169,20 +174,25 @@ INLINE struct LEVEL(four_matches) LEVEL(match_four)(const VEC e[4], VEC k, const
 	UNROLL
 	for (int i = 0; i < 4; i++)
 		f.m[i] = LEVEL(match)(e[i], k, bounded);
-	f.ab = VMUL(f.m[0], f.m[1]);
-	f.cd = VMUL(f.m[2], f.m[3]);
-	f.inverse = LEVEL(inverse)(VMUL(f.ab, f.cd));
+	VEC ab = VMUL(f.m[0], f.m[1]), cd = VMUL(f.m[2], f.m[3]);
+#if LEVEL_WIDTH == 16
+	VEC inverse = LEVEL(inverse)(VMUL(ab, cd));
+	f.iab = VMUL(cd, inverse);
+	f.icd = VMUL(ab, inverse);
+#else
+	f.iab = LEVEL(inverse)(ab);
+	f.icd = LEVEL(inverse)(cd);
+#endif
 	return f;
 }
 
 /* w = 1 / match */
 INLINE void LEVEL(weights_of_four)(VEC w[4], const struct LEVEL(four_matches) *f)
 {
-	VEC iab = VMUL(f->cd, f->inverse), icd = VMUL(f->ab, f->inverse);
-	w[0] = VMUL(f->m[1], iab);
-	w[1] = VMUL(f->m[0], iab);
-	w[2] = VMUL(f->m[3], icd);
-	w[3] = VMUL(f->m[2], icd);
+	w[0] = VMUL(f->m[1], f->iab);
+	w[1] = VMUL(f->m[0], f->iab);
+	w[2] = VMUL(f->m[3], f->icd);
+	w[3] = VMUL(f->m[2], f->icd);
 }
 
 /* QUERIES <= 4 queries from q on, `some` columns from j on, of which ek and uk (m, LEVEL_WIDTH) are those of
