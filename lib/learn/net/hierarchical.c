@@ -112,6 +112,43 @@ static struct params *policy_init(const void *hyper, uint32_t d, uint32_t k, uin
 	return p;
 }
 
+/* ---- features ---- */
+
+/* What all steps of an episode read.  Most columns of X are of types that no operation of the graph has: 0 for all of
+ * them.  Products leave them out, with their rows of the weights. */
+struct features {
+	struct mat *x;                    /* the other columns, one at least */
+	struct mat *own, *beside, *embed; /* their rows of the weights */
+};
+
+/* Columns of x that are not all 0.  Returns their number. */
+static uint32_t live_columns(struct arena *a, const struct mat *x, uint32_t *column)
+{
+	bool *live = ARENA_NEWN(a, bool, x->cols);
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < x->rows; i++)
+		for (uint32_t j = 0; j < x->cols; j++)
+			live[j] |= x->v[(size_t)i * x->cols + j] != 0;
+	for (uint32_t j = 0; j < x->cols; j++)
+		if (live[j])
+			column[n++] = j;
+	return n;
+}
+
+static struct features features_of(struct tape *t, struct mat *const *p, const struct mat *x)
+{
+	struct arena *a = tape_arena(t);
+	uint32_t *column = ARENA_NEWN(a, uint32_t, x->cols), n = live_columns(a, x, column);
+	n = n ? n : 1;
+	float *v = arena_raw(a, (size_t)x->rows * n, sizeof *v);
+	for (size_t i = 0; i < x->rows; i++)
+		for (size_t j = 0; j < n; j++)
+			v[i * n + j] = x->v[i * x->cols + column[j]];
+	return (struct features){tape_input(t, v, x->rows, n), tape_gather(t, p[OWN], column, n),
+				 tape_gather(t, p[BESIDE], column, n),
+				 tape_gather(t, p[EMBED_WEIGHT], column, n)};
+}
+
 /* ---- the grouper ---- */
 
 /* What draws a group: sets that must share one draw together. */
@@ -145,11 +182,12 @@ static struct drawers drawers_of(struct arena *a, const struct net_model *m)
 
 /* (d.n, groups) log-probabilities */
 static struct mat *group_policy(struct tape *t, const struct net_model *m, struct mat *const *p,
-				struct mat *x, const struct drawers *d)
+				const struct features *f, const struct drawers *d)
 {
 	const struct after none = {0}, relu = {.relu = true};
-	struct mat *own = tape_linear(t, x, p[OWN], p[OWN_BIAS], none);
-	struct mat *beside = tape_aggregate(t, m->graph, tape_matmul(t, x, p[BESIDE]), NULL, none);
+	struct mat *own = tape_linear(t, f->x, f->own, p[OWN_BIAS], none);
+	struct mat *beside =
+		tape_aggregate(t, m->graph, tape_matmul(t, f->x, f->beside), NULL, none);
 	struct mat *h = tape_norm(t, own, beside, p[NORM_GAIN], p[NORM_BIAS], relu);
 	struct mat *logits = tape_linear(t, h, p[GROUP], p[GROUP_BIAS], none);
 	if (d->n < logits->rows)
@@ -222,37 +260,45 @@ static int draw_groups(const struct net_plan *plan, const struct drawers *d, con
 }
 
 /* What all steps of an episode have in common. */
-struct grouper {
+struct common {
+	struct features f;
 	struct drawers d;
-	struct mat *logp; /* (d.n, groups) */
+	struct mat *logp; /* (d.n, groups); NULL until groups are drawn */
 };
 
-static const struct grouper *grouper_of(struct tape *t, const struct net_model *m,
-					struct mat *const *p, struct mat *x, void **common)
+static struct common *common_of(struct tape *t, struct mat *const *p, struct mat *x, void **common)
 {
 	if (*common)
 		return *common;
-	struct grouper *g = ARENA_NEWN(tape_arena(t), struct grouper, 1);
-	g->d = drawers_of(tape_arena(t), m);
-	g->logp = group_policy(t, m, p, x, &g->d);
-	return *common = g;
+	struct common *c = ARENA_NEWN(tape_arena(t), struct common, 1);
+	c->f = features_of(t, p, x);
+	return *common = c;
+}
+
+static void ask_grouper(struct tape *t, const struct net_model *m, struct mat *const *p,
+			struct common *c)
+{
+	if (c->logp)
+		return;
+	c->d = drawers_of(tape_arena(t), m);
+	c->logp = group_policy(t, m, p, &c->f, &c->d);
 }
 
 /* The partition and its log-probability. */
 static int group_sets(struct tape *t, const struct net_model *m, struct mat *const *p,
-		      struct mat *x, const struct net_plan *plan, struct partition *out,
+		      struct common *c, const struct net_plan *plan, struct partition *out,
 		      struct mat **logp, struct err *e)
 {
 	struct arena *a = tape_arena(t);
-	const struct grouper *g = grouper_of(t, m, p, x, plan->common);
-	uint16_t *drawn = arena_raw(a, g->d.n, sizeof *drawn);
-	if (draw_groups(plan, &g->d, g->logp, drawn, e) < 0)
+	ask_grouper(t, m, p, c);
+	uint16_t *drawn = arena_raw(a, c->d.n, sizeof *drawn);
+	if (draw_groups(plan, &c->d, c->logp, drawn, e) < 0)
 		return -1;
 	if (plan->recorded)
 		*out = *plan->recorded;
 	else
-		partition_of(a, m, plan, &g->d, drawn, g->logp->cols, out);
-	*logp = tape_pick(t, g->logp, drawn, NULL);
+		partition_of(a, m, plan, &c->d, drawn, c->logp->cols, out);
+	*logp = tape_pick(t, c->logp, drawn, NULL);
 	return 0;
 }
 
@@ -261,16 +307,17 @@ static int embed(struct tape *t, const struct net_model *m, struct mat *const *p
 		 struct err *e)
 {
 	bool draws = plan->recorded ? plan->recorded->label != NULL : !plan->given;
-	int rc = draws ? group_sets(t, m, p, x, plan, out, &z->logp, e)
+	struct common *c = common_of(t, p, x, plan->common);
+	int rc = draws ? group_sets(t, m, p, c, plan, out, &z->logp, e)
 		       : net_take_partition(t, m, plan, out, e);
 	if (rc < 0)
 		return -1;
-	struct mat *sum = tape_segment_sum(t, x, out->group, out->n_groups, 0);
+	struct mat *sum = tape_segment_sum(t, c->f.x, out->group, out->n_groups, 0);
 	struct mat *w = p[EMBED_ADJACENCY];
 	uint32_t *row = arena_raw(tape_arena(t), out->n_groups, sizeof *row);
 	for (uint32_t g = 0; g < out->n_groups; g++)
 		row[g] = (draws ? out->label[g] : g) % w->rows;
-	z->z = tape_linear(t, sum, p[EMBED_WEIGHT], p[EMBED_BIAS], (struct after){0});
+	z->z = tape_linear(t, sum, c->f.embed, p[EMBED_BIAS], (struct after){0});
 	z->z = seq2seq_adjacency(t, z->z, m->graph, out->group, row, w);
 	return 0;
 }
