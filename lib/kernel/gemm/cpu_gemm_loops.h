@@ -16,6 +16,12 @@
 #define T_N (T_V * LEVEL_WIDTH)
 
 #define UNROLL _Pragma("GCC unroll 16")
+/* Counting takes a fifth of the instructions of a tile of 6 rows by 2 vectors, a tenth of one of 12. */
+#if LEVEL_WIDTH == 8
+#define UNROLL_K _Pragma("GCC unroll 4")
+#else
+#define UNROLL_K
+#endif
 #define INLINE static inline __attribute__((always_inline))
 
 /* C's vectors of one tile row by row, as gemm.h describes them: sums, then the post. */
@@ -68,6 +74,7 @@ INLINE void LEVEL(tile_of)(const int mr, const int nv, const bool half, const bo
 			__builtin_prefetch(g->c + i * g->ldc + j * 16, 1);
 		}
 	}
+	UNROLL_K
 	for (int64_t k = 0; k < kc; k++) {
 		VEC row[T_V];
 		UNROLL
@@ -516,3 +523,4 @@ static void LEVEL(gather_halves)(const float *const *row, int64_t kc, int64_t n,
 #undef T_N
 #undef INLINE
 #undef UNROLL
+#undef UNROLL_K
