@@ -104,19 +104,28 @@ struct mat *tape_scale(struct tape *t, struct mat *x, double s)
 	return y;
 }
 
-/* The first `cols` columns of to += those of from. */
-static void add_columns(float *to, uint32_t to_cols, const float *from, uint32_t from_cols,
-			uint32_t rows, uint32_t cols)
+/* The gradient of x += columns [from, from + n) of g, rows g_cols apart; they are columns [to, to + n) of x's. */
+static void pass_columns(struct tape *t, struct mat *x, size_t to, const float *g, size_t g_cols,
+			 size_t from, size_t n)
 {
-	for (size_t i = 0; to && i < rows; i++)
-		kern_add(to + i * to_cols, from + i * from_cols, cols);
+	bool first;
+	size_t cols = x->cols;
+	float *gx = tape_grad_of(t, x, &first);
+	for (size_t i = 0; gx && i < x->rows; i++, gx += cols, g += g_cols)
+		if (first) {
+			memset(gx, 0, to * sizeof *gx);
+			memcpy(gx + to, g + from, n * sizeof *gx);
+			memset(gx + to + n, 0, (cols - to - n) * sizeof *gx);
+		} else {
+			kern_add(gx + to, g + from, n);
+		}
 }
 
 static void beside_back(struct tape *t, struct tape_op *o)
 {
-	const struct mat *x = o->x[0], *y = o->x[1], *z = o->y;
-	add_columns(tape_grad_add(t, o->x[0]), x->cols, z->g, z->cols, z->rows, x->cols);
-	add_columns(tape_grad_add(t, o->x[1]), y->cols, z->g + x->cols, z->cols, z->rows, y->cols);
+	const struct mat *z = o->y;
+	pass_columns(t, o->x[0], 0, z->g, z->cols, 0, o->x[0]->cols);
+	pass_columns(t, o->x[1], 0, z->g, z->cols, o->x[0]->cols, o->x[1]->cols);
 }
 
 struct mat *tape_beside(struct tape *t, struct mat *x, struct mat *y)
@@ -167,9 +176,7 @@ struct mat *tape_stack(struct tape *t, uint32_t n, struct mat *const *x)
 
 static void columns_back(struct tape *t, struct tape_op *o)
 {
-	const struct mat *y = o->y;
-	float *gx = tape_grad_add(t, o->x[0]);
-	add_columns(gx ? gx + o->number : NULL, o->x[0]->cols, y->g, y->cols, y->rows, y->cols);
+	pass_columns(t, o->x[0], o->number, o->y->g, o->y->cols, 0, o->y->cols);
 }
 
 struct mat *tape_columns(struct tape *t, struct mat *x, uint32_t first, uint32_t n)
