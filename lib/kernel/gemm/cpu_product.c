@@ -122,6 +122,19 @@ void product_pack_a(float *dst, const float *src, int64_t m, int64_t k, int64_t 
 		gemm_pack_a(dst, EL_F32, src, m, k, row, col);
 }
 
+void product_pack_few(float *dst, const float *src, int64_t m, int64_t k, int64_t row)
+{
+	int64_t k4 = m < 4 ? 0 : k / 4 * 4;
+	for (int64_t i = 0; i < m && k4 > 0; i += 4) {
+		int64_t x = i + 4 <= m ? i : m - 4; /* the last four may be there already */
+		for (int64_t j = 0; j < k4; j += 4)
+			transpose4(src + x * row + j, row, dst + j * GEMM_M + x, GEMM_M);
+	}
+	for (int64_t j = k4; j < k; j++)
+		for (int64_t i = 0; i < m; i++)
+			dst[j * GEMM_M + i] = src[i * row + j];
+}
+
 void product_pack_b(float *dst, const float *src, int64_t k, int64_t n, int64_t row, int64_t col)
 {
 	int64_t whole = col == 1 ? n / GEMM_N * GEMM_N : 0;

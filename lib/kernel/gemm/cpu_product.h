@@ -35,6 +35,8 @@ struct product {
 /* f32 operands into the packed forms of cpu_gemm.h; with m = 1 A is only made contiguous. */
 void product_pack_a(float *dst, const float *src, int64_t m, int64_t k, int64_t row, int64_t col);
 void product_pack_b(float *dst, const float *src, int64_t k, int64_t n, int64_t row, int64_t col);
+/* A panel of A of m <= GEMM_M rows of k floats, `row` apart; rows behind the last stay as they are. */
+void product_pack_few(float *dst, const float *src, int64_t m, int64_t k, int64_t row);
 int64_t product_a_floats(int64_t m, int64_t k);
 
 /* Panels of GEMM_N columns from first to last - 1 of C.  unpacked: PRODUCT_SCRATCH floats, aligned;

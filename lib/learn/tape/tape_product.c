@@ -97,9 +97,11 @@ void product_few(float *c, size_t ldc, const struct rows *a, const struct packed
 	size_t kc = b->k < FEW_K ? b->k : FEW_K;
 	const float *left = a->m == 1 && a->col == 1 ? a->v : pa;
 	assert(a->m <= GEMM_M);
-	for (size_t k = 0; left == pa && k < kc; k++)
-		for (size_t i = 0; i < a->m; i++)
-			pa[a->m == 1 ? k : k * GEMM_M + i] = a->v[i * a->row + k * a->col];
+	if (left == pa && a->col == 1)
+		product_pack_few(pa, a->v, (int64_t)a->m, (int64_t)kc, (int64_t)a->row);
+	else if (left == pa)
+		product_pack_a(pa, a->v, (int64_t)a->m, (int64_t)kc, (int64_t)a->row,
+			       (int64_t)a->col);
 	for (size_t j = 0; j < b->n; j += GEMM_N)
 		thin_panel((int)a->m, b->n - j < GEMM_N ? (int)(b->n - j) : GEMM_N, (int64_t)kc,
 			   left, b->v + j * b->k, false, c + j, (int64_t)ldc);
