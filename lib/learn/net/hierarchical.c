@@ -235,35 +235,12 @@ static void partition_of(struct arena *a, const struct net_model *m, const struc
 	*out = (struct partition){.n_groups = n_groups, .group = group, .label = label};
 }
 
-/* What the drawers drew: from the record, or now. */
-static int draw_groups(const struct net_plan *plan, const struct drawers *d, const struct mat *logp,
-		       uint16_t *drawn, struct err *e)
-{
-	const struct partition *r = plan->recorded;
-	for (uint32_t i = 0; r && i < d->n; i++) {
-		uint32_t label = r->label[r->group[d->first[i]]];
-		if (label >= logp->cols)
-			return err_set(e, ST_INPUT, "label %u of a group, of %u", label,
-				       logp->cols);
-		drawn[i] = (uint16_t)label;
-	}
-	if (r)
-		return 0;
-	if (!plan->rng) {
-		most_probable_actions(logp->v, d->n, logp->cols, drawn);
-		return 0;
-	}
-	struct rng_addr at = *plan->rng;
-	at.stream = RNG_SEARCH;
-	sample_actions(logp->v, d->n, logp->cols, &at, NULL, drawn);
-	return 0;
-}
-
 /* What all steps of an episode have in common. */
 struct common {
 	struct features f;
 	struct drawers d;
 	struct mat *logp; /* (d.n, groups); NULL until groups are drawn */
+	double *sums;     /* of their probabilities (sampling.h); NULL until they are drawn now */
 };
 
 static struct common *common_of(struct tape *t, struct mat *const *p, struct mat *x, void **common)
@@ -284,6 +261,36 @@ static void ask_grouper(struct tape *t, const struct net_model *m, struct mat *c
 	c->logp = group_policy(t, m, p, &c->f, &c->d);
 }
 
+/* What the drawers drew: from the record, or now. */
+static int draw_groups(struct tape *t, const struct net_plan *plan, struct common *c,
+		       uint16_t *drawn, struct err *e)
+{
+	const struct partition *r = plan->recorded;
+	const struct drawers *d = &c->d;
+	const struct mat *logp = c->logp;
+	for (uint32_t i = 0; r && i < d->n; i++) {
+		uint32_t label = r->label[r->group[d->first[i]]];
+		if (label >= logp->cols)
+			return err_set(e, ST_INPUT, "label %u of a group, of %u", label,
+				       logp->cols);
+		drawn[i] = (uint16_t)label;
+	}
+	if (r)
+		return 0;
+	if (!plan->rng) {
+		most_probable_actions(logp->v, d->n, logp->cols, drawn);
+		return 0;
+	}
+	struct rng_addr at = *plan->rng;
+	at.stream = RNG_SEARCH;
+	if (!c->sums) {
+		c->sums = arena_raw(tape_arena(t), (size_t)d->n * logp->cols, sizeof *c->sums);
+		sampling_sums(c->sums, logp->v, d->n, logp->cols);
+	}
+	sample_by_sums(c->sums, d->n, logp->cols, &at, drawn);
+	return 0;
+}
+
 /* The partition and its log-probability. */
 static int group_sets(struct tape *t, const struct net_model *m, struct mat *const *p,
 		      struct common *c, const struct net_plan *plan, struct partition *out,
@@ -292,7 +299,7 @@ static int group_sets(struct tape *t, const struct net_model *m, struct mat *con
 	struct arena *a = tape_arena(t);
 	ask_grouper(t, m, p, c);
 	uint16_t *drawn = arena_raw(a, c->d.n, sizeof *drawn);
-	if (draw_groups(plan, &c->d, c->logp, drawn, e) < 0)
+	if (draw_groups(t, plan, c, drawn, e) < 0)
 		return -1;
 	if (plan->recorded)
 		*out = *plan->recorded;

@@ -38,6 +38,37 @@ void sample_actions(const float *logp, uint32_t n_groups, uint32_t k, const stru
 	}
 }
 
+void sampling_sums(double *sum, const float *logp, uint32_t n_groups, uint32_t k)
+{
+	for (uint32_t g = 0; g < n_groups; g++, logp += k, sum += k) {
+		double all = 0;
+		for (uint32_t i = 0; i < k; i++)
+			sum[i] = all += exp((double)logp[i]);
+	}
+}
+
+/* The first device whose sum is more than u; none: the first of the largest sum. */
+static uint16_t device_by(const double *sum, uint32_t k, double u)
+{
+	uint32_t first = 0, end = k - 1;
+	bool none = u >= sum[end];
+	while (first < end) {
+		uint32_t i = (first + end) / 2;
+		if (none ? sum[i] >= sum[k - 1] : sum[i] > u)
+			end = i;
+		else
+			first = i + 1;
+	}
+	return (uint16_t)first;
+}
+
+void sample_by_sums(const double *sum, uint32_t n_groups, uint32_t k, const struct rng_addr *rng,
+		    uint16_t *action)
+{
+	for (uint32_t g = 0; g < n_groups; g++)
+		action[g] = device_by(sum + (size_t)g * k, k, rng_uniform(rng, g));
+}
+
 void most_probable_actions(const float *logp, uint32_t n_groups, uint32_t k, uint16_t *action)
 {
 	for (uint32_t g = 0; g < n_groups; g++, logp += k) {

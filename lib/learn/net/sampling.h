@@ -17,6 +17,12 @@ void sample_actions(const float *logp, uint32_t n_groups, uint32_t k, const stru
 /* One of them, from logp (k) and number `index` of the stream. */
 uint16_t sample_action(const float *logp, uint32_t k, const struct rng_addr *rng, uint32_t index);
 
+/* The same without a home, for a policy that is drawn from often: from sum (n_groups,k), the sums of the probabilities
+ * up to each device. */
+void sampling_sums(double *sum, const float *logp, uint32_t n_groups, uint32_t k);
+void sample_by_sums(const double *sum, uint32_t n_groups, uint32_t k, const struct rng_addr *rng,
+		    uint16_t *action);
+
 /* What to draw of a policy, whatever network it has. */
 struct draw {
 	uint32_t n_samples;
