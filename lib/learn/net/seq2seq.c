@@ -125,12 +125,12 @@ static struct mat *merge(struct tape *t, const struct layout *l, struct mat *con
 {
 	if (l->n == 1)
 		return x[0];
-	struct mat *all = tape_stack(t, l->n, x);
-	uint32_t *index = arena_raw(tape_arena(t), all->rows, sizeof *index), at = 0;
+	uint32_t rows = l->q.first[l->q.steps];
+	uint32_t *to = arena_raw(tape_arena(t), rows, sizeof *to), at = 0;
 	for (uint32_t i = 0; i < l->n; i++)
 		for (uint32_t r = 0; r < x[i]->rows; r++)
-			index[row_of(l, i, r / l->copies, r % l->copies)] = at++;
-	return tape_gather(t, all, index, all->rows);
+			to[at++] = row_of(l, i, r / l->copies, r % l->copies);
+	return tape_stack(t, l->n, x, to);
 }
 
 /* A row of every sequence of `to`, that of its step in `from`: the last one, or the first. */

@@ -132,8 +132,9 @@ struct mat *tape_scale_rows(struct tape *t, struct mat *x, struct mat *s);
 struct mat *tape_scale(struct tape *t, struct mat *x, double s);
 /* the columns of x and behind them those of y */
 struct mat *tape_beside(struct tape *t, struct mat *x, struct mat *y);
-/* the rows of n matrices of one width, one below the other; x is borrowed until the next step */
-struct mat *tape_stack(struct tape *t, uint32_t n, struct mat *const *x);
+/* the rows of n matrices of one width, where row r of them all, the first one's first, becomes row to[r]: an order of
+ * the rows; x and `to` are borrowed until the next step */
+struct mat *tape_stack(struct tape *t, uint32_t n, struct mat *const *x, const uint32_t *to);
 /* columns [first, first + n) of x */
 struct mat *tape_columns(struct tape *t, struct mat *x, uint32_t first, uint32_t n);
 

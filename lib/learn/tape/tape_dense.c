@@ -10,9 +10,13 @@
 /* Inputs of a product by position; those of the LayerNorm behind it, if any. */
 enum { X, W, B, GAIN, BIAS, RESIDUAL };
 
+/* Weights of so few columns are taken column by column: panels of a product would be empty for the most part. */
+enum { NARROW = 4 };
+
 struct linear_job {
 	const struct tape_op *o;
-	struct packed w;        /* of more than one column */
+	struct packed w;        /* of more columns than NARROW; else: */
+	float *column;          /* (out,in) */
 	float *y, *xhat, *rstd; /* xhat: NULL when no gradient will flow */
 };
 
@@ -21,18 +25,38 @@ static void multiply_rows(const struct linear_job *j, const float *x, float *y, 
 {
 	const struct mat *w = j->o->x[W];
 	const struct rows left = {x, n, w->rows, 1};
-	if (w->cols > 1)
+	if (w->cols > NARROW) {
 		product_rows(y, w->cols, &left, &j->w, false);
-	else
-		for (uint32_t i = 0; i < n; i++)
-			y[i] = kern_dot(x + (size_t)i * w->rows, w->v, w->rows);
+		return;
+	}
+	for (size_t i = 0; i < n; i++, x += w->rows, y += w->cols)
+		for (size_t c = 0; c < w->cols; c++)
+			y[c] = kern_dot(x, j->column + c * w->rows, w->rows);
 }
 
-/* What multiply_rows needs, made before there are threads. */
+/* The columns of w, one behind the other, until columns_done. */
+static float *columns_of(struct tape *t, const struct mat *w)
+{
+	float *column = tape_buf(t, (size_t)w->rows * w->cols);
+	for (size_t i = 0; i < w->rows; i++)
+		for (size_t c = 0; c < w->cols; c++)
+			column[c * w->rows + i] = w->v[i * w->cols + c];
+	return column;
+}
+
+static void columns_done(struct tape *t, float *column, const struct mat *w)
+{
+	if (column)
+		tape_buf_release(t, column, (size_t)w->rows * w->cols);
+}
+
+/* What multiply_rows needs, made before there are threads; columns_done behind it. */
 static void pack_weights(struct tape *t, struct linear_job *j, const struct mat *w)
 {
-	if (w->cols > 1)
+	if (w->cols > NARROW)
 		j->w = tape_packed(t, w, false);
+	else
+		j->column = columns_of(t, w);
 }
 
 static const float *value_at(const struct mat *m, size_t at)
@@ -52,38 +76,60 @@ static void linear_rows(void *arg, uint32_t row, uint32_t n)
 	tape_drop_rows(o, y, row, n);
 }
 
+/* gx (n,in) += or = g (n,out) w^T, of few columns */
+static void narrow_back_x(struct tape *t, const struct tape_op *o, float *gx, bool first)
+{
+	const struct mat *w = o->x[W];
+	const float *g = o->y->g;
+	float *column = columns_of(t, w);
+	for (size_t r = 0; r < o->y->rows; r++, gx += w->rows, g += w->cols) {
+		if (first)
+			memset(gx, 0, w->rows * sizeof *gx);
+		for (size_t c = 0; c < w->cols; c++)
+			kern_axpy(gx, g[c], column + c * w->rows, w->rows);
+	}
+	columns_done(t, column, w);
+}
+
+/* gw (in,out) += x^T g, of few columns */
+static void narrow_back_w(struct tape *t, const struct tape_op *o, float *gw)
+{
+	const struct mat *x = o->x[X];
+	size_t in = x->cols, out = o->y->cols;
+	const float *g = o->y->g;
+	float *column = tape_buf(t, in * out); /* of gw */
+	memset(column, 0, in * out * sizeof *column);
+	for (size_t r = 0; r < x->rows; r++, g += out)
+		for (size_t c = 0; c < out; c++)
+			kern_axpy(column + c * in, g[c], x->v + r * in, in);
+	for (size_t i = 0; i < in; i++)
+		for (size_t c = 0; c < out; c++)
+			gw[i * out + c] += column[c * in + i];
+	tape_buf_release(t, column, in * out);
+}
+
 /* gx (n,in) += or = g (n,out) w^T */
 static void linear_back_x(struct tape *t, struct tape_op *o, float *gx, bool first)
 {
 	const struct mat *w = o->x[W];
-	uint32_t rows = o->y->rows, in = w->rows, out = w->cols;
-	const float *g = o->y->g;
-	if (out == 1) {
-		for (uint32_t i = 0; i < rows; i++) {
-			float *gi = gx + (size_t)i * in;
-			if (first)
-				memset(gi, 0, in * sizeof *gi);
-			kern_axpy(gi, g[i], w->v, in);
-		}
+	if (w->cols <= NARROW) {
+		narrow_back_x(t, o, gx, first);
 		return;
 	}
+	const struct rows left = {o->y->g, o->y->rows, w->cols, 1};
 	const struct packed wt = tape_packed(t, w, true);
-	const struct rows left = {g, rows, out, 1};
-	tape_product(t, gx, in, &left, &wt, !first);
+	tape_product(t, gx, w->rows, &left, &wt, !first);
 }
 
 /* gw (in,out) += x^T g */
 static void linear_back_w(struct tape *t, struct tape_op *o, float *gw)
 {
 	const struct mat *x = o->x[X];
-	size_t rows = o->y->rows, in = x->cols, out = o->y->cols;
-	if (out == 1) {
-		for (size_t r = 0; r < rows; r++)
-			kern_axpy(gw, o->y->g[r], x->v + r * in, in);
-		return;
-	}
-	const struct rows across = {x->v, in, 1, in};
-	tape_outer(t, gw, out, &across, o->y->g, rows, out);
+	const struct rows across = {x->v, x->cols, 1, x->cols};
+	if (o->y->cols <= NARROW)
+		narrow_back_w(t, o, gw);
+	else
+		tape_outer(t, gw, o->y->cols, &across, o->y->g, x->rows, o->y->cols);
 }
 
 /* Gradients of x w + b from the one in o->y->g. */
@@ -106,17 +152,27 @@ static void linear_back(struct tape *t, struct tape_op *o)
 	linear_back_all(t, o);
 }
 
-struct mat *tape_linear(struct tape *t, struct mat *x, struct mat *w, struct mat *b, struct after f)
+/* The result is written to `at`; NULL: to memory of the tape. */
+static struct mat *linear_at(struct tape *t, struct mat *x, struct mat *w, struct mat *b,
+			     struct after f, float *at)
 {
 	assert(x->cols == w->rows && (!b || (b->rows == 1 && b->cols == w->cols)));
-	struct linear_job j = {0};
+	struct linear_job j = {.y = at};
 	struct tape_op *o;
-	struct mat *y = tape_op_new(t, x->rows, w->cols, &j.y, &o, linear_back, TAPE_IN(x, w, b));
+	struct mat *y =
+		at ? tape_op_known(t, x->rows, w->cols, at, &o, linear_back, TAPE_IN(x, w, b))
+		   : tape_op_new(t, x->rows, w->cols, &j.y, &o, linear_back, TAPE_IN(x, w, b));
 	tape_after_set(t, o, f);
 	j.o = o;
 	pack_weights(t, &j, w);
 	tape_rows(t, x->rows, linear_rows, &j);
+	columns_done(t, j.column, w);
 	return y;
+}
+
+struct mat *tape_linear(struct tape *t, struct mat *x, struct mat *w, struct mat *b, struct after f)
+{
+	return linear_at(t, x, w, b, f, NULL);
 }
 
 struct mat *tape_matmul(struct tape *t, struct mat *x, struct mat *w)
@@ -131,10 +187,7 @@ struct mat *tape_linear_handed(struct tape *t, struct mat *x, struct mat *w, str
 	assert(x->cols == w->rows);
 	if (y->known)
 		return tape_op_known(t, x->rows, w->cols, y->v, &o, linear_back, TAPE_IN(x, w, b));
-	struct mat *made = tape_linear(t, x, w, b, (struct after){0});
-	if (y->v)
-		memcpy(y->v, made->v, (size_t)made->rows * made->cols * sizeof *y->v);
-	return made;
+	return linear_at(t, x, w, b, (struct after){0}, y->v);
 }
 
 /* ---- layer normalisation, alone or behind a product ---- */
@@ -229,11 +282,12 @@ struct mat *tape_linear_norm(struct tape *t, struct mat *x, struct mat *w, struc
 {
 	assert(x->cols == w->rows && gain->cols == w->cols && bias->cols == w->cols);
 	assert(!r || (r->rows == x->rows && r->cols == w->cols));
-	struct linear_job j;
+	struct linear_job j = {0};
 	struct tape_op *o;
 	struct mat *y = tape_op_new(t, x->rows, w->cols, &j.y, &o, linear_norm_back,
 				    TAPE_IN(x, w, b, gain, bias, r));
 	pack_weights(t, &j, w);
 	norm_run(t, o, &j, f, linear_norm_rows);
+	columns_done(t, j.column, w);
 	return y;
 }

@@ -145,14 +145,20 @@ struct mat *tape_beside(struct tape *t, struct mat *x, struct mat *y)
 static void stack_back(struct tape *t, struct tape_op *o)
 {
 	struct mat *const *x = o->index[0];
-	const float *g = o->y->g;
-	for (uint32_t i = 0; i < o->number; i++) {
-		tape_grad_pass(t, x[i], g);
-		g += (size_t)x[i]->rows * x[i]->cols;
+	const uint32_t *to = o->index[1];
+	size_t cols = o->y->cols;
+	for (uint32_t i = 0; i < o->number; to += x[i++]->rows) {
+		bool first;
+		float *gx = tape_grad_of(t, x[i], &first);
+		for (uint32_t r = 0; gx && r < x[i]->rows; r++, gx += cols)
+			if (first)
+				memcpy(gx, o->y->g + to[r] * cols, cols * sizeof *gx);
+			else
+				kern_add(gx, o->y->g + to[r] * cols, cols);
 	}
 }
 
-struct mat *tape_stack(struct tape *t, uint32_t n, struct mat *const *x)
+struct mat *tape_stack(struct tape *t, uint32_t n, struct mat *const *x, const uint32_t *to)
 {
 	uint32_t rows = 0;
 	struct mat *wants = x[0];
@@ -162,15 +168,15 @@ struct mat *tape_stack(struct tape *t, uint32_t n, struct mat *const *x)
 		wants = x[i]->wants ? x[i] : wants;
 	}
 	float *v;
+	size_t cols = x[0]->cols;
 	struct tape_op *o;
 	struct mat *y = tape_op_new(t, rows, x[0]->cols, &v, &o, stack_back, TAPE_IN(wants));
 	o->number = n;
 	o->index[0] = x;
-	for (uint32_t i = 0; i < n; i++) {
-		size_t size = (size_t)x[i]->rows * x[i]->cols;
-		memcpy(v, x[i]->v, size * sizeof *v);
-		v += size;
-	}
+	o->index[1] = to;
+	for (uint32_t i = 0; i < n; to += x[i++]->rows)
+		for (uint32_t r = 0; r < x[i]->rows; r++)
+			memcpy(v + to[r] * cols, x[i]->v + r * cols, cols * sizeof *v);
 	return y;
 }
 

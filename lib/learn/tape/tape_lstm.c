@@ -213,11 +213,12 @@ struct mat *tape_lstm_handed(struct tape *t, struct mat *x, struct mat *w, struc
 	assert(w->cols == 4 * h && x->cols == 4 * h && q->steps > 0);
 	assert(x->rows == q->first[q->steps]);
 	assert(!start || (start->rows >= q->first[1] && start->cols == 2 * h));
-	float *v;
+	float *v = known->v;
 	struct tape_op *o;
-	if (known->v && known->known)
-		return lstm_known(t, x, w, start, q, back, known->v, to->v);
-	struct mat *y = tape_op_new(t, x->rows, 2 * h, &v, &o, lstm_back, TAPE_IN(x, w, start));
+	if (v && known->known)
+		return lstm_known(t, x, w, start, q, back, v, to->v);
+	struct mat *y = v ? tape_op_known(t, x->rows, 2 * h, v, &o, lstm_back, TAPE_IN(x, w, start))
+			  : tape_op_new(t, x->rows, 2 * h, &v, &o, lstm_back, TAPE_IN(x, w, start));
 	bool keep = y->wants || to->v;
 	size_t n_sum = (size_t)q->first[1] * 4 * h, n = keep ? (size_t)x->rows * 4 * h : n_sum;
 	float *gates = to->v ? to->v : tape_buf(t, n), *sum = tape_buf(t, n_sum);
@@ -228,8 +229,6 @@ struct mat *tape_lstm_handed(struct tape *t, struct mat *x, struct mat *w, struc
 	const struct lstm l = lstm_of(o);
 	walk(t, &l, &packed, v, gates, sum, keep);
 	tape_buf_release(t, sum, n_sum);
-	if (known->v)
-		memcpy(known->v, v, (size_t)x->rows * 2 * h * sizeof *v);
 	if (to->v) {
 		o->handed = gates;
 	} else if (keep) {
