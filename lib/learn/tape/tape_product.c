@@ -1,6 +1,7 @@
 /* tape_product.c - the blocks of a product: some rows of the left side are packed at a time, and
  * pass by the panels of the right side, which was packed before. */
 #include "learn/tape/tape_product.h"
+#include "kernel/cpu_level.h"
 #include "kernel/gemm/cpu_product.h"
 #include "kernel/gemm/cpu_thin.h"
 
@@ -97,11 +98,14 @@ void product_few(float *c, size_t ldc, const struct rows *a, const struct packed
 	size_t kc = b->k < FEW_K ? b->k : FEW_K;
 	const float *left = a->m == 1 && a->col == 1 ? a->v : pa;
 	assert(a->m <= GEMM_M);
-	if (left == pa && a->col == 1)
+	/* With AVX-512 rows packed four by four took 1.04 of an update's time (docs/results/speed/planner.md). */
+	if (left == pa && a->col == 1 && cpu_level < 4)
 		product_pack_few(pa, a->v, (int64_t)a->m, (int64_t)kc, (int64_t)a->row);
-	else if (left == pa)
-		product_pack_a(pa, a->v, (int64_t)a->m, (int64_t)kc, (int64_t)a->row,
-			       (int64_t)a->col);
+	else
+		for (size_t k = 0; left == pa && k < kc; k++)
+			for (size_t i = 0; i < a->m; i++)
+				pa[a->m == 1 ? k : k * GEMM_M + i] =
+					a->v[i * a->row + k * a->col];
 	for (size_t j = 0; j < b->n; j += GEMM_N)
 		thin_panel((int)a->m, b->n - j < GEMM_N ? (int)(b->n - j) : GEMM_N, (int64_t)kc,
 			   left, b->v + j * b->k, false, c + j, (int64_t)ldc);
