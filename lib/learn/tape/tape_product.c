@@ -104,8 +104,7 @@ void product_few(float *c, size_t ldc, const struct rows *a, const struct packed
 	else
 		for (size_t k = 0; left == pa && k < kc; k++)
 			for (size_t i = 0; i < a->m; i++)
-				pa[a->m == 1 ? k : k * GEMM_M + i] =
-					a->v[i * a->row + k * a->col];
+				pa[a->m == 1 ? k : k * GEMM_M + i] = a->v[i * a->row + k * a->col];
 	for (size_t j = 0; j < b->n; j += GEMM_N)
 		thin_panel((int)a->m, b->n - j < GEMM_N ? (int)(b->n - j) : GEMM_N, (int64_t)kc,
 			   left, b->v + j * b->k, false, c + j, (int64_t)ldc);
