@@ -46,14 +46,19 @@ filter_file() {
 	PY
 }
 
+# with_and_without NET OPTION... - reinforce's options; the results and checkpoints are the same, drawn.mp and said those with it
+with_and_without() {
+	export GPN="--net $1 --recipe $1 --hidden 16 --threads 1 --no-costs" LEARN
+	local learn="--recipe $*"
+	LEARN="$learn --checkpoint $1.plain" loop "$IN" plain.mp
+	LEARN="$learn --checkpoint $1.handed" through "tee drawn.mp"
+	same_body plain.mp out.mp
+	same_body "$1.plain" "$1.handed"
+}
+
 @test "the result and the checkpoint are the same with it and without; reinforce says what it did not compute again" {
 	for net in rnn hierarchical; do
-		export GPN="--net $net --recipe $net --hidden 16 --threads 1 --no-costs"
-		export LEARN="--recipe $net --episodes 4 --steps 5 --samples 2 --threads 2"
-		LEARN="$LEARN --checkpoint $net.plain" loop "$IN" plain.mp
-		LEARN="$LEARN --checkpoint $net.handed" through "tee drawn.mp"
-		same_body plain.mp out.mp
-		same_body $net.plain $net.handed
+		with_and_without $net --episodes 4 --steps 5 --samples 2 --threads 2
 		[ "$(steps said)" -eq 20 ]
 		[ "$(recdump -k handover --tsv step,steps drawn.mp | sort -u)" = $'0\t5' ]
 		[ "$(recdump -k handover --tsv episode drawn.mp | wc -l)" -eq 4 ]
@@ -62,12 +67,7 @@ filter_file() {
 
 @test "more placements than a replay takes at once are drawn, and handed over, in its batches" {
 	for net in rnn hierarchical; do
-		export GPN="--net $net --recipe $net --hidden 16 --threads 1 --no-costs"
-		export LEARN="--recipe $net --episodes 2 --steps 5 --samples 5 --threads 1"
-		LEARN="$LEARN --checkpoint $net.plain" loop "$IN" plain.mp
-		LEARN="$LEARN --checkpoint $net.handed" through "tee drawn.mp"
-		same_body plain.mp out.mp
-		same_body $net.plain $net.handed
+		with_and_without $net --episodes 2 --steps 5 --samples 5 --threads 1
 		[ "$(steps said)" -eq 10 ]
 		[ "$(recdump -k handover --tsv step,steps drawn.mp | sort -u)" = $'0\t2\n2\t2\n4\t1' ]
 	done
