@@ -257,7 +257,8 @@ def turned_tokens(name, pixels_too):
     back = layer("Transpose", (2, 12, 14, 33), at, ints("order", 0, 2, 3, 1))
     again = conv_of(layer("Transpose", y, back, ints("again", 0, 3, 1, 2)), y, 33)
     flat = layer("Reshape", (2, 33, 168), again, ints("shape", 2, 33, -1), special_zero="false")
-    m.result(layer("Transpose", (2, 168, 33), flat, ints("last", 0, 2, 1)))
+    last = layer("Transpose", (2, 168, 33), flat, ints("last", 0, 2, 1))
+    m.result(layer("Add", (2, 168, 33), last, m.const("shift", "f32", weights(1, 1, 33))))
     if pixels_too:
         m.result(layer("Reshape", (2, 33 * 12, 14), at, ints("rows", 2, 33 * 12, 14), special_zero="false"))
         m.result(layer("Reshape", (24, 2, 168), planes, ints("mixed", 24, 2, 168), special_zero="false"))

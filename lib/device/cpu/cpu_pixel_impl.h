@@ -107,7 +107,7 @@ int pixel_norm_run(const struct pixel_norm *p, struct cpu_ctx *ctx, struct devme
 
 /* Transpose that moves the last dim to dim 1, or back. */
 struct pixel_turn {
-	bool to_planes, to_tokens; /* with two dims of one size both */
+	bool to_planes, to_tokens; /* of rank 3 both: how the input lies decides */
 	uint32_t x_in;
 	int64_t n; /* elements */
 };
@@ -116,6 +116,9 @@ bool pixel_turn_init(struct pixel_turn *p, const struct step_spec *spec, enum el
 		     struct mem_form *want);
 bool pixel_turn_wants(const struct pixel_turn *p, struct devmem *const *in,
 		      struct devmem *const *out, const struct mem_form *want);
+/* How the output lies in this run, where its reader wants `want`. */
+struct mem_form pixel_turn_form(const struct pixel_turn *p, struct devmem *const *in,
+				const struct devmem *out, const struct mem_form *want);
 void pixel_turn_run(const struct pixel_turn *p, struct cpu_ctx *ctx, struct devmem *const *in,
 		    struct devmem *const *out, const struct mem_form *y);
 

@@ -331,7 +331,8 @@ int pixel_step_run(struct pixel_step *s, struct devmem *const *in, struct devmem
 		   struct err *e)
 {
 	struct pixel_run r = {.s = s, .in = in, .out = out, .failed = ATOMIC_FLAG_INIT};
-	r.y = form_of_output(s, 0, out[0]);
+	r.y = s->kind == PIXEL_TURN ? pixel_turn_form(&s->turn, in, out[0], &s->want[0])
+				    : form_of_output(s, 0, out[0]);
 	find_memory(&r);
 	if (s->kind == PIXEL_CONV) {
 		run_slices(&r);
@@ -360,7 +361,8 @@ int pixel_step_run(struct pixel_step *s, struct devmem *const *in, struct devmem
 	}
 	if (atomic_flag_test_and_set(&r.failed))
 		return err_set(e, ST_RUNTIME, "%s", r.err.msg);
-	for (uint32_t i = 0; i < s->n_out; i++)
+	out[0]->form = r.y;
+	for (uint32_t i = 1; i < s->n_out; i++)
 		out[i]->form = form_of_output(s, i, out[i]);
 	return 0;
 }

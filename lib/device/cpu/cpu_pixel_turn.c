@@ -31,9 +31,9 @@ bool pixel_turn_init(struct pixel_turn *p, const struct step_spec *spec, enum el
 	if (x->elem != EL_F32 || !tensor_is_static(x) || tensor_elements(x) == 0 || x->rank < 3 ||
 	    x->rank > 5)
 		return false;
-	p->to_planes = moves(n, x->rank - 1, 1);
-	p->to_tokens = moves(n, 1, x->rank - 1);
-	if ((!p->to_planes && !p->to_tokens) || (p->to_planes ? y : x)->dim[1] > FORM_CHANNELS)
+	p->to_planes = moves(n, x->rank - 1, 1) && y->dim[1] <= FORM_CHANNELS;
+	p->to_tokens = moves(n, 1, x->rank - 1) && x->dim[1] <= FORM_CHANNELS;
+	if (!p->to_planes && !p->to_tokens)
 		return false;
 	p->x_in = n->in[0].index;
 	p->n = tensor_elements(x);
@@ -47,6 +47,13 @@ bool pixel_turn_wants(const struct pixel_turn *p, struct devmem *const *in,
 	const struct mem_form *x = &in[p->x_in]->form;
 	return (p->to_planes && form_is_plain(x) && out[0]->private && want->pixels) ||
 	       (p->to_tokens && x->pixels);
+}
+
+struct mem_form pixel_turn_form(const struct pixel_turn *p, struct devmem *const *in,
+				const struct devmem *out, const struct mem_form *want)
+{
+	bool from_planes = in[p->x_in]->form.pixels; /* which become tokens */
+	return out->private && !from_planes ? *want : (struct mem_form){.elem = EL_F32};
 }
 
 struct turn_run {
