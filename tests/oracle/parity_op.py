@@ -464,24 +464,30 @@ def resize(c):
 
 @family
 def recurrent(c):
+    for batch in (2, 13):
+        recurrent_rows(c, batch)
+
+
+def recurrent_rows(c, b):
+    """Two rows of a batch, one by one, or as many as are computed together."""
     o = c.op
-    b, t, i, h = 2, 5, 6, 4
+    t, i, h = 5, 6, 4
     k = lambda *s: c.const(c.real(*s, lo=-0.5, hi=0.5))
-    c.add("lstm_cell", lambda x, s, m: o.lstm_cell(x, s, m, k(4 * h, i), k(4 * h, h), k(4 * h), h), c.real(b, i), c.real(b, h), c.real(b, h))
-    c.add("rnn_cell", lambda x, s: o.rnn_cell(x, s, k(h, i), k(h, h), k(h), h, ["tanh"], [], []), c.real(b, i), c.real(b, h))
+    c.add("lstm_cell %d" % b, lambda x, s, m: o.lstm_cell(x, s, m, k(4 * h, i), k(4 * h, h), k(4 * h), h), c.real(b, i), c.real(b, h), c.real(b, h))
+    c.add("rnn_cell %d" % b, lambda x, s: o.rnn_cell(x, s, k(h, i), k(h, h), k(h), h, ["tanh"], [], []), c.real(b, i), c.real(b, h))
     for before in (True, False):
-        c.add("gru_cell %s" % before, lambda x, s: o.gru_cell(x, s, k(3 * h, i), k(3 * h, h), k((4 if before else 3) * h), h,
+        c.add("gru_cell %s %d" % (before, b), lambda x, s: o.gru_cell(x, s, k(3 * h, i), k(3 * h, h), k((4 if before else 3) * h), h,
               linear_before_reset=before), c.real(b, i), c.real(b, h))
     for d in ("forward", "reverse", "bidirectional"):
         n = 2 if d == "bidirectional" else 1
-        lengths = c.const([5, 5], np.int32)
-        c.add("lstm_sequence " + d, lambda x, s, m: o.lstm_sequence(x, s, m, lengths, k(n, 4 * h, i), k(n, 4 * h, h), k(n, 4 * h), h, d),
+        lengths = c.const([5, 5] if b == 2 else [5, 3, 1, 4] * 3 + [2], np.int32)
+        c.add("lstm_sequence %s %d" % (d, b), lambda x, s, m: o.lstm_sequence(x, s, m, lengths, k(n, 4 * h, i), k(n, 4 * h, h), k(n, 4 * h), h, d),
               c.real(b, t, i), c.real(b, n, h), c.real(b, n, h))
         for before in (True, False):
-            c.add("gru_sequence %s %s" % (d, before), lambda x, s: o.gru_sequence(
+            c.add("gru_sequence %s %s %d" % (d, before, b), lambda x, s: o.gru_sequence(
                 x, s, lengths, k(n, 3 * h, i), k(n, 3 * h, h), k(n, (4 if before else 3) * h), h, d, linear_before_reset=before),
                 c.real(b, t, i), c.real(b, n, h))
-        c.add("rnn_sequence " + d, lambda x, s: o.rnn_sequence(x, s, lengths, k(n, h, i), k(n, h, h), k(n, h), h, d),
+        c.add("rnn_sequence %s %d" % (d, b), lambda x, s: o.rnn_sequence(x, s, lengths, k(n, h, i), k(n, h, h), k(n, h), h, d),
               c.real(b, t, i), c.real(b, n, h))
 
 

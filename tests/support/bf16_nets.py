@@ -218,7 +218,7 @@ def recurrent(name, kind, steps=0, batch=2, n=24, wide=33, direction="forward", 
     at = m.layer("Parameter", "x", "f32", (batch,) + (steps,) * (steps > 0) + (wide,))
     at = [at] + [m.const(f"state{i}", "f32", weights(*state) / 2) for i in range(1 + (kind == "LSTM"))]
     if steps:
-        at.append(m.const("lengths", "i64", np.arange(steps, steps - batch, -1)))
+        at.append(m.const("lengths", "i64", np.maximum(np.arange(steps, steps - batch, -1), 0)))
         data["direction"] = direction
     rows = (gates + (data.get("linear_before_reset") == "true")) * n
     at += [m.const("w", "f32", weights(*each, gates * n, wide) / 6), m.const("r", "f32", weights(*each, gates * n, n) / 5),
@@ -230,8 +230,10 @@ def recurrent(name, kind, steps=0, batch=2, n=24, wide=33, direction="forward", 
     m.save()
 
 
-RECURRENT = ["lstm", "lstm_cell", "gru", "gru_reset", "gru_cell", "rnn", "rnn_cell"]
+RECURRENT = ["lstm", "lstm_rows", "gru_rows", "lstm_cell", "gru", "gru_reset", "gru_cell", "rnn", "rnn_cell"]
 recurrent("lstm", "LSTM", 20, 3, 40, direction="bidirectional")
+recurrent("lstm_rows", "LSTM", 9, 11, 40, direction="bidirectional")
+recurrent("gru_rows", "GRU", 6, 17, linear_before_reset="false")
 recurrent("lstm_cell", "LSTM", batch=5)
 recurrent("gru", "GRU", 9, linear_before_reset="false")
 recurrent("gru_reset", "GRU", 15, 1, 64, 200, direction="bidirectional", linear_before_reset="true")

@@ -4,8 +4,7 @@
 #include "kernel/dense/cpu_dots.h"
 #include "kernel/gemm/cpu_product.h"
 
-/* From MANY steps on a matrix product is the faster one, though it packs the weights each time. */
-enum { GRAIN = 1 << 16, TOGETHER = 8, MANY = 8 };
+enum { GRAIN = 1 << 16, TOGETHER = 8 };
 
 /* A task has some rows: weights are read once for several steps. */
 struct affine {
@@ -13,7 +12,7 @@ struct affine {
 	const float *x, *b;
 	int64_t rows, n, steps;
 	float *y;
-	struct product product; /* of rounded weights, or of many steps */
+	struct product product; /* of rounded or packed weights, or of many steps */
 	float *panels;          /* panel_floats for each thread */
 	int64_t panel_floats;
 	int n_tasks;
@@ -63,7 +62,7 @@ static void panels_task(void *arg, int task, int thread)
 	float *panel = a->panels + thread * a->panel_floats;
 	int64_t lo, hi;
 	cpu_range(product_n_panels(a->rows), a->n_tasks, task, &lo, &hi);
-	if (a->w->rounded)
+	if (a->w->rounded || a->w->packed)
 		product_panels(&a->product, lo, hi, panel);
 	else
 		pack_and_multiply(a, lo, hi, panel);
@@ -75,30 +74,41 @@ static void panels_task(void *arg, int task, int thread)
 
 static int64_t packed_floats(int64_t steps, int64_t n)
 {
-	return (product_a_floats(steps, n) + 15) / 16 * 16;
+	return (gemm_a_elements(steps, n) + 15) / 16 * 16;
 }
 
 static bool in_panels(const struct affine_weights *w, int64_t steps)
 {
-	return w->rounded || steps >= MANY;
+	return w->rounded || w->order == ORDER_OF_MANY || steps >= AFFINE_MANY;
 }
 
-static int64_t panel_floats(const struct affine_weights *w, int64_t n)
+static int64_t panel_floats(const struct affine_weights *w)
 {
-	return w->rounded ? PRODUCT_SCRATCH : n * GEMM_N;
+	return w->rounded ? PRODUCT_SCRATCH : w->packed ? 0 : w->n * GEMM_N;
 }
 
-int64_t cpu_affine_floats(const struct cpu_ctx *ctx, const struct affine_weights *w, int64_t steps,
-			  int64_t n)
+int64_t cpu_affine_packed_floats(const struct affine_weights *w)
+{
+	return (gemm_b_elements(w->n, w->rows) + 15) / 16 * 16;
+}
+
+void cpu_affine_pack(struct affine_weights *w, float *packed)
+{
+	product_pack_b(packed, w->f32, w->n, w->rows, 1, w->n);
+	w->packed = packed;
+}
+
+int64_t cpu_affine_floats(const struct cpu_ctx *ctx, const struct affine_weights *w, int64_t steps)
 {
 	return !in_panels(w, steps)
 		       ? 0
-		       : packed_floats(steps, n) + (ctx ? ctx->n_threads : 1) * panel_floats(w, n);
+		       : packed_floats(steps, w->n) + (ctx ? ctx->n_threads : 1) * panel_floats(w);
 }
 
 void cpu_affine(struct cpu_ctx *ctx, const struct affine_weights *w, const float *x, const float *b,
-		int64_t rows, int64_t n, int64_t steps, float *y, float *room)
+		int64_t steps, float *y, float *room)
 {
+	int64_t rows = w->rows, n = w->n;
 	bool panels = in_panels(w, steps);
 	int threads = ctx ? ctx->n_threads : 1, wanted = cpu_tasks(rows * n * steps, GRAIN);
 	int64_t most = panels ? product_n_panels(rows) : rows;
@@ -106,6 +116,11 @@ void cpu_affine(struct cpu_ctx *ctx, const struct affine_weights *w, const float
 		.w = w, .x = x, .b = b, .rows = rows, .n = n, .steps = steps, .y = y, .n_tasks = 1};
 	if (steps == 0)
 		return;
+	if (w->order == ORDER_OF_ONE && steps > 1) {
+		for (int64_t t = 0; t < steps; t++)
+			cpu_affine(ctx, w, x + t * n, b, 1, y + t * rows, room);
+		return;
+	}
 	/* As many for each thread: three tasks would take two as long as four. */
 	if (threads > 1 && wanted > 1)
 		a.n_tasks = wanted < 4 * threads ? (wanted + threads - 1) / threads * threads
@@ -117,15 +132,19 @@ void cpu_affine(struct cpu_ctx *ctx, const struct affine_weights *w, const float
 					     .n = rows,
 					     .k = n,
 					     .a = x,
+					     .b = w->packed,
 					     .c = y,
 					     .ldc = rows,
 					     .q = w->rounded};
 		a.panels = room + packed_floats(steps, n);
-		a.panel_floats = panel_floats(w, n);
-		if (steps > 1) {
+		a.panel_floats = panel_floats(w);
+		a.product.as_many = w->order == ORDER_OF_MANY;
+		if (a.product.as_many && steps <= GEMM_M)
+			product_pack_few(room, x, steps, n, n);
+		else if (steps > 1)
 			product_pack_a(room, x, steps, n, n, 1);
+		if (a.product.as_many || steps > 1)
 			a.product.a = room;
-		}
 	}
 	void (*task)(void *arg, int task, int thread) = panels ? panels_task : affine_task;
 	if (a.n_tasks > 1)

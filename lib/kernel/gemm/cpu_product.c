@@ -253,7 +253,7 @@ void product_panels(const struct product *p, int64_t first, int64_t last, float 
 		int64_t n = (j1 * GEMM_N < p->n ? j1 * GEMM_N : p->n) - col;
 		for (int64_t i0 = 0; i0 < p->m; i0 += ROWS) {
 			int64_t i1 = p->m - i0 < ROWS ? p->m : i0 + ROWS;
-			if (p->m > GEMM_M) {
+			if (p->m > GEMM_M || p->as_many) {
 				multiply_block(p, &post, i0, i1, j0, j1, unpacked);
 				cpu_post_tile(&post, p->c + i0 * p->ldc + col, p->ldc, p->row + i0,
 					      i1 - i0, col, n);

@@ -21,13 +21,14 @@ int64_t operand_batch(const struct tensor *out, const struct tensor *o, int64_t 
 /* C (m,n) = A (m,k) B (k,n), and what becomes of C. */
 struct product {
 	int64_t m, n, k;
-	const float *a; /* packed; with m = 1 the row itself */
+	const float *a; /* packed; with m = 1 the row itself, unless as_many */
 	const void *b;  /* packed */
 	bool b_half;
 	float *c;
 	int64_t ldc;
 	const struct epilogue *post; /* NULL: none */
 	int64_t row;                 /* of the epilogue's matrix: the first one of C */
+	bool as_many;                /* few rows are summed in the order of many */
 	const struct qpanels *q;     /* B in few bits (cpu_qpanel.h), in place of b; NULL: b */
 	int64_t lda; /* 0: a is packed; else its rows lie there, lda apart (b f32, m > GEMM_M) */
 };
