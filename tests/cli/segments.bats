@@ -13,14 +13,14 @@ setup_file() {
 
 setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 
-# placed MODEL - single and random placements of MODEL.xml over three devices, as MODEL.single
-# and MODEL.N with their segments.
+# placed MODEL [DRAW] - single and random placements of MODEL.xml over three devices, as MODEL.single
+# and MODEL.N with their segments: many if drawn uniform, fewer if biased.
 placed() {
 	local m=$1 k
 	ir2dag "$m.xml" | devsim --probe -D cpu:0,cpu:1,gpu > "$m.mp"
 	placebase single:gpu "$m.mp" | placeout --segments "$m.single" -o /dev/null
 	for k in 1 2; do
-		placebase random --draw uniform --seed "$k" "$m.mp" | placeout --segments "$m.$k" -o /dev/null
+		placebase random --draw "${2:-uniform}" --seed "$k" "$m.mp" | placeout --segments "$m.$k" -o /dev/null
 	done
 }
 
@@ -34,7 +34,7 @@ placed() {
 @test "... recurrence unrolled, shapes of tensors elsewhere, detection, version 10" {
 	local m
 	for m in rnnlm inception_ssd mobilenet_v2_tf; do
-		placed "$m"
+		placed "$m" biased
 		run -0 "$HSDAG_PYTHON" "$ROOT/tests/oracle/segments.py" "$m.xml" "$m".{single,1}
 	done
 }
