@@ -54,8 +54,10 @@ static void cubic(struct resize_tap *t, double x, double a, int64_t n)
 struct resize_tap resize_tap(const struct op_resize *r, int64_t o, double scale, int64_t n_in,
 			     int64_t n_out)
 {
-	struct resize_tap t = {.n = 1, .weight = {1}};
+	struct resize_tap t = {.n = 1, .at = {o}, .weight = {1}};
 	double x = source_position(r, o, scale, n_in, n_out);
+	if (n_in == n_out && scale == 1)
+		return t; /* whatever the coordinates are */
 	if (r->mode == INTERP_NEAREST) {
 		t.at[0] = nearest(r, x, scale, n_in);
 	} else if (r->mode == INTERP_CUBIC) {
