@@ -9,7 +9,8 @@
 static int new_program(struct pixel_step *s, const struct step_spec *spec,
 		       const struct fuse_plan *p)
 {
-	if (p->n_parts != 1 || p->part[0].head || !fits_pixels(p->node[0].out))
+	if (p->n_parts != 1 || p->part[0].head || !fits_pixels(p->node[0].out) ||
+	    !pixel_same_planes(p, p->node[p->part[0].result].out))
 		return 0;
 	for (uint32_t v = 0; v < p->n; v++) {
 		const struct fuse_node *f = &p->node[v];

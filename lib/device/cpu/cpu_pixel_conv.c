@@ -294,7 +294,7 @@ int pixel_conv_init(struct pixel_step *s, const struct step_spec *spec, struct f
 	int n_nodes = 0;
 	for (uint32_t v = 1; v < p->n; v++)
 		node[n_nodes++] = &p->node[v];
-	if (n_nodes != part->code.n_code)
+	if (n_nodes != part->code.n_code || !pixel_same_planes(p, &n->out[0]))
 		return 0;
 	const float *bias = take_bias(part, &s->shape);
 	s->want[0] = wanted_form(p->node[part->result].node, s->elem);

@@ -102,6 +102,28 @@ bool pixel_program_add(const struct pixel_program *p, const struct pixel_memory 
 	return true;
 }
 
+static bool is_like(const struct form_shape *s, const struct tensor *t)
+{
+	const struct form_shape x = form_shape_of(t);
+	return x.images == s->images && x.channels == s->channels;
+}
+
+bool pixel_same_planes(const struct fuse_plan *p, const struct tensor *out)
+{
+	const struct form_shape s = form_shape_of(out);
+	for (uint32_t v = 0; v < p->n; v++) {
+		const struct fuse_node *f = &p->node[v];
+		if (f->role == ROLE_CODE && !is_like(&s, f->out))
+			return false;
+		for (int i = 0; f->role == ROLE_CODE && i < f->n_data; i++)
+			if (f->arg[i].from == FROM_INPUT &&
+			    tensor_elements(f->arg[i].tensor) == tensor_elements(out) &&
+			    !is_like(&s, f->arg[i].tensor))
+				return false;
+	}
+	return true;
+}
+
 bool pixel_program_init(struct pixel_program *p, const struct fuse_part *part,
 			const struct tensor *out)
 {
