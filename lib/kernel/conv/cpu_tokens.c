@@ -146,7 +146,9 @@ static void tokens_task(void *arg, int task, int thread)
 		if (c->planes) {
 			float *y = c->y + image * n * g->out_plane + first;
 			cpu_turn(to, n, rows * width, n, y, g->out_plane);
-			if (c->post)
+			if (c->post && g->out_plane == 1) /* a row has channels */
+				cpu_epilogue_tile(c->post, y, n, image, 1, 0, n);
+			else if (c->post)
 				cpu_epilogue_tile(c->post, y, g->out_plane, image * n, n, first,
 						  rows * width);
 		} else if (c->post) {
