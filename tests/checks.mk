@@ -19,7 +19,7 @@ golden:
 	@+$(BUILD) all
 	@HSDAG_PYTHON=$(abspath $(B))/venv/bin/python tests/golden/compare $(OLD) $(B)/bin
 
-# Longer than the tests: N damaged inputs a program, under the sanitizers.
+# Longer than the tests: N damaged inputs a program and N random networks, under the sanitizers.
 N ?= 2000
 fuzz:
 	@$(DEPS) $(B)/venv
@@ -28,5 +28,6 @@ fuzz:
 	  tests/models/if_body.xml tests/models/loop_2d_add.xml tests/models/tensor_iterator.xml
 	HOSTILE=$(N) HSDAG_PYTHON=$(abspath $(B))/venv/bin/python B=$(B)/asan \
 	  bats -f damaged tests/fuzz/hostile.bats
+	HSDAG_PYTHON=$(abspath $(B))/venv/bin/python NETS=1-$(N) B=$(B)/asan bats tests/fuzz/nets.bats
 
 .PHONY: layers style docs golden fuzz

@@ -1,0 +1,75 @@
+"""nets_found.py - networks that were wrong once, for nets.py --found: what it was made for, what it has found.
+Each function gives the values of a Net that are its results."""
+import openvino.opset15 as op
+
+from nets_ops import i64, same_convolution
+
+FOUND = []
+
+
+def found(f):
+    FOUND.append(f)
+    return f
+
+
+def constant(net, *shape):
+    c = net.values(*shape)
+    return lambda: op.constant(c)
+
+
+@found
+def tokens_of_planes(net):
+    """A transposition of what lies in pixels, then an element-wise step: elements stayed where they were."""
+    net.parameter((2, 5, 6, 7))
+    c = constant(net, 1, 1, 9)
+    y = same_convolution(net, 0, 9, 3)
+    y = net.add("Reshape [0, 0, -1]", [y], lambda p: op.reshape(p, i64([0, 0, -1]), True))
+    y = net.add("Transpose [0, 2, 1]", [y], lambda p: op.transpose(p, i64([0, 2, 1])))
+    return [net.add("Add x, constant", [y], lambda p: op.add(p, c()))]
+
+
+def of_more_dims(net, shape, *other):
+    """What lies in pixels, and a constant that gives it one dim more: channels were taken for others."""
+    net.parameter(shape)
+    c = constant(net, *other)
+    y = same_convolution(net, 0, 8, 1)
+    return [net.add("Add x, constant%s" % list(other), [y], lambda p: op.add(p, c()))]
+
+
+@found
+def five_dims(net):
+    return of_more_dims(net, (1, 4, 5, 6), 1, 1, 1, 1, 1)
+
+
+@found
+def four_dims(net):
+    return of_more_dims(net, (1, 4, 9), 1, 1, 1, 1)
+
+
+@found
+def sum_of_other_dims(net):
+    """Two tensors of as many elements, one with a dim more."""
+    net.parameter((1, 4, 5, 6))
+    net.parameter((1, 1, 4, 5, 6))
+    y, z = same_convolution(net, 0, 4, 1), same_convolution(net, 1, 1, 1)
+    return [net.add("Add", [y, z], op.add), net.add("Multiply", [z, y], op.multiply)]
+
+
+@found
+def one_axis_resized(net):
+    """The other axis keeps its size, whatever coordinates there are."""
+    net.parameter((1, 16, 14, 5))
+    y = net.add("Interpolate", [same_convolution(net, 0, 16, 1)], lambda p: op.interpolate(
+        p, i64([14, 10]), "linear_onnx", "sizes", [0, 0], [0, 0], "tf_half_pixel_for_nn", "floor", False, -0.75,
+        i64([2, 3])))
+    return [net.add("Transpose [0, 2, 3, 1]", [y], lambda p: op.transpose(p, i64([0, 2, 3, 1])))]
+
+
+@found
+def one_pixel_of_tokens(net):
+    """A depthwise convolution of tokens whose planes have one pixel, and something for each channel behind it."""
+    net.parameter((3, 1, 1, 17))
+    w, b = constant(net, 17, 1, 1, 1, 1), constant(net, 1, 17, 1, 1)
+    y = net.add("Transpose [0, 3, 1, 2]", [0], lambda p: op.transpose(p, i64([0, 3, 1, 2])))
+    y = net.add("GroupConvolution g17", [y], lambda p: op.group_convolution(p, w(), [1, 1], [0, 0], [0, 0], [1, 1]))
+    return [net.add("Add bias", [y], lambda p: op.add(p, b()))]
