@@ -117,6 +117,8 @@ $(B)/tests/%: $$(wildcard tests/unit/$$*.c tests/bench/$$*.c tests/fuzz/$$*.c) $
 # The yardstick of these is OpenBLAS.
 $(B)/tests/bench_seq $(B)/tests/bench_learn: LDLIBS += -lopenblas
 
+# What these test is in the library; they themselves need not be fast.
+$(UNITS): private MY_CFLAGS += -O1
 units: $(UNITS)
 
 # A program with one more device class, from outside lib: these files come before the archive.

@@ -94,7 +94,7 @@ run_cut() {
 @test "random placements between OpenVINO and our cores" {
 	two_cores
 	ran ov:CPU:0,cpu:1 googlenet random --draw uniform --seed 2
-	ran ov:CPU:0,cpu:1 nmt2 random --draw uniform --seed 4
+	ran ov:CPU:0,cpu:1 nmt2 random --draw biased --seed 4
 }
 
 @test "two OpenVINO devices, and one beside OpenCL" {

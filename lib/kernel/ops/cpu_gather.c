@@ -13,6 +13,25 @@ static int no_size(enum elem t, struct err *e)
 	return err_set(e, ST_INPUT, "elements of type %s cannot be moved one by one", elem_name(t));
 }
 
+/* y[i] = x[from[i]] of elements of some bytes; from -1: 0. */
+#define TAKE(T) \
+	do { \
+		const T *x_ = x; \
+		T *y_ = y; \
+		for (int64_t i = 0; i < n; i++) \
+			y_[i] = from[i] < 0 ? 0 : x_[from[i]]; \
+	} while (0)
+
+static void take(size_t bytes, const void *x, const int64_t *from, int64_t n, void *y)
+{
+	switch (bytes) {
+	case 1: TAKE(uint8_t); break;
+	case 2: TAKE(uint16_t); break;
+	case 4: TAKE(uint32_t); break;
+	default: TAKE(uint64_t); break;
+	}
+}
+
 /* ---- Gather ---- */
 
 struct gather_run {
@@ -48,6 +67,28 @@ static void few_task(void *arg, int task, int thread)
 			continue;
 		i = 0;
 		block += (size_t)r->size * bytes;
+	}
+}
+
+/* The same with elements for rows, and many indices: some at a time. */
+static void single_task(void *arg, int task, int thread)
+{
+	const struct gather_run *r = arg;
+	size_t size = cpu_elem_size(r->data->elem);
+	const struct tensor line = {.elem = r->data->elem, .rank = 1, .dim = {r->size}};
+	struct tensor index = *r->index;
+	int64_t lo, hi, from[WALK];
+	(void)thread;
+	index.rank = 1;
+	index.dim[0] = r->n_index;
+	cpu_range(r->outer * r->n_index, r->n_tasks, task, &lo, &hi);
+	for (int64_t n; lo < hi; lo += n) {
+		int64_t i = lo % r->n_index, block = lo / r->n_index;
+		n = hi - lo < WALK ? hi - lo : WALK;
+		n = r->n_index - i < n ? r->n_index - i : n;
+		index_places(&line, &index, 0, i, i + n, from);
+		take(size, (const char *)r->data->data + (size_t)(block * r->size) * size, from, n,
+		     (char *)r->out->data + (size_t)lo * size);
 	}
 }
 
@@ -97,9 +138,13 @@ int run_gather(const struct kernel_call *k, struct err *e)
 		r.pieces = (r.n_tasks + rows - 1) / rows;
 	if (r.n_tasks > rows * r.pieces)
 		r.n_tasks = (int)(rows * r.pieces);
-	bool few = r.batch == 1 && r.pieces == 1 && r.n_index <= FEW_INDICES && r.outer > 1 &&
-		   !r.data->quant && r.data->elem == r.out->elem;
-	cpu_parallel(k->ctx, r.n_tasks, few ? few_task : gather_task, &r);
+	bool plain = r.batch == 1 && r.pieces == 1 && !r.data->quant && r.data->elem == r.out->elem;
+	if (plain && r.n_index <= FEW_INDICES && r.outer > 1)
+		cpu_parallel(k->ctx, r.n_tasks, few_task, &r);
+	else if (plain && r.inner == 1)
+		cpu_parallel(k->ctx, r.n_tasks, single_task, &r);
+	else
+		cpu_parallel(k->ctx, r.n_tasks, gather_task, &r);
 	return 0;
 }
 
@@ -108,14 +153,6 @@ struct elements_run {
 	int axis;
 	int n_tasks;
 };
-
-#define TAKE(T) \
-	do { \
-		const T *x = r->x->data; \
-		T *y = r->out->data; \
-		for (int64_t i = 0; i < n; i++) \
-			y[at + i] = from[i] < 0 ? 0 : x[from[i]]; \
-	} while (0)
 
 static void gather_elements_task(void *arg, int task, int thread)
 {
@@ -126,12 +163,8 @@ static void gather_elements_task(void *arg, int task, int thread)
 	for (int64_t at = lo; at < hi; at += WALK) {
 		int64_t n = hi - at < WALK ? hi - at : WALK;
 		index_places(r->x, r->index, r->axis, at, at + n, from);
-		switch (cpu_elem_size(r->x->elem)) {
-		case 1: TAKE(uint8_t); break;
-		case 2: TAKE(uint16_t); break;
-		case 4: TAKE(uint32_t); break;
-		default: TAKE(uint64_t); break;
-		}
+		size_t size = cpu_elem_size(r->x->elem);
+		take(size, r->x->data, from, n, (char *)r->out->data + (size_t)at * size);
 	}
 }
 
