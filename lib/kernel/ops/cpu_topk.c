@@ -97,15 +97,61 @@ static void rank_line(const struct top_k_run *r, int64_t start, struct ranked *h
 	qsort(h, (size_t)most, sizeof *h, r->by_index ? by_index : order);
 }
 
-/* ---- many of a line of f32: sorted by their bits ---- */
+/* ---- lines of f32: ranked by their bits ---- */
 
-enum { MANY = 32, MANY_OF = 128, TOP_BITS = 11 };
+enum { MANY = 32, MANY_OF = 128, TOP_BITS = 11, BLOCK = 16 };
 
 /* A lower key comes first. */
 static uint32_t key_of(float v, bool max)
 {
 	uint32_t ascends = key_of_float(v);
 	return max ? ~ascends : ascends;
+}
+
+/* Is one of a block of x before v in value, or no number? */
+static bool any_before(const float *x, bool max, float v)
+{
+	int any = 0;
+	if (max)
+		for (int i = 0; i < BLOCK; i++)
+			any |= !(x[i] <= v);
+	else
+		for (int i = 0; i < BLOCK; i++)
+			any |= !(x[i] >= v);
+	return any;
+}
+
+/* `key` into the `held` lowest ones, in order, of which there is room for `most`; how many there are then. */
+static int64_t put_key(uint64_t *first, int64_t held, int64_t most, uint64_t key)
+{
+	if (held == most && key > first[most - 1])
+		return held;
+	int64_t i = held < most ? held : most - 1;
+	for (; i > 0 && first[i - 1] > key; i--)
+		first[i] = first[i - 1];
+	first[i] = key;
+	return held < most ? held + 1 : most;
+}
+
+/* As rank_line, for few of a line: keys with indices behind them, in order; only the indices of h are filled in. */
+static void rank_few(const struct top_k_run *r, int64_t start, struct ranked *h, int64_t most)
+{
+	uint64_t first[MANY];
+	const float *x = (const float *)r->x->data + start;
+	int64_t n = r->from.length, step = r->from.step, held = 0;
+	for (int64_t j = 0, end; j < n && most > 0; j = end) {
+		end = n - j < BLOCK ? n : j + BLOCK;
+		if (held == most && step == 1 && end - j == BLOCK &&
+		    !any_before(x + j, r->max, x[(uint32_t)first[most - 1]]))
+			continue;
+		for (int64_t i = j; i < end; i++)
+			held = put_key(first, held, most,
+				       (uint64_t)key_of(x[i * step], r->max) << 32 | (uint32_t)i);
+	}
+	for (int64_t j = 0; j < most; j++)
+		h[j].index = (uint32_t)first[j];
+	if (r->by_index)
+		qsort(h, (size_t)most, sizeof *h, by_index);
 }
 
 /* Those of a line whose keys may be among the first `most`, in the line's order, in `found`; their
@@ -145,8 +191,8 @@ static void top_k_task(void *arg, int task, int thread)
 	struct top_k_run *r = arg;
 	size_t size = cpu_elem_size(r->x->elem);
 	int64_t lo, hi, most = r->to.length;
-	bool keys = r->x->elem == EL_F32 && most >= MANY && most <= r->from.length &&
-		    r->from.length <= MANY_OF * most && r->from.length < UINT32_MAX;
+	bool bits = r->x->elem == EL_F32 && most <= r->from.length && r->from.length < UINT32_MAX;
+	bool keys = bits && most >= MANY && r->from.length <= MANY_OF * most;
 	size_t room = keys ? 2 * (size_t)(r->from.length + 1) * sizeof(struct keyed32) : 0;
 	struct ranked *h =
 		cpu_thread_scratch(r->ctx, thread, (size_t)(most + 1) * sizeof *h + room);
@@ -159,6 +205,8 @@ static void top_k_task(void *arg, int task, int thread)
 		int64_t start = line_start(&r->from, i), dst = line_start(&r->to, i);
 		if (keys)
 			rank_keys(r, start, h, most, (struct keyed32 *)(void *)(h + most + 1));
+		else if (bits && most < MANY)
+			rank_few(r, start, h, most);
 		else
 			rank_line(r, start, h, most);
 		for (int64_t j = 0; j < most; j++, dst += r->to.step) {
