@@ -406,6 +406,21 @@ static void LEVEL(gather_vector)(const float *const *row, int64_t kc, int n, con
 		}
 	}
 }
+#else
+/* n <= GEMM_N floats of each row, from `from` on, to columns of one panel. */
+static void LEVEL(gather_run)(const float *const *row, int64_t kc, int64_t from, int64_t n, float *dst)
+{
+	for (int64_t k = 0; k < kc; k++, dst += GEMM_N) {
+		const float *x = row[k] + from;
+		int64_t whole = n / LEVEL_WIDTH * LEVEL_WIDTH;
+		for (int64_t i = 0; i < whole; i += LEVEL_WIDTH)
+			VSTORE(dst + i, VLOAD(x + i));
+		if (whole > 0 && whole < n) /* the last one overlaps the one before */
+			VSTORE(dst + n - LEVEL_WIDTH, VLOAD(x + n - LEVEL_WIDTH));
+		for (int64_t i = 0; whole == 0 && i < n; i++)
+			dst[i] = x[i];
+	}
+}
 #endif
 
 static void LEVEL(gather_pieces)(const float *const *row, int64_t kc, int64_t n, int n_pieces,
@@ -430,17 +445,19 @@ static void LEVEL(gather_pieces)(const float *const *row, int64_t kc, int64_t n,
 				     dst + j / GEMM_N * kc * GEMM_N + j % GEMM_N);
 	}
 #else
-	for (int64_t k = 0; k < kc; k++) {
-		const float *x = row[k];
-		float *to = dst + k * GEMM_N;
-		for (int i = 0; i < n_pieces; i++)
-			for (int64_t j = 0; j < piece[i].n; j++) {
-				int64_t at = piece[i].at + j;
-				to[at / GEMM_N * kc * GEMM_N + at % GEMM_N] = x[piece[i].from + j];
-			}
-		for (int64_t j = n; j < end; j++)
-			to[j / GEMM_N * kc * GEMM_N + j % GEMM_N] = 0;
-	}
+	int64_t at = 0;
+	for (int i = 0; i < n_pieces; i++)
+		for (int64_t from = piece[i].from, left = piece[i].n; left > 0;) {
+			int64_t room = GEMM_N - at % GEMM_N, run = left < room ? left : room;
+			LEVEL(gather_run)(row, kc, from, run,
+					  dst + at / GEMM_N * kc * GEMM_N + at % GEMM_N);
+			at += run;
+			from += run;
+			left -= run;
+		}
+	for (float *to = dst + n / GEMM_N * kc * GEMM_N + n % GEMM_N; n < end; n++, to++)
+		for (int64_t k = 0; k < kc; k++)
+			to[k * GEMM_N] = 0;
 #endif
 }
 
