@@ -194,20 +194,25 @@ static void drop(struct layer *l)
 
 static struct cpu_ctx *ctx;
 
-/* The output of l into l->out; post may be NULL. */
-static bool compute(struct layer *l, const struct epilogue *post)
+/* The output of l into l->out; post may be NULL.  packs: its weights are constants. */
+static bool compute_with(struct layer *l, const struct epilogue *post, bool packs)
 {
 	struct cpu_prep *prep = NULL;
 	struct err e = {0};
 	struct tensor in[2] = {l->in[0], l->in[1]};
 	in[0].data = NULL;
 	memset(l->out.data, 0xff, (size_t)tensor_bytes(&l->out));
-	bool ok = prepare_conv(&l->op, in, &l->out, ctx, &prep, &e) == 0;
+	bool ok = !packs || prepare_conv(&l->op, in, &l->out, ctx, &prep, &e) == 0;
 	struct kernel_call call = {
 		.op = &l->op, .prep = prep, .in = l->in, .out = &l->out, .ctx = ctx, .post = post};
 	ok = ok && run_conv(&call, &e) == 0;
 	cpu_prep_free(prep);
 	return ok;
+}
+
+static bool compute(struct layer *l, const struct epilogue *post)
+{
+	return compute_with(l, post, true);
 }
 
 static double worst(const struct layer *l, const double *want)
@@ -290,27 +295,35 @@ static void test_shape(const struct shape *s, int best)
 			double d = worst(&l, l.want);
 			tap(ok && d < 5e-6, "level %d, %s, weights of %d bits: %.1e", cpu_level,
 			    s->name, half ? 16 : 32, d);
-			if (half)
+			if (half) {
 				test_posts(&l, s->name);
+				continue;
+			}
+			ok = compute_with(&l, NULL, false);
+			d = worst(&l, l.want);
+			tap(ok && d < 5e-6, "level %d, %s, computed weights: %.1e", cpu_level,
+			    s->name, d);
 		}
 		drop(&l);
 	}
 	cpu_level = best;
 }
 
-static void test_threads(void)
+/* Weights are constants, or packed in each run. */
+static void test_threads(bool constant)
 {
 	struct pool *pool = pool_new(3, NULL);
 	struct cpu_ctx *one = ctx, *three = cpu_ctx_new(pool, NULL);
 	int same = 0;
 	for (int i = 0; i < N_SHAPES; i++) {
 		struct layer l;
-		make(&l, &shapes[i], EL_F16);
+		make(&l, &shapes[i], constant ? EL_F16 : EL_F32);
 		size_t bytes = (size_t)tensor_bytes(&l.out);
-		bool ok = compute(&l, NULL);
+		bool ok = compute_with(&l, NULL, constant);
 		float *first = mem_copy(l.out.data, bytes, 1);
 		ctx = three;
-		ok = ok && compute(&l, NULL) && memcmp(first, l.out.data, bytes) == 0;
+		ok = ok && compute_with(&l, NULL, constant) &&
+		     memcmp(first, l.out.data, bytes) == 0;
 		ctx = one;
 		same += ok;
 		if (!ok)
@@ -318,14 +331,15 @@ static void test_threads(void)
 		mem_free(first);
 		drop(&l);
 	}
-	tap(same == N_SHAPES, "three threads compute the same bits as one");
+	tap(same == N_SHAPES, "three threads compute the same bits as one, %s weights",
+	    constant ? "constant" : "computed");
 	cpu_ctx_free(three);
 	pool_free(pool);
 }
 
 static void test_choice(void)
 {
-	int n = 0, expected = 0, twos = 0;
+	int n = 0, expected = 0, twos = 0, computed = 0;
 	for (int i = 0; i < N_SHAPES; i++) {
 		struct layer l;
 		struct window g;
@@ -337,10 +351,12 @@ static void test_choice(void)
 		else
 			printf("# %s: %d\n", shapes[i].name, cpu_winograd_choose(&g));
 		twos += cpu_winograd_choose(&g) == 2;
+		computed += cpu_winograd_choose_computed(&g) > 0;
 		expected++;
 		drop(&l);
 	}
-	tap(n == expected && twos > 0, "minimal filtering is chosen where it is meant to be");
+	tap(n == expected && twos > 0 && computed > 0,
+	    "minimal filtering is chosen where it is meant to be");
 }
 
 int main(void)
@@ -350,7 +366,8 @@ int main(void)
 	test_choice();
 	for (int i = 0; i < N_SHAPES; i++)
 		test_shape(&shapes[i], best);
-	test_threads();
+	test_threads(true);
+	test_threads(false);
 	cpu_ctx_free(ctx);
 	return tap_end();
 }

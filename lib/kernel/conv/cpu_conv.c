@@ -364,13 +364,13 @@ static int run_planes(const struct kernel_call *k, const struct epilogue *post, 
 		r.weights = k->prep->pack->data;
 		r.half = k->prep->pack->layout[2] == EL_F16;
 	} else {
-		void *p = cpu_slot_scratch(k->ctx, SLOT_EXTRA,
-					   (size_t)(r.g.groups * gemm_a_elements(r.g.cout, r.k)) *
-						   sizeof(float));
-		if (!p)
+		int m = cpu_winograd_choose_computed(&r.g);
+		const float *w = cpu_conv_pack(k->ctx, &k->in[1], &r.g, m);
+		if (!w)
 			return cpu_no_memory(e);
-		cpu_conv_pack(p, &k->in[1], r.g.groups, r.g.cout, r.k);
-		r.weights = p;
+		if (m)
+			return cpu_winograd(k->ctx, &r.g, m, r.x, w, r.y, &r.post, e);
+		r.weights = w;
 	}
 	return conv_images(&r, e);
 }

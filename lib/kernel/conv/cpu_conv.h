@@ -15,8 +15,10 @@ enum {
 	CONV_WINOGRAD_PIXELS = CONV_WINOGRAD + 5, /* + m */
 	CONV_INDIRECT = CONV_WINOGRAD_PIXELS + 5
 };
-/* Weights (groups, cout, k) for CONV_PATCHES, f32, that were not prepared. */
-void cpu_conv_pack(float *dst, const struct tensor *w, int64_t groups, int64_t cout, int64_t k);
+/* Weights that were not prepared, f32, for CONV_PATCHES, m 0, or for CONV_WINOGRAD + m: in SLOT_EXTRA, until
+ * the next call.  NULL: no memory. */
+const float *cpu_conv_pack(struct cpu_ctx *c, const struct tensor *w, const struct window *g,
+			   int m);
 
 /* One input channel for each group, a window of moderate size? */
 bool cpu_is_depthwise(const struct window *g);
@@ -43,9 +45,12 @@ int cpu_conv_seen(struct cpu_ctx *c, const struct window *g, const float *x, con
 /* The m with which F(m x m, 3x3) is likely faster than direct sums: 4 or 2; 0: none.  With three
  * spatial dims each tap along the depth counts as channels of its own: cin below is cin kernel[0]. */
 int cpu_winograd_choose(const struct window *g);
+/* The same for weights that are packed before each run. */
+int cpu_winograd_choose_computed(const struct window *g);
 /* u (n,n) = G g G^T of a filter g (3,3), n = m + 2. */
 void cpu_winograd_filter(int m, const double g[9], double *u);
-/* One group's weights in its form: how many floats; from elements `first` on of w. */
+/* One group's weights in its form: how many floats; from elements `first` on of w.  Panel after panel of
+ * GEMM_M channels: (points, cin, GEMM_M). */
 int64_t cpu_winograd_floats(int m, int64_t cout, int64_t cin);
 void cpu_winograd_pack(int m, float *dst, const struct tensor *w, int64_t first, int64_t cout,
 		       int64_t cin);

@@ -163,10 +163,47 @@ int prepare_conv(const struct op *op, const struct tensor *in, const struct tens
 	return 0;
 }
 
-void cpu_conv_pack(float *dst, const struct tensor *w, int64_t groups, int64_t cout, int64_t k)
+/* ---- before each run ---- */
+
+struct pack_run {
+	const struct tensor *w;
+	const struct window *g;
+	int m, parts;   /* of the panels of a group */
+	int64_t floats; /* of a group */
+	float *to;
+};
+
+/* Task (group, part of its panels). */
+static void pack_task(void *arg, int task, int thread)
 {
-	fill_patches(&(struct fill){.w = w, .elem = EL_F32, .groups = groups, .cout = cout, .k = k},
-		     dst);
+	const struct pack_run *r = arg;
+	const struct window *g = r->g;
+	int64_t k = g->cin * g->taps, group = task / r->parts, lo, hi;
+	(void)thread;
+	cpu_range((g->cout + GEMM_M - 1) / GEMM_M, r->parts, task % r->parts, &lo, &hi);
+	int64_t first = lo * GEMM_M, end = hi * GEMM_M < g->cout ? hi * GEMM_M : g->cout;
+	int64_t from = (group * g->cout + first) * k;
+	float *to = r->to + group * r->floats;
+	if (r->m)
+		cpu_winograd_pack(r->m, to + cpu_winograd_floats(r->m, first, k / 9), r->w, from,
+				  end - first, k / 9);
+	else
+		gemm_pack_a_f32(to + first * k, EL_F32, (const float *)r->w->data + from,
+				end - first, k, k, 1);
+}
+
+const float *cpu_conv_pack(struct cpu_ctx *c, const struct tensor *w, const struct window *g, int m)
+{
+	enum { GRAIN = 1 << 14 }; /* weights that are worth another thread */
+	int64_t k = g->cin * g->taps, panels = (g->cout + GEMM_M - 1) / GEMM_M;
+	int64_t parts = cpu_tasks(g->cout * k, GRAIN);
+	struct pack_run r = {.w = w, .g = g, .m = m};
+	r.parts = (int)(parts < panels ? parts : panels);
+	r.floats = m ? cpu_winograd_floats(m, g->cout, k / 9) : gemm_a_elements(g->cout, k);
+	r.to = cpu_slot_scratch(c, SLOT_EXTRA, (size_t)(g->groups * r.floats) * sizeof *r.to);
+	if (r.to)
+		cpu_parallel(c, (int)g->groups * r.parts, pack_task, &r);
+	return r.to;
 }
 
 bool conv_takes(const struct op *op, int i, const struct tensor *t)

@@ -24,7 +24,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { MAX_POINTS = 36, C_STRIDE = GEMM_M * GEMM_N + 16, MAX_LANES = 16 };
+enum { C_STRIDE = GEMM_M * GEMM_N + 16, MAX_LANES = 16 };
 
 /* Up to LEVEL_WIDTH tiles: where each begins, and the same as runs of neighbours. */
 struct wino_lanes {
@@ -87,64 +87,30 @@ static double cycles(const struct window *g, int m)
 	       points * blocks * (c / GEMM_M + 1) * CALL;
 }
 
-int cpu_winograd_choose(const struct window *g)
+/* What the transform of one filter takes: from constants nothing. */
+static int choose(const struct window *g, double filter_four, double filter_two)
 {
 	if (!is_possible(g) || g->cin < 8 || g->cout < 8)
 		return 0;
+	double filters = (double)g->cin * (double)g->kernel[0] * (double)g->cout;
 	double direct =
 		(double)g->cin * (double)g->cout * (double)(g->taps * g->out_plane) / 32 / 0.85;
-	double four = cycles(g, 4), two = cycles(g, 2);
+	double four = cycles(g, 4) + filters * filter_four,
+	       two = cycles(g, 2) + filters * filter_two;
 	if ((four < two ? four : two) > 0.9 * direct)
 		return 0;
 	return four < two ? 4 : 2;
 }
 
-int64_t cpu_winograd_floats(int m, int64_t cout, int64_t cin)
+int cpu_winograd_choose(const struct window *g)
 {
-	return (m + 2) * (m + 2) * gemm_a_elements(cout, cin);
+	return choose(g, 0, 0);
 }
 
-static const double four_G[6][3] = {
-	/* 1 / N (1, p, p^2) at each point p; N: the product of its distances to the others */
-	{1, 0, 0},
-	{-2 / 3.0, -2 / 3.0 * 0.70710678118654752440, -1 / 3.0},
-	{-2 / 3.0, 2 / 3.0 * 0.70710678118654752440, -1 / 3.0},
-	{1 / 6.0, 1 / 6.0 * 1.41421356237309504880, 1 / 3.0},
-	{1 / 6.0, -1 / 6.0 * 1.41421356237309504880, 1 / 3.0},
-	{0, 0, 1},
-};
-static const double two_G[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
-
-void cpu_winograd_filter(int m, const double g[9], double *u)
+int cpu_winograd_choose_computed(const struct window *g)
 {
-	const double(*G)[3] = m == 4 ? four_G : two_G;
-	int n = m + 2;
-	double t[6][3];
-	for (int i = 0; i < n; i++)
-		for (int j = 0; j < 3; j++)
-			t[i][j] = G[i][0] * g[j] + G[i][1] * g[3 + j] + G[i][2] * g[6 + j];
-	for (int i = 0; i < n; i++)
-		for (int j = 0; j < n; j++)
-			u[i * n + j] = t[i][0] * G[j][0] + t[i][1] * G[j][1] + t[i][2] * G[j][2];
-}
-
-/* Panel after panel of GEMM_M channels: (points, cin, GEMM_M). */
-void cpu_winograd_pack(int m, float *dst, const struct tensor *w, int64_t first, int64_t cout,
-		       int64_t cin)
-{
-	int points = (m + 2) * (m + 2);
-	memset(dst, 0, (size_t)cpu_winograd_floats(m, cout, cin) * sizeof *dst);
-	for (int64_t o = 0; o < cout; o++)
-		for (int64_t c = 0; c < cin; c++) {
-			float *to =
-				dst + o / GEMM_M * points * cin * GEMM_M + c * GEMM_M + o % GEMM_M;
-			double g[9], u[MAX_POINTS];
-			for (int i = 0; i < 9; i++)
-				g[i] = tensor_real(w, first + (o * cin + c) * 9 + i);
-			cpu_winograd_filter(m, g, u);
-			for (int i = 0; i < points; i++)
-				to[i * cin * GEMM_M] = (float)u[i];
-		}
+	enum { FILTER_FOUR = 60, FILTER_TWO = 30 };
+	return choose(g, FILTER_FOUR, FILTER_TWO);
 }
 
 /* ---- inputs to points ---- */

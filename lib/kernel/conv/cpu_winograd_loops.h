@@ -16,6 +16,8 @@ INLINE VEC LEVEL(tiles)(const float *x, const struct wino_lanes *l)
 		v = _mm512_mask_loadu_ps(v, l->bits[i], x + l->from[i]);
 	return v;
 #else
+	if (l->n == 1 && l->n_tiles == LEVEL_WIDTH) /* neighbours */
+		return VLOAD(x + l->from[0]);
 	float v[LEVEL_WIDTH];
 	for (int i = 0; i < LEVEL_WIDTH; i++)
 		v[i] = i < l->n_tiles ? x[l->tile[i]] : 0;
@@ -81,6 +83,23 @@ INLINE void LEVEL(interleave)(const int m, const VEC *o, float *y)
 	VSTORE(y + 16, _mm512_shuffle_f32x4(u0, u1, 0xdd));
 	VSTORE(y + 32, _mm512_shuffle_f32x4(u2, u3, 0x88));
 	VSTORE(y + 48, _mm512_shuffle_f32x4(u2, u3, 0xdd));
+#elif LEVEL_WIDTH == 8
+	/* in each half pairs, then the four of a tile; then tiles in order */
+	VEC p = _mm256_unpacklo_ps(o[0], o[1]), q = _mm256_unpackhi_ps(o[0], o[1]);
+	if (m == 2) {
+		VSTORE(y, _mm256_permute2f128_ps(p, q, 0x20));
+		VSTORE(y + 8, _mm256_permute2f128_ps(p, q, 0x31));
+		return;
+	}
+	VEC r = _mm256_unpacklo_ps(o[2], o[3]), s = _mm256_unpackhi_ps(o[2], o[3]);
+#define PAIRS(f, a, b) _mm256_castpd_ps(f(_mm256_castps_pd(a), _mm256_castps_pd(b)))
+	VEC t0 = PAIRS(_mm256_unpacklo_pd, p, r), t1 = PAIRS(_mm256_unpackhi_pd, p, r);
+	VEC t2 = PAIRS(_mm256_unpacklo_pd, q, s), t3 = PAIRS(_mm256_unpackhi_pd, q, s);
+#undef PAIRS
+	VSTORE(y, _mm256_permute2f128_ps(t0, t1, 0x20));
+	VSTORE(y + 8, _mm256_permute2f128_ps(t2, t3, 0x20));
+	VSTORE(y + 16, _mm256_permute2f128_ps(t0, t1, 0x31));
+	VSTORE(y + 24, _mm256_permute2f128_ps(t2, t3, 0x31));
 #else
 	float lane[4][LEVEL_WIDTH];
 	for (int j = 0; j < m; j++)
@@ -123,6 +142,41 @@ static void LEVEL(output)(int m, const float *c, int64_t stride, float bias, flo
 		LEVEL(output_of)(2, c, stride, bias, lo, hi, y);
 }
 
+#if LEVEL_WIDTH == 8
+/* 32 floats to m phases. */
+static void LEVEL(split_some)(int m, const float *x, float *y, int64_t pitch)
+{
+	const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+	for (int i = 0; i < 32; i += 8 * m, x += 8 * m, y += 8) {
+		VEC a = VLOAD(x), b = VLOAD(x + 8);
+		/* of 16 every other one: in each half two of a, two of b */
+		VEC even = _mm256_shuffle_ps(a, b, 0x88), odd = _mm256_shuffle_ps(a, b, 0xdd);
+		if (m == 2) {
+#define PAIRS(v) _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(v), 0xd8))
+			VSTORE(y, PAIRS(even));
+			VSTORE(y + pitch, PAIRS(odd));
+#undef PAIRS
+			continue;
+		}
+		VEC c = VLOAD(x + 16), d = VLOAD(x + 24);
+		VEC evens = _mm256_shuffle_ps(c, d, 0x88), odds = _mm256_shuffle_ps(c, d, 0xdd);
+		const VEC phase[4] = {
+			_mm256_shuffle_ps(even, evens, 0x88), _mm256_shuffle_ps(odd, odds, 0x88),
+			_mm256_shuffle_ps(even, evens, 0xdd), _mm256_shuffle_ps(odd, odds, 0xdd)};
+		UNROLL
+		for (int j = 0; j < 4; j++)
+			VSTORE(y + j * pitch, _mm256_permutevar8x32_ps(phase[j], order));
+	}
+}
+#elif LEVEL_WIDTH == 4
+static void LEVEL(split_some)(int m, const float *x, float *y, int64_t pitch)
+{
+	for (int i = 0; i < 32 / m; i++)
+		for (int j = 0; j < m; j++)
+			y[j * pitch + i] = x[i * m + j];
+}
+#endif
+
 /* A row of `width` floats with `pad` zeros before it, and zeros behind, to m phases of `pitch`
  * floats, a multiple of 32 / m: y[i % m * pitch + i / m] = row[i]. */
 static void LEVEL(split)(int m, const float *x, int64_t width, int64_t pad, float *y, int64_t pitch)
@@ -159,8 +213,15 @@ static void LEVEL(split)(int m, const float *x, int64_t width, int64_t pad, floa
 		_mm256_storeu_ps(y + 3 * pitch, _mm512_extractf32x8_ps(q, 1));
 	}
 #else
-	for (int64_t i = 0; i < n; i++)
-		y[i % m * pitch + i / m] = i >= pad && i - pad < width ? x[i - pad] : 0;
+	for (int64_t i = 0; i < n; i += 32, y += 32 / m) {
+		int64_t lo = pad > i ? pad - i : 0, hi = pad + width - i;
+		float edge[32] = {0};
+		hi = hi > 32 ? 32 : hi;
+		bool inside = lo == 0 && hi == 32;
+		if (!inside && lo < hi)
+			memcpy(edge + lo, x + i + lo - pad, (size_t)(hi - lo) * sizeof *edge);
+		LEVEL(split_some)(m, inside ? x + i - pad : edge, y, pitch);
+	}
 #endif
 }
 
