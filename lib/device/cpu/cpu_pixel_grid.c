@@ -215,6 +215,26 @@ bool turns_to_tokens(const struct graph *g, uint32_t v, const struct step_env *e
 	return x != GRAPH_NONE && has_planes(g, x);
 }
 
+/* Is v made of constants alone, through `most` operators at most? */
+static bool is_constant(const struct graph *g, uint32_t v, int most)
+{
+	if (v == GRAPH_NONE || graph_const(g, v) >= 0)
+		return true;
+	bool all = most > 0 && g->in_ptr[v] < g->in_ptr[v + 1];
+	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1] && all; i++)
+		all = is_constant(g, g->in_node[i], most - 1);
+	return all;
+}
+
+/* Is v a convolution whose weights are no constants?  Those read planes. */
+static bool computes_weights(const struct graph *g, uint32_t v)
+{
+	enum { MOST = 6 }; /* operators that constant weights go through */
+	enum op_kind kind = op_kind(g->type[v]);
+	return (kind == OP_CONVOLUTION || kind == OP_GROUP_CONVOLUTION) &&
+	       !is_constant(g, source(g, v, 1), MOST);
+}
+
 bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
 {
 	uint32_t o = g->out_ptr[v];
@@ -228,6 +248,10 @@ bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
 			struct tensor axes;
 			switch (op_info(kind)->category) {
 			case OPC_CONV:
+				if (computes_weights(g, u))
+					return false;
+				any = true;
+				break;
 			case OPC_POOL:
 			case OPC_UNARY:
 			case OPC_BINARY: any = true; break;
