@@ -88,6 +88,26 @@ static const struct shape shapes[] = {
 	 {1, 1, 1},
 	 {0, 1, 1},
 	 {0, 1, 1}},
+	{"one tap, groups of more than a panel",
+	 3,
+	 40,
+	 36,
+	 {1, 9, 11},
+	 {1, 1, 1},
+	 {1, 1, 1},
+	 {1, 1, 1},
+	 {0, 0, 0},
+	 {0, 0, 0}},
+	{"one tap, groups, a line",
+	 4,
+	 24,
+	 9,
+	 {1, 1, 37},
+	 {1, 1, 1},
+	 {1, 1, 1},
+	 {1, 1, 1},
+	 {0, 0, 0},
+	 {0, 0, 0}},
 	{"one tap, stride",
 	 1,
 	 48,
@@ -189,9 +209,27 @@ static void check(const struct shape *s, int n_threads)
 	mem_free(x), mem_free(w), mem_free(bias), mem_free(y), mem_free(sum);
 }
 
+/* Where AVX-512 is not used: products of groups pay, but of a vector by a vector. */
+static void check_choice(void)
+{
+	struct shape s = {"", 4, 24, 16, {1, 9, 9}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0}, {0}};
+	int best = cpu_level;
+	cpu_level = cpu_level > 3 ? 3 : cpu_level;
+	struct window groups = window_of(&s);
+	s.groups = 1;
+	struct window one = window_of(&s);
+	s.groups = 4;
+	s.cin = s.cout = 8;
+	struct window small = window_of(&s);
+	tap(indirect_pays(&groups) && !indirect_pays(&one) && !indirect_pays(&small),
+	    "1x1 pays in groups that are not small");
+	cpu_level = best;
+}
+
 int main(void)
 {
 	int best = cpu_level;
+	check_choice();
 	for (cpu_level = best; cpu_level >= 1; cpu_level--)
 		for (size_t i = 0; i < sizeof shapes / sizeof *shapes && cpu_level != 2; i++)
 			for (int threads = 1; threads <= 3; threads += 2)

@@ -19,7 +19,8 @@ enum {
 	/* Below these oneDNN's are as fast: */
 	MIN_CHANNELS = 1024, /* input times output channels */
 	MIN_INPUTS = 8,
-	MIN_PIXELS = 16 /* with fewer, weights from memory are all of it */
+	MIN_GROUPED = 128, /* of a group's, of one tap, in whole vectors */
+	MIN_PIXELS = 16    /* with fewer, weights from memory are all of it */
 };
 
 /* What a tap adds to a tile, or a row of taps, whose pixels lie side by side as their weights do. */
@@ -63,7 +64,11 @@ bool indirect_pays(const struct window *g)
 		one_tap = one_tap && g->stride[d] == 1 && !g->pad[d] && !g->pad_end[d];
 	bool many = g->cin >= MIN_INPUTS && g->cin * g->cout >= MIN_CHANNELS &&
 		    g->out_plane >= MIN_PIXELS;
-	return cpu_level < 4 && !one_tap && (many || (g->groups > 1 && g->cin > 1));
+	/* Of 1x1 in groups oneDNN has good code for the smallest in whole vectors alone. */
+	bool grouped = g->groups > 1 && g->cin > 1 &&
+		       !(one_tap && g->cin % 8 == 0 && g->cout % 8 == 0 &&
+			 g->cin * g->cout <= MIN_GROUPED);
+	return cpu_level < 4 && (grouped || (many && !one_tap));
 }
 
 static int64_t n_panels(const struct window *g)
