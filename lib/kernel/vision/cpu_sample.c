@@ -7,6 +7,11 @@
 #include <math.h>
 #include <stdatomic.h>
 
+enum { BLOCK = 64, MOST_TAPS = 16, MANY_CHANNELS = 8 };
+
+#define LEVEL_FILE "kernel/vision/cpu_sample_loops.h"
+#include "kernel/cpu_levels.h"
+
 struct sample_run {
 	enum op_sample mode;
 	enum op_sample_pad pad;
@@ -72,8 +77,6 @@ static int neighbours(const struct sample_run *r, float x, int64_t *first, float
 	return 4;
 }
 
-enum { BLOCK = 64, MOST_TAPS = 16, MANY_CHANNELS = 8 };
-
 /* Position p's neighbours as taps of one gather, `ld` apart; how many. */
 static int taps_of(const struct sample_run *r, int64_t p, int32_t *at, float *weight, int64_t ld)
 {
@@ -90,6 +93,20 @@ static int taps_of(const struct sample_run *r, int64_t p, int32_t *at, float *we
 		}
 	}
 	return n;
+}
+
+/* Those of n positions from p on, BLOCK apart. */
+static int block_taps(const struct sample_run *r, int64_t p, int64_t n, int32_t *at, float *weight)
+{
+	int taps = 1;
+	if (r->mode == SAMPLE_BILINEAR && r->pad == SAMPLE_ZEROS) {
+		LEVEL_CALL(bilinear, r->grid + 2 * p, n, (int32_t)r->w, (int32_t)r->h, r->align, at,
+			   weight);
+		return 4;
+	}
+	for (int64_t i = 0; i < n; i++)
+		taps = taps_of(r, p + i, at + i, weight + i, BLOCK);
+	return taps;
 }
 
 static void pixels_task(void *arg, int task, int thread)
@@ -118,9 +135,7 @@ static void sample_task(void *arg, int task, int thread)
 	cpu_range(r->points, r->n_tasks, task, &lo, &hi);
 	for (int64_t p = lo; p < hi; p += BLOCK) {
 		int64_t n = hi - p < BLOCK ? hi - p : BLOCK;
-		int taps = 1;
-		for (int64_t i = 0; i < n; i++)
-			taps = taps_of(r, p + i, at + i, weight + i, BLOCK);
+		int taps = block_taps(r, p, n, at, weight);
 		for (int64_t i = 0; i < n && sums; i++)
 			vec_pixel_sum(r->pixels, at + i, weight + i, taps, BLOCK, r->channels,
 				      sums + i * r->channels, r->channels);
