@@ -20,7 +20,7 @@ struct cpu_scratch {
 };
 
 /* Scratch slots behind those of the threads. */
-enum { SLOT_CONVERT, SLOT_WHOLE, SLOT_EXTRA, SLOT_STEP, SLOT_FORMS, SLOT_SHARED };
+enum { SLOT_CONVERT, SLOT_WHOLE, SLOT_EXTRA, SLOT_STEP, SLOT_FORMS, SLOT_TERMS, SLOT_SHARED };
 
 struct cpu_ctx {
 	struct pool *pool;       /* NULL: one thread */
@@ -130,6 +130,8 @@ int prepare_matmul(const struct op *op, const struct tensor *in, const struct te
 int prepare_conv(const struct op *op, const struct tensor *in, const struct tensor *out,
 		 struct cpu_ctx *c, struct cpu_prep **prep, struct err *e);
 
+int prepare_einsum(const struct op *op, const struct tensor *in, const struct tensor *out,
+		   struct cpu_ctx *c, struct cpu_prep **prep, struct err *e);
 int prepare_recurrent(const struct op *op, const struct tensor *in, const struct tensor *out,
 		      struct cpu_ctx *c, struct cpu_prep **prep, struct err *e);
 

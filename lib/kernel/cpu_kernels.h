@@ -149,7 +149,7 @@
 	X(GATHER_TREE, WIDE, gather_tree, 0) \
 	X(REVERSE, ANY, reverse, 0) \
 	X(SLICE_SCATTER, ANY, slice_scatter, 0) \
-	X(EINSUM, REAL, einsum, 0) \
+	X(EINSUM, WIDE, einsum, 0, .prepare = prepare_einsum) \
 	X(GRID_SAMPLE, REAL, grid_sample, 0) \
 	X(REORG_YOLO, REAL, reorg_yolo, 0) \
 	X(REGION_YOLO, REAL, region_yolo, 0) \

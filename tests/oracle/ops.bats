@@ -44,7 +44,7 @@ families() {
 @test "NonMaxSuppression, MatrixNms, MulticlassNms" { families suppression; }
 @test "PriorBox, DetectionOutput" { families priors detection; }
 @test "regions of interest, RegionYolo, ReorgYolo" { families regions yolo; }
-@test "GridSample, Einsum" { families sample; }
+@test "GridSample, Einsum" { families sample einsums einsum_types; }
 @test "searches, bags of embeddings, CTC" { families search embedding ctc; }
 @test "Fourier transforms, random numbers" { families fourier random; }
 @test "patches, deformable convolution, adaptive maxima, inverses" { families patches walks; }

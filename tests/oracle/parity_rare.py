@@ -129,12 +129,47 @@ def sample(c):
             (True, False), ("bilinear", "bicubic", "nearest"), ("zeros", "border", "reflection")):
         c.add("grid_sample %s %s %s" % (corners, mode, pad), lambda p, g: o.grid_sample(
             p, g, {"align_corners": corners, "mode": mode, "padding_mode": pad}), x, grid)
-    for eq, shapes in (("ij,jk->ik", ((3, 4), (4, 5))), ("bij,bjk->bik", ((2, 3, 4), (2, 4, 5))),
-                       ("bhid,bhjd->bhij", ((2, 3, 4, 5), (2, 3, 6, 5))), ("ij->ji", ((3, 4),)), ("ii->i", ((4, 4),)),
-                       ("ij->", ((3, 4),)), ("i,j->ij", ((3,), (4,))), ("...ij,...jk->...ik", ((2, 3, 4), (2, 4, 5))),
-                       ("abc,cd,de->abe", ((2, 3, 4), (4, 5), (5, 6))), ("ij,jk", ((3, 4), (4, 5))),
-                       ("b...c,c->b...", ((2, 3, 4), (4,))), ("ijk,ijk->", ((2, 3, 4), (2, 3, 4)))):
-        c.add("einsum " + eq, lambda *p: o.einsum(list(p), eq), *(c.real(*s) for s in shapes))
+
+
+EQUATIONS = (
+    "ij,jk->ik", "bij,bjk->bik", "bhid,bhjd->bhij", "ij->ji", "ii->i", "ij->", "i,j->ij", "...ij,...jk->...ik", "abc,cd,de->abe", "ij,jk",
+    "b...c,c->b...", "ijk,ijk->", "ijk,ijk->ijk", "ijk,kij->jik", "bij->bj", "bij->ib", "iij->j", "iji->ij", "iji,jk->ki", "bhi,bhj->bhij",
+    "bhi,bhj->hjbi", "bij,bj->bi", "bij,bi->bj", "bij,bi->jb", "ij,j->i", "ij,i->j", "kij,kij->ij", "ibj,ibj->b", "bwihd,bwjhd->bwhij",
+    "bihd,bjhd->ijhb", "etf,efd,te->td", "ij,jk,kl,lm->im", "im,lm,kl,jk->ij", "i,ij,j->", "i,j,k->kij", "ab,b,bc,c,cd->da", "ij,kl->ijkl",
+    "ij,kl->jl", "ij,kl->", "ia,ja,ka->ijk", "ia,ja,ka,la->ijkl", "ii,ij,jj->ij", "ii,ii->", "...ij->...ji", "...ij,j->...i",
+    "i...,i...->...", "a...b,b...c->a...c", "abcd,efgh->hgfedcba", ",ij->ij", ",->", "i,,i->", "abcdef,abcdef,aX->Xb", "iX,Xj,bij->b",
+    "ba,bc,bd,be,bf->bacdef")
+
+
+def equation_shapes(equation):
+    size = dict(zip("abcdefghijklmnopqrstuvwxyzX", (2, 3, 4, 5, 3, 7, 2, 4, 19, 18, 17, 6, 3, 5, 2, 3, 4, 2, 3, 5, 4, 2, 3, 4, 5, 6, 3)))
+    return [[size[label] for label in term.replace("...", "pq")] for term in equation.split("->")[0].split(",")]
+
+
+def einsums(c):
+    """Diagonals, sums of one input alone, products by elements, of rows, of matrices, in any order."""
+    o = c.ov.opset13
+    cases = [(eq, equation_shapes(eq)) for eq in EQUATIONS]
+    cases += [("...ij,...jk->...ik", ((2, 1, 3, 4), (5, 4, 6))), ("b...,b...->b...", ((2, 3, 1), (2, 1, 4))), ("bij,bjk->bik", ((1, 9, 5), (1, 5, 8))),
+              ("...i,i...->...", ((2, 1, 4), (4, 1, 3))), ("...ij,...j->...", ((3, 5, 6), (1, 6))), ("...,...->...", ((40, 1), (1, 70))),
+              ("ij,ij->j", ((130, 40), (130, 40))), ("bij,bj->bi", ((2, 1300, 33), (2, 33))), ("bij,bi->bj", ((2, 33, 1300), (2, 33)))]
+    for eq, shapes in cases:
+        c.add("einsum %s %s" % (eq, shapes), lambda *p: o.einsum(list(p), eq), *(c.real(*s) for s in shapes))
+    # A product for each leading label, and constants, which are packed once.
+    for eq, shapes in (("td,edf->etf", ((40, 33), (3, 33, 50))), ("etf,efd,te->td", ((3, 40, 33), (3, 33, 50), (40, 3))), ("bi,oi->ob", ((20, 33), (40, 33))),
+                       ("bhwc,hkc->bhwk", ((3, 5, 20, 40), (5, 19, 40))), ("bi,oij,bj->bo", ((20, 33), (7, 33, 35), (20, 35)))):
+        arrays = [c.real(*s) for s in shapes]
+        c.add("einsum %s %s" % (eq, shapes), lambda *p: o.einsum(list(p), eq), *arrays)
+        c.add("einsum %s of a constant" % eq, lambda *p: o.einsum([p[0], c.const(arrays[1]), *p[1:]], eq), arrays[0], *arrays[2:])
+
+
+def einsum_types(c):
+    """What OpenVINO's plugin has not, or rounds: integers, whose sums and products wrap, and f64.  numpy is the oracle."""
+    o = c.ov.opset13
+    for eq, kind in itertools.product(EQUATIONS + ("...i,...j->...ij",), (np.int32, np.int64, np.uint8, np.float64)):
+        shapes, most = equation_shapes(eq), {np.int32: 3000, np.int64: 2**40, np.uint8: 255, np.float64: 2**20}[kind]
+        arrays = [c.ints(*s, lo=0 if kind == np.uint8 else -most, hi=most, dtype=kind) for s in shapes]
+        c.add("einsum %s %s" % (eq, kind.__name__), lambda *p: o.einsum(list(p), eq), *arrays, want=np.einsum(eq, *arrays))
 
 
 def search(c):
@@ -300,6 +335,6 @@ def detectron(c):
 
 
 def families(family):
-    for f in (suppression, priors, detection, regions, yolo, sample, search, embedding, ctc, fourier, random, patches, walks,
-              proposals, detectron):
+    for f in (suppression, priors, detection, regions, yolo, sample, einsums, einsum_types, search, embedding, ctc, fourier, random, patches,
+              walks, proposals, detectron):
         family(f)

@@ -1,286 +1,358 @@
 /* cpu_einsum.c - Einsum: a sum over the labels that the output has not, of products of inputs.
- * Two inputs of f32 become a stack of matrix products.  Otherwise the last summed label is the
- * inner loop; inputs are read by strides. */
-#include "kernel/cpu_impl.h"
-#include "op/einsum.h"
+ *
+ * What one input alone is summed over is summed first.  Then two operands at a time become one
+ * (cpu_einsum_pair.c), in the order with the fewest operations; labels go as soon as nothing else
+ * needs them. */
+#include "kernel/ops/cpu_einsum.h"
 
 #include <string.h>
 
-struct einsum_run {
-	const struct kernel_call *k;
-	int n_in, n_out, n_sum;
-	int64_t out_dim[TENSOR_DIMS], sum_dim[EINSUM_LABELS];
-	int64_t out_stride[EINSUM_INPUTS][TENSOR_DIMS], sum_stride[EINSUM_INPUTS][EINSUM_LABELS];
-	int64_t n_sums; /* product of all summed dims but the last */
-	int n_tasks;
+enum {
+	SETS = 1 << EINSUM_INPUTS,
+	PASS = 8 /* multiply-adds that take as long as an element that is read or written */
 };
 
-static int64_t stride_of(const struct tensor *t, const int *labels, int label)
+/* ---- parts ---- */
+
+label_set einsum_labels(const struct einsum_part *p)
 {
-	int64_t stride = 0, step = 1;
-	for (uint32_t d = t->rank; d-- > 0; step *= t->dim[d])
-		if (labels[d] == label && t->dim[d] != 1)
-			stride += step; /* a repeated label walks the diagonal */
-	return stride;
+	label_set set = 0;
+	for (int i = 0; i < p->n; i++)
+		set |= (label_set)1 << p->label[i];
+	return set;
 }
 
-static void einsum_init(struct einsum_run *r, const struct einsum *s)
+int64_t einsum_count(const struct einsum_run *r, label_set labels)
 {
-	bool kept[EINSUM_LABELS] = {false};
-	r->n_in = s->n_in;
-	r->n_out = s->n_out;
-	for (int i = 0; i < s->n_out; i++) {
-		kept[s->out[i]] = true;
-		r->out_dim[i] = s->size[s->out[i]];
-		for (int j = 0; j < s->n_in; j++)
-			r->out_stride[j][i] = stride_of(&r->k->in[j], s->label[j], s->out[i]);
-	}
-	for (int l = 0; l < EINSUM_LABELS; l++) {
-		if (!s->used[l] || kept[l])
-			continue;
-		r->sum_dim[r->n_sum] = s->size[l];
-		for (int j = 0; j < s->n_in; j++)
-			r->sum_stride[j][r->n_sum] = stride_of(&r->k->in[j], s->label[j], l);
-		r->n_sum++;
-	}
-	if (r->n_sum == 0)
-		r->sum_dim[r->n_sum++] = 1;
-	r->n_sums = 1;
-	for (int i = 0; i + 1 < r->n_sum; i++)
-		r->n_sums *= r->sum_dim[i];
+	int64_t n = 1;
+	for (; labels; labels &= labels - 1)
+		n *= r->s.size[__builtin_ctzll(labels)];
+	return n;
 }
 
-static double inner_real(const struct einsum_run *r, const int64_t *at)
+static int64_t bytes_of(const struct einsum_run *r, int64_t n)
 {
-	const float *p[EINSUM_INPUTS];
-	int64_t step[EINSUM_INPUTS], n = r->sum_dim[r->n_sum - 1];
-	double sum = 0;
-	for (int j = 0; j < r->n_in; j++) {
-		p[j] = (const float *)r->k->in[j].data + at[j];
-		step[j] = r->sum_stride[j][r->n_sum - 1];
-	}
-	if (r->n_in == 2) {
-		for (int64_t i = 0; i < n; i++)
-			sum += (double)p[0][i * step[0]] * (double)p[1][i * step[1]];
-		return sum;
-	}
-	for (int64_t i = 0; i < n; i++) {
-		double v = 1;
-		for (int j = 0; j < r->n_in; j++)
-			v *= (double)p[j][i * step[j]];
-		sum += v;
-	}
-	return sum;
+	return (n * (int64_t)r->size + 63) & ~(int64_t)63;
 }
 
-static int64_t inner_int(const struct einsum_run *r, const int64_t *at)
+char *einsum_take(struct einsum_run *r, int64_t n)
 {
-	uint64_t sum = 0;
-	for (int64_t i = 0; i < r->sum_dim[r->n_sum - 1]; i++) {
-		uint64_t v = 1;
-		for (int j = 0; j < r->n_in; j++)
-			v *= (uint64_t)tensor_int(&r->k->in[j],
-						  at[j] + i * r->sum_stride[j][r->n_sum - 1]);
-		sum += v;
-	}
-	return (int64_t)sum;
+	char *p = r->room;
+	if (r->dry)
+		return NULL;
+	r->room += bytes_of(r, n);
+	return p;
 }
 
-static void einsum_task(void *arg, int task, int thread)
+static int64_t stride_of(const struct einsum_part *p, int label)
 {
-	const struct einsum_run *r = arg;
-	const struct tensor *out = &r->k->out[0];
-	int64_t lo, hi, base[EINSUM_INPUTS], at[EINSUM_INPUTS];
-	(void)thread;
-	cpu_range(tensor_elements(out), r->n_tasks, task, &lo, &hi);
-	for (int64_t o = lo; o < hi; o++) {
-		double real = 0;
-		uint64_t whole = 0;
-		for (int j = 0; j < r->n_in; j++)
-			base[j] = cpu_offset(o, r->n_out, r->out_dim, r->out_stride[j]);
-		for (int64_t s = 0; s < r->n_sums; s++) {
-			for (int j = 0; j < r->n_in; j++)
-				at[j] = base[j] +
-					cpu_offset(s, r->n_sum - 1, r->sum_dim, r->sum_stride[j]);
-			if (out->elem == EL_F32)
-				real += inner_real(r, at);
-			else
-				whole += (uint64_t)inner_int(r, at);
+	for (int i = 0; i < p->n; i++)
+		if (p->label[i] == label)
+			return p->stride[i];
+	return 0;
+}
+
+bool einsum_lies(const struct einsum_run *r, const struct einsum_part *p, const int *label, int n)
+{
+	int64_t step = 1;
+	for (int i = n; i-- > 0; step *= r->s.size[label[i]])
+		if (stride_of(p, label[i]) != step)
+			return false;
+	return n == p->n;
+}
+
+struct einsum_part einsum_at(const struct einsum_run *r, const int *label, int n, char *data)
+{
+	struct einsum_part p = {.data = data, .n = n};
+	int64_t step = 1;
+	for (int i = n; i-- > 0; step *= r->s.size[label[i]]) {
+		p.label[i] = label[i];
+		p.stride[i] = step;
+	}
+	return p;
+}
+
+/* Dims of those labels, and their strides in p, in bytes. */
+static void dims_of(const struct einsum_run *r, const struct einsum_part *p, const int *label,
+		    int n, int64_t *dim, int64_t *stride)
+{
+	for (int i = 0; i < n; i++) {
+		dim[i] = r->s.size[label[i]];
+		stride[i] = stride_of(p, label[i]) * (int64_t)r->size;
+	}
+}
+
+struct einsum_part einsum_copy(const struct einsum_run *r, const struct einsum_part *p,
+			       const int *label, int n, char *data)
+{
+	int64_t dim[COPY_DIMS] = {0}, stride[COPY_DIMS] = {0};
+	dims_of(r, p, label, n, dim, stride);
+	if (!r->dry)
+		cpu_copy_strided(r->k->ctx, r->size, (uint32_t)n, dim, stride, p->data, data);
+	return einsum_at(r, label, n, data);
+}
+
+void einsum_put(const struct einsum_run *r, const int *label, int n, char *data,
+		const struct einsum_part *p)
+{
+	int64_t dim[COPY_DIMS] = {0}, from[COPY_DIMS] = {0}, to[COPY_DIMS] = {0};
+	struct einsum_part source = einsum_at(r, label, n, data);
+	dims_of(r, &source, label, n, dim, from);
+	dims_of(r, p, label, n, dim, to);
+	cpu_move_strided(r->k->ctx, r->size, (uint32_t)n, dim, from, data, to, p->data);
+}
+
+int einsum_sum(struct einsum_run *r, struct einsum_part *p, label_set kept, char *data,
+	       struct err *e)
+{
+	int label[TENSOR_DIMS], n = 0, n_axes = 0;
+	int64_t axes[TENSOR_DIMS];
+	if (!einsum_lies(r, p, p->label, p->n))
+		*p = einsum_copy(r, p, p->label, p->n,
+				 einsum_take(r, einsum_count(r, einsum_labels(p))));
+	struct tensor in[2] = {{.elem = r->elem, .rank = (uint32_t)p->n, .data = p->data},
+			       {.elem = EL_I64, .rank = 1, .data = axes}};
+	struct tensor out = {.elem = r->elem, .data = data};
+	for (int i = 0; i < p->n; i++) {
+		in[0].dim[i] = r->s.size[p->label[i]];
+		if (kept >> p->label[i] & 1) {
+			out.dim[out.rank++] = in[0].dim[i];
+			label[n++] = p->label[i];
+		} else {
+			axes[n_axes++] = i;
 		}
-		if (out->elem == EL_F32)
-			((float *)out->data)[o] = (float)real;
-		else
-			tensor_set_int(out, o, (int64_t)whole);
+	}
+	in[1].dim[0] = n_axes;
+	struct op op = *r->k->op;
+	op.kind = OP_REDUCE_SUM;
+	op.n_in = 2;
+	*p = einsum_at(r, label, n, data);
+	return r->dry ? 0
+		      : run_reduce(
+				&(struct kernel_call){
+					.op = &op, .in = in, .out = &out, .ctx = r->k->ctx},
+				e);
+}
+
+/* Input i.  Labels of size 1 and dims that are repeated do not count; a label that is there twice
+ * walks the diagonal. */
+static struct einsum_part input_part(const struct einsum_run *r, int i)
+{
+	const struct tensor *t = &r->k->in[i];
+	struct einsum_part p = {.data = t->data};
+	int64_t step[TENSOR_DIMS], at = 1;
+	for (uint32_t d = t->rank; d-- > 0; at *= t->dim[d])
+		step[d] = at;
+	for (uint32_t d = 0; d < t->rank; d++) {
+		int label = r->s.label[i][d], j = 0;
+		if (t->dim[d] == 1)
+			continue;
+		while (j < p.n && p.label[j] != label)
+			j++;
+		p.stride[j] = j < p.n ? p.stride[j] + step[d] : step[d];
+		p.label[j] = label;
+		p.n += j == p.n;
+	}
+	return p;
+}
+
+static struct einsum_part output_part(const struct einsum_run *r)
+{
+	int label[TENSOR_DIMS], n = 0;
+	for (int i = 0; i < r->s.n_out; i++)
+		if (r->s.size[r->s.out[i]] != 1)
+			label[n++] = r->s.out[i];
+	return einsum_at(r, label, n, r->k->out[0].data);
+}
+
+/* ---- the order ---- */
+
+/* For each set of inputs (bit i: input i): the labels of what they become, how long that takes, and
+ * the first of the two sets that it is made from. */
+struct plan {
+	label_set labels[SETS];
+	double cost[SETS];
+	unsigned half[SETS];
+	bool fits[SETS];
+};
+
+static label_set labels_of_all(const label_set *input, int n, unsigned set)
+{
+	label_set all = 0;
+	for (int i = 0; i < n; i++)
+		all |= set >> i & 1 ? input[i] : 0;
+	return all;
+}
+
+static double count_real(const struct einsum_run *r, label_set labels)
+{
+	double n = 1;
+	for (; labels; labels &= labels - 1)
+		n *= (double)r->s.size[__builtin_ctzll(labels)];
+	return n;
+}
+
+static void choose_halves(const struct einsum_run *r, struct plan *p, unsigned set)
+{
+	p->fits[set] = false;
+	for (unsigned a = (set - 1) & set; a > set / 2; a = (a - 1) & set) {
+		unsigned b = set & ~a;
+		label_set both = p->labels[a] | p->labels[b];
+		if (!p->fits[a] || !p->fits[b] || __builtin_popcountll(both) > COPY_DIMS)
+			continue;
+		double cost = p->cost[a] + p->cost[b] + count_real(r, both) +
+			      PASS * (count_real(r, p->labels[a]) + count_real(r, p->labels[b]) +
+				      count_real(r, p->labels[set]));
+		if (p->fits[set] && cost >= p->cost[set])
+			continue;
+		p->cost[set] = cost;
+		p->half[set] = b;
+		p->fits[set] = true;
 	}
 }
 
-/* ---- as a matrix product ---- */
-
-/* What a label of two inputs is to A (batch, m, k) B (batch, n, k) = C (batch, m, n). */
-enum part { PART_BATCH, PART_M, PART_N, PART_K, PARTS };
-
-struct as_product {
-	int n[PARTS], label[PARTS][EINSUM_LABELS];
-	int64_t size[PARTS];
-};
-
-static bool has_label(const int *labels, int n, int label)
+static void make_plan(const struct einsum_run *r, const label_set *input, label_set out,
+		      struct plan *p)
 {
-	for (int i = 0; i < n; i++)
-		if (labels[i] == label)
+	unsigned all = (1u << r->s.n_in) - 1;
+	for (unsigned set = 1; set <= all; set++) {
+		p->labels[set] = labels_of_all(input, r->s.n_in, set) &
+				 (out | labels_of_all(input, r->s.n_in, all & ~set));
+		p->fits[set] = true;
+		p->cost[set] = 0;
+		if (set & (set - 1))
+			choose_halves(r, p, set);
+	}
+}
+
+/* Elements of room for what a set is made from, itself not counted. */
+static int64_t room_for(const struct einsum_run *r, const struct plan *p, const label_set *input,
+			unsigned set)
+{
+	int64_t bytes = 0;
+	if (!(set & (set - 1))) {
+		label_set whole = input[__builtin_ctz(set)];
+		return whole == p->labels[set] ? 0 : bytes_of(r, einsum_count(r, whole));
+	}
+	unsigned half[2] = {p->half[set], set & ~p->half[set]};
+	for (int i = 0; i < 2; i++)
+		bytes += room_for(r, p, input, half[i]) +
+			 bytes_of(r, einsum_count(r, p->labels[half[i]]));
+	return bytes + bytes_of(r, einsum_multiply_room(r, p->labels[half[0]], p->labels[half[1]],
+							p->labels[set]));
+}
+
+/* ---- running ---- */
+
+/* What a set of inputs becomes; to: where, or NULL: anywhere. */
+static int make_part(struct einsum_run *r, const struct plan *p, unsigned set,
+		     const struct einsum_part *to, struct einsum_part *made, struct err *e)
+{
+	struct einsum_part a, b;
+	if (!(set & (set - 1))) {
+		*made = input_part(r, __builtin_ctz(set));
+		if (einsum_labels(made) == p->labels[set])
+			return 0;
+		return einsum_sum(r, made, p->labels[set],
+				  einsum_take(r, einsum_count(r, p->labels[set])), e);
+	}
+	if (make_part(r, p, p->half[set], NULL, &a, e) ||
+	    make_part(r, p, set & ~p->half[set], NULL, &b, e))
+		return -1;
+	if (to) {
+		*made = *to;
+	} else {
+		const struct einsum_part *large = a.n >= b.n ? &a : &b,
+					 *other = a.n >= b.n ? &b : &a;
+		label_set left = p->labels[set];
+		int label[COPY_DIMS], n = 0;
+		for (int i = 0; i < large->n + other->n; i++) {
+			int l = i < large->n ? large->label[i] : other->label[i - large->n];
+			if (left >> l & 1)
+				label[n++] = l;
+			left &= ~((label_set)1 << l);
+		}
+		*made = einsum_at(r, label, n, einsum_take(r, einsum_count(r, p->labels[set])));
+	}
+	return einsum_multiply(r, &a, &b, made, e);
+}
+
+/* Reads the equation and finds the order. */
+static int begin(struct einsum_run *r, const struct kernel_call *k, struct plan *p,
+		 label_set *input, struct einsum_part *out, struct err *e)
+{
+	*r = (struct einsum_run){
+		.k = k, .elem = k->out[0].elem, .size = cpu_elem_size(k->out[0].elem)};
+	if (einsum_parse(&r->s, graph_attr(k->op->g, k->op->v, "equation"), k->in, k->op->n_in, e))
+		return -1;
+	for (int i = 0; i < r->s.n_in; i++) {
+		struct einsum_part part = input_part(r, i);
+		input[i] = einsum_labels(&part);
+	}
+	*out = output_part(r);
+	make_plan(r, input, einsum_labels(out), p);
+	if (!p->fits[(1u << r->s.n_in) - 1])
+		return err_set(e, ST_INPUT, "Einsum has products over more than %d labels",
+			       COPY_DIMS);
+	return 0;
+}
+
+static bool is_zero(const struct einsum *s)
+{
+	for (int l = 0; l < EINSUM_LABELS; l++)
+		if (s->used[l] && s->size[l] == 0)
 			return true;
 	return false;
 }
 
-/* False: labels that are repeated, broadcast, or summed in one input alone. */
-static bool find_product(struct as_product *p, const struct einsum *s, const struct tensor *in)
+int prepare_einsum(const struct op *op, const struct tensor *in, const struct tensor *out,
+		   struct cpu_ctx *c, struct cpu_prep **prep, struct err *e)
 {
-	*p = (struct as_product){.size = {1, 1, 1, 1}};
-	for (int j = 0; j < 2; j++)
-		for (uint32_t d = 0; d < in[j].rank; d++) {
-			int label = s->label[j][d];
-			if (in[j].dim[d] != s->size[label] || in[j].dim[d] == 0 ||
-			    has_label(s->label[j], (int)d, label))
-				return false;
-		}
-	for (int j = 0; j < 2; j++)
-		for (uint32_t d = 0; d < in[j].rank; d++) {
-			int label = s->label[j][d];
-			bool both = has_label(s->label[!j], (int)in[!j].rank, label);
-			bool kept = has_label(s->out, s->n_out, label);
-			if (!both && !kept)
-				return false;
-			if (both && j == 1)
-				continue;
-			enum part part = both ? (kept ? PART_BATCH : PART_K) : j ? PART_N : PART_M;
-			p->label[part][p->n[part]++] = label;
-			p->size[part] *= s->size[label];
-		}
-	return true;
-}
-
-/* Dims of a tensor whose axes are those labels of three parts, in that order: their sizes, and their
- * strides in t, in bytes. */
-static int order_dims(const struct as_product *p, const struct einsum *s, const enum part *part,
-		      const struct tensor *t, const int *labels, int64_t *dim, int64_t *stride)
-{
-	int n = 0;
-	for (int i = 0; i < 3; i++)
-		for (int j = 0; j < p->n[part[i]]; j++) {
-			int label = p->label[part[i]][j];
-			dim[n] = s->size[label];
-			stride[n++] = stride_of(t, labels, label) * (int64_t)sizeof(float);
-		}
-	return n;
-}
-
-/* Has t those axes in that order as it lies? */
-static bool has_order(const struct as_product *p, const struct einsum *s, const enum part *part,
-		      const struct tensor *t, const int *labels)
-{
-	int64_t dim[EINSUM_LABELS], stride[EINSUM_LABELS], step = sizeof(float);
-	for (int n = order_dims(p, s, part, t, labels, dim, stride); n-- > 0; step *= dim[n])
-		if (dim[n] != 1 && stride[n] != step)
-			return false;
-	return true;
-}
-
-/* A matrix of a product: (batch, rows, cols) in memory, and what it is in the equation. */
-struct matrix {
-	enum part part[3];
-	const struct tensor *t;
-	const int *labels;
-	bool copied; /* t has another order */
-};
-
-static struct matrix matrix_of(const struct as_product *p, const struct einsum *s,
-			       const struct tensor *t, const int *labels, enum part rows,
-			       enum part cols)
-{
-	struct matrix m = {{PART_BATCH, rows, cols}, t, labels, false};
-	struct matrix turned = {{PART_BATCH, cols, rows}, t, labels, false};
-	if (has_order(p, s, m.part, t, labels))
-		return m;
-	if (has_order(p, s, turned.part, t, labels))
-		return turned;
-	m.copied = true;
-	return m;
-}
-
-static int64_t copy_floats(const struct as_product *p, const struct matrix *m)
-{
-	int64_t n = p->size[m->part[0]] * p->size[m->part[1]] * p->size[m->part[2]];
-	return m->copied ? (n + 15) / 16 * 16 : 0;
-}
-
-static struct tensor tensor_of(const struct as_product *p, const struct matrix *m, float *copy)
-{
-	struct tensor t = {.elem = EL_F32, .rank = 3, .data = m->copied ? copy : m->t->data};
-	for (int i = 0; i < 3; i++)
-		t.dim[i] = p->size[m->part[i]];
-	return t;
-}
-
-/* Whatever lies in the order of a product, or of a transposed one, is not copied. */
-static int run_as_product(const struct kernel_call *k, const struct einsum *s,
-			  const struct as_product *p, struct err *e)
-{
-	struct matrix c = matrix_of(p, s, &k->out[0], s->out, PART_M, PART_N);
-	bool swapped = c.part[1] == PART_N; /* B^T A^T = (A B)^T */
-	struct matrix m[2] = {
-		matrix_of(p, s, &k->in[swapped], s->label[swapped], c.part[1], PART_K),
-		matrix_of(p, s, &k->in[!swapped], s->label[!swapped], c.part[2], PART_K)};
-	int64_t n_a = copy_floats(p, &m[0]), n_b = copy_floats(p, &m[1]), dim[EINSUM_LABELS],
-		stride[EINSUM_LABELS], step = sizeof(float), to[EINSUM_LABELS];
-	float *a = cpu_slot_scratch(k->ctx, SLOT_EXTRA,
-				    (size_t)(n_a + n_b + copy_floats(p, &c)) * sizeof *a);
-	if (!a)
-		return cpu_no_memory(e);
-	struct tensor in[2] = {tensor_of(p, &m[0], a), tensor_of(p, &m[1], a + n_a)};
-	struct tensor out = tensor_of(p, &c, a + n_a + n_b);
-	for (int j = 0; j < 2; j++) {
-		int n = order_dims(p, s, m[j].part, m[j].t, m[j].labels, dim, stride);
-		if (m[j].copied)
-			cpu_copy_strided(k->ctx, sizeof *a, (uint32_t)n, dim, stride, m[j].t->data,
-					 in[j].data);
+	struct kernel_call call = {.op = op, .in = in, .out = out, .ctx = c};
+	struct einsum_run r;
+	struct einsum_part to, made;
+	struct plan p;
+	label_set input[EINSUM_INPUTS];
+	bool constant = false;
+	for (int i = 0; i < op->n_in; i++) {
+		if (!tensor_is_static(&in[i]))
+			return 0;
+		constant = constant || in[i].data;
 	}
-	struct op op = *k->op;
-	op.kind = OP_MATMUL;
-	op.n_in = 2;
-	op.a.matmul.transpose_a = m[0].part[1] == PART_K;
-	op.a.matmul.transpose_b = m[1].part[2] == PART_K;
-	struct kernel_call call = {.op = &op, .in = in, .out = &out, .ctx = k->ctx};
-	if (run_matmul(&call, e))
-		return -1;
-	if (!c.copied)
+	if (!constant || op->n_in < 2 || out[0].elem != EL_F32)
 		return 0;
-	int n = order_dims(p, s, c.part, c.t, c.labels, dim, to);
-	for (int i = n; i-- > 0; step *= dim[i])
-		stride[i] = step;
-	cpu_move_strided(k->ctx, sizeof *a, (uint32_t)n, dim, stride, out.data, to, k->out[0].data);
+	if (begin(&r, &call, &p, input, &to, e))
+		return -1;
+	r.dry = true;
+	if (!is_zero(&r.s) && make_part(&r, &p, (1u << r.s.n_in) - 1, &to, &made, e)) {
+		cpu_prep_free(r.prep);
+		return -1;
+	}
+	*prep = r.prep;
 	return 0;
 }
 
 int run_einsum(const struct kernel_call *k, struct err *e)
 {
-	struct as_product p;
-	struct einsum s;
-	struct einsum_run r = {.k = k};
-	if (einsum_parse(&s, graph_attr(k->op->g, k->op->v, "equation"), k->in, k->op->n_in, e))
+	struct plan p;
+	struct einsum_run r;
+	struct einsum_part out, made;
+	label_set input[EINSUM_INPUTS];
+	if (begin(&r, k, &p, input, &out, e))
 		return -1;
-	if (s.n_in == 2 && k->out[0].elem == EL_F32 && find_product(&p, &s, k->in) &&
-	    p.n[PART_BATCH] + p.n[PART_M] + p.n[PART_N] + p.n[PART_K] <= COPY_DIMS)
-		return run_as_product(k, &s, &p, e);
-	einsum_init(&r, &s);
-	for (int i = 0; i < r.n_sum; i++)
-		if (r.sum_dim[i] == 0) {
-			memset(k->out[0].data, 0, (size_t)tensor_bytes(&k->out[0]));
-			return 0;
-		}
-	int64_t n = tensor_elements(&k->out[0]);
-	r.n_tasks = cpu_tasks(n * r.n_sums * r.sum_dim[r.n_sum - 1], 1 << 16);
-	if (r.n_tasks > n)
-		r.n_tasks = (int)n;
-	cpu_parallel(k->ctx, r.n_tasks, einsum_task, &r);
+	if (is_zero(&r.s)) {
+		memset(k->out[0].data, 0, (size_t)tensor_bytes(&k->out[0]));
+		return 0;
+	}
+	unsigned all = (1u << r.s.n_in) - 1;
+	int64_t bytes =
+		room_for(&r, &p, input, all) + bytes_of(&r, einsum_count(&r, p.labels[all]));
+	r.room = cpu_slot_scratch(k->ctx, SLOT_TERMS, (size_t)bytes);
+	if (!r.room)
+		return cpu_no_memory(e);
+	if (make_part(&r, &p, all, &out, &made, e))
+		return -1;
+	if (made.data != out.data)
+		einsum_copy(&r, &made, out.label, out.n, out.data);
 	return 0;
 }
