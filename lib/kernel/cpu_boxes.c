@@ -1,7 +1,6 @@
 /* cpu_boxes.c - see cpu_boxes.h. */
 #include "kernel/cpu_boxes.h"
 #include "base/mem.h"
-#include "kernel/cpu_vec.h"
 
 #include <stdlib.h>
 
@@ -166,19 +165,20 @@ int64_t boxes_suppress(struct candidate *c, int64_t n, const float *boxes, float
 		       float offset, int64_t most)
 {
 	int64_t kept = 0, room = most >= 0 && most < n ? most : n;
-	float *rows = room > 0 ? mem_try((size_t)(5 * room) * sizeof *rows) : NULL;
-	if (!rows)
+	struct boxes_near near = {.threshold = threshold, .offset = offset};
+	void *memory = room > 0 ? mem_try(boxes_near_bytes(n)) : NULL;
+	if (!memory)
 		return suppress_in_place(c, n, boxes, threshold, offset, room);
+	boxes_near_init(&near, memory, c, n, boxes, 4);
 	for (int64_t i = 0; i < n && kept < room; i++) {
 		const float *b = boxes + 4 * c[i].index;
 		float box[5] = {b[0], b[1], b[2], b[3],
 				(b[2] - b[0] + offset) * (b[3] - b[1] + offset)};
-		if (vec_overlaps_any(box, rows, room, kept, offset, threshold))
+		if (boxes_near_any(&near, box))
 			continue;
-		for (int j = 0; j < 5; j++)
-			rows[j * room + kept] = box[j];
+		boxes_near_keep(&near, box);
 		c[kept++] = c[i];
 	}
-	mem_free(rows);
+	mem_free(memory);
 	return kept;
 }

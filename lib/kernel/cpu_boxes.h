@@ -23,6 +23,23 @@ int64_t boxes_best(struct candidate *c, int64_t n, int64_t most);
  * the difference of their ends (1: ends are pixels that belong to the box). */
 float boxes_overlap(const float *a, const float *b, float offset);
 
+/* Kept boxes (x0, y0, x1, y1, area), by where they lie (cpu_boxes_near.c).  The caller sets threshold and
+ * offset. */
+struct boxes_near {
+	float threshold, offset;
+	int n; /* stripes */
+	double from, scale, widest;
+	int64_t *start, *kept; /* room of each stripe, and how many are there */
+	float *rows;
+};
+size_t boxes_near_bytes(int64_t n);
+/* For n candidates, boxes `size` floats apart; none is kept yet. */
+void boxes_near_init(struct boxes_near *b, void *memory, const struct candidate *c, int64_t n,
+		     const float *boxes, int size);
+void boxes_near_keep(struct boxes_near *b, const float *box);
+/* Does a box overlap a kept one by more than the threshold? */
+bool boxes_near_any(const struct boxes_near *b, const float *box);
+
 /* Of the first n candidates, in their order, keep those that overlap none kept before by more than
  * `threshold`, at most `most` (< 0: any number).  Moves them to the front; their number. */
 int64_t boxes_suppress(struct candidate *c, int64_t n, const float *boxes, float threshold,

@@ -29,6 +29,12 @@ def suppression(c):
                                     (0.0, 0.5, 0.0, 0)):
         c.add("nms sigma %g iou %g score %g most %d" % (sigma, iou, score, most), lambda b, s: o.non_max_suppression(
             b, s, i64(most), f(iou), f(score), f(sigma)), boxes(c, 1, 40), distinct(c, 1, 2, 40))
+    # So many that boxes are compared within stripes of the picture; classes far from each other, as torchvision's.
+    for iou, size, wide, most in itertools.product((1e-6, 0.004, 0.03, 0.3, 0.5, 0.75), (20.0, 400.0), (3.0, 60.0), (700, 30)):
+        a = c.rng.uniform(0, size, (1, 700, 2)) + c.rng.integers(0, 3, (1, 700, 1)) * size * 2
+        b = np.concatenate([a, a + c.rng.uniform(0.5, 1.0, (1, 700, 2)) * c.rng.choice((1.0, 2.0, wide), (1, 700, 2))], -1)
+        c.add("nms of 700 iou %g size %g wide %g most %d" % (iou, size, wide, most), lambda p, q: o.non_max_suppression(
+            p, q, i64(most), f(iou), f(0.1)), b.astype(np.float32), distinct(c, 1, 2, 700))
     for old in (c.ov.opset1, c.ov.opset3, c.ov.opset4, c.ov.opset5):
         c.add("nms of %s" % old.__name__[-6:], lambda b, s: old.non_max_suppression(
             b, s, i64(5), f(0.5), f(0.2)), boxes(c, 1, 20), distinct(c, 1, 2, 20))

@@ -4,7 +4,6 @@
  * Boxes (b, n, 4 or 5), scores (b, c, n) -> rows (batch, class, box) and (batch, class, score) and
  * their number.  Rows that are left over are -1. */
 #include "kernel/cpu_boxes.h"
-#include "kernel/cpu_vec.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -28,12 +27,13 @@ struct nms_run {
 	atomic_bool failed;
 };
 
-/* A class of an image: kept boxes also as rows of numbers, `most` apart. */
+/* A class of an image. */
 struct nms_class {
 	const struct nms_run *r;
 	const float *boxes;
 	struct candidate *kept;
-	float *rows;
+	void *memory; /* of near */
+	struct boxes_near near;
 };
 
 static float overlap_upright(const float *a, const float *b)
@@ -157,13 +157,19 @@ static void push(struct candidate *h, int64_t n, struct candidate c)
 	h[i] = c;
 }
 
+/* Overlaps alone decide, of upright boxes. */
+static bool is_plain(const struct nms_run *r)
+{
+	return r->soft == 0 && !r->rotated;
+}
+
 /* Weaken c by the boxes that were kept since it was last looked at; false: it is dropped. */
 static bool survives(const struct nms_class *s, struct candidate *c, int64_t n)
 {
 	const struct nms_run *r = s->r;
 	const float *box = s->boxes + BOX * c->index;
-	if (r->soft == 0 && !r->rotated)
-		return !vec_overlaps_any(box, s->rows, r->most, n, 0, r->iou);
+	if (is_plain(r))
+		return !boxes_near_any(&s->near, box);
 	for (int64_t j = n - 1; j >= c->begin; j--) {
 		float iou = r->overlap(box, s->boxes + BOX * s->kept[j].index);
 		if (r->soft == 0) {
@@ -180,8 +186,8 @@ static bool survives(const struct nms_class *s, struct candidate *c, int64_t n)
 }
 
 /* Returns how many are kept. */
-static int64_t suppress_class(const struct nms_class *s, struct candidate *heap,
-			      const float *scores, int64_t batch, int64_t label)
+static int64_t suppress_class(struct nms_class *s, struct candidate *heap, const float *scores,
+			      int64_t batch, int64_t label)
 {
 	const struct nms_run *r = s->r;
 	int64_t n = 0, m = 0;
@@ -189,6 +195,8 @@ static int64_t suppress_class(const struct nms_class *s, struct candidate *heap,
 		if (scores[i] > r->score)
 			heap[n++] = (struct candidate){scores[i], (int32_t)i, (int32_t)label,
 						       (int32_t)batch, 0};
+	if (is_plain(r))
+		boxes_near_init(&s->near, s->memory, heap, n, s->boxes, BOX);
 	for (int64_t i = n / 2; i-- > 0;)
 		sift_down(heap, n, i);
 	while (n > 0 && m < r->most) {
@@ -202,8 +210,8 @@ static int64_t suppress_class(const struct nms_class *s, struct candidate *heap,
 			push(heap, n++, c);
 			continue;
 		}
-		for (int i = 0; i < BOX; i++)
-			s->rows[i * r->most + m] = s->boxes[BOX * c.index + i];
+		if (is_plain(r))
+			boxes_near_keep(&s->near, s->boxes + BOX * c.index);
 		s->kept[m++] = c;
 	}
 	return m;
@@ -214,9 +222,8 @@ static void nms_task(void *arg, int task, int thread)
 {
 	struct nms_run *r = arg;
 	int64_t batch = task / r->classes, label = task % r->classes;
-	size_t heap_bytes = (size_t)r->n_boxes * sizeof(struct candidate);
-	char *p = cpu_thread_scratch(r->k->ctx, thread,
-				     heap_bytes + (size_t)(BOX * r->most + 1) * sizeof(float));
+	size_t heap_bytes = ((size_t)r->n_boxes * sizeof(struct candidate) + 63) / 64 * 64;
+	char *p = cpu_thread_scratch(r->k->ctx, thread, heap_bytes + boxes_near_bytes(r->n_boxes));
 	if (!p) {
 		r->failed = true;
 		return;
@@ -224,7 +231,8 @@ static void nms_task(void *arg, int task, int thread)
 	struct nms_class s = {.r = r,
 			      .boxes = r->boxes + batch * r->n_boxes * BOX,
 			      .kept = r->kept + task * r->most,
-			      .rows = (float *)(void *)(p + heap_bytes)};
+			      .memory = p + heap_bytes,
+			      .near = {.threshold = r->iou}};
 	r->n_kept[task] = suppress_class(
 		&s, (struct candidate *)(void *)p,
 		(const float *)r->k->in[1].data + (int64_t)task * r->n_boxes, batch, label);
