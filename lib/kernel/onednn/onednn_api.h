@@ -42,7 +42,7 @@ struct onednn_primitive {
 	dnnl_primitive_t p;
 	dnnl_memory_desc_t src, weights, dst; /* as the primitive wants them */
 	size_t scratch;                       /* bytes */
-	bool gemm; /* windows are laid out, and multiplied as matrices */
+	bool gemm;                            /* windows are laid out, and multiplied as matrices */
 };
 /* The primitive of an operation descriptor, when the library has one that is not its plain reference.
  * attr may be NULL.  false: there is none; x->p stays NULL. */
