@@ -419,6 +419,9 @@ def indexed(c):
     for axis in (0, 1, -1):
         c.add("gather_elements %d" % axis, lambda x, i: o.gather_elements(x, i, axis), c.real(3, 4, 5), c.ints(3, 4, 5, hi=3))
     c.add("gather_nd", lambda x, i: o.gather_nd(x, i), c.real(3, 4, 5), c.ints(2, 2, hi=3))
+    for inner, kind in itertools.product(((), (2,), (4,), (3, 3)), (np.int32, np.int64)):
+        c.add("gather_nd %s %s" % (inner, kind.__name__), lambda x, i: o.gather_nd(x, i), c.real(300, *inner), c.ints(9000, 1, lo=-300, hi=300, dtype=kind))
+        c.add("gather_nd %s %s batch" % (inner, kind.__name__), lambda x, i: o.gather_nd(x, i, 1), c.real(3, 40, *inner), c.ints(3, 50, 1, hi=40, dtype=kind))
     c.add("gather_nd batch", lambda x, i: o.gather_nd(x, i, 1), c.real(3, 4, 5), c.ints(3, 2, 1, hi=4))
     rows = np.array([2, 0], np.int32)
     c.add("scatter_update", lambda x, u: o.scatter_update(x, c.const(rows), u, i64(0)), c.real(4, 5), c.real(2, 5))

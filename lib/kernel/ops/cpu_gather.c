@@ -183,28 +183,66 @@ int run_gather_elements(const struct kernel_call *k, struct err *e)
 	return 0;
 }
 
-int run_gather_nd(const struct kernel_call *k, struct err *e)
+struct gather_nd {
+	const struct tensor *x, *index;
+	char *to;
+	int64_t batch_dims, length; /* of x that indices do not select from; of an index tuple */
+	int64_t tuples, slices;     /* in a batch: of indices, of x */
+	size_t bytes;               /* of a slice */
+	int n_tasks;
+};
+
+/* Slices of one size, which the compiler knows. */
+static inline __attribute__((always_inline)) void copy_slices(const struct gather_nd *r,
+							      size_t bytes, int64_t lo, int64_t hi)
 {
-	const struct tensor *x = &k->in[0], *index = &k->in[1];
-	size_t size = cpu_elem_size(x->elem);
-	int64_t batch_dims = k->op->a.axis.batch_dims, length = index->dim[index->rank - 1];
-	int64_t batch = index_product(x->dim, 0, batch_dims),
-		tuples = index_product(index->dim, batch_dims, index->rank - 1);
-	int64_t inner = index_product(x->dim, batch_dims + length, x->rank);
-	int64_t slices = index_product(x->dim, batch_dims, batch_dims + length);
-	if (!size)
-		return no_size(x->elem, e);
-	size_t bytes = (size_t)inner * size;
-	for (int64_t t = 0; t < batch * tuples; t++) {
-		int64_t from = index_tuple(x, batch_dims, index, length, t);
-		char *dst = (char *)k->out[0].data + (size_t)t * bytes;
+	const char *x = r->x->data;
+	for (int64_t t = lo; t < hi; t++) {
+		int64_t from = r->length == 1 && r->index->elem == EL_I64
+				       ? index_fix(((const int64_t *)r->index->data)[t],
+						   r->x->dim[r->batch_dims])
+				       : index_tuple(r->x, r->batch_dims, r->index, r->length, t);
+		char *dst = r->to + (size_t)t * bytes;
 		if (from < 0)
 			memset(dst, 0, bytes);
 		else
-			memcpy(dst,
-			       (const char *)x->data + (size_t)(t / tuples * slices + from) * bytes,
-			       bytes);
+			memcpy(dst, x + (size_t)(t / r->tuples * r->slices + from) * bytes, bytes);
 	}
+}
+
+static void gather_nd_task(void *arg, int task, int thread)
+{
+	const struct gather_nd *r = arg;
+	int64_t lo, hi;
+	(void)thread;
+	cpu_range(index_product(r->index->dim, 0, r->index->rank - 1), r->n_tasks, task, &lo, &hi);
+	switch (r->bytes) {
+	case 4: copy_slices(r, 4, lo, hi); break;
+	case 8: copy_slices(r, 8, lo, hi); break;
+	case 16: copy_slices(r, 16, lo, hi); break;
+	default: copy_slices(r, r->bytes, lo, hi); break;
+	}
+}
+
+int run_gather_nd(const struct kernel_call *k, struct err *e)
+{
+	enum { TUPLE = 16 }; /* reading an index takes as long as so many bytes */
+	const struct tensor *x = &k->in[0], *index = &k->in[1];
+	struct gather_nd r = {.x = x,
+			      .index = index,
+			      .to = k->out[0].data,
+			      .batch_dims = k->op->a.axis.batch_dims,
+			      .length = index->dim[index->rank - 1]};
+	size_t size = cpu_elem_size(x->elem);
+	if (!size)
+		return no_size(x->elem, e);
+	r.tuples = index_product(index->dim, r.batch_dims, index->rank - 1);
+	r.slices = index_product(x->dim, r.batch_dims, r.batch_dims + r.length);
+	r.bytes = (size_t)index_product(x->dim, r.batch_dims + r.length, x->rank) * size;
+	int64_t n = index_product(index->dim, 0, index->rank - 1);
+	r.n_tasks = cpu_tasks(n * ((int64_t)r.bytes + TUPLE), GRAIN);
+	r.n_tasks = r.n_tasks > n ? (int)n : r.n_tasks;
+	cpu_parallel(k->ctx, r.n_tasks, gather_nd_task, &r);
 	return 0;
 }
 
