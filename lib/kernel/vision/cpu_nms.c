@@ -14,6 +14,8 @@ typedef float overlap_fn(const float *a, const float *b);
 /* Numbers of a box: corners in order and its area, or those of a rotated box. */
 enum { BOX = 5 };
 
+enum { SORTED = 8 }; /* one of so many candidates may be kept: they are sorted */
+
 struct nms_run {
 	const struct kernel_call *k;
 	const float *boxes; /* (images, n_boxes, BOX) */
@@ -185,6 +187,21 @@ static bool survives(const struct nms_class *s, struct candidate *c, int64_t n)
 	return true;
 }
 
+/* Where many are kept, nearly all are looked at: sorting them is faster than a heap. */
+static int64_t suppress_sorted(struct nms_class *s, struct candidate *c, int64_t n)
+{
+	int64_t m = 0;
+	boxes_sort(c, n);
+	for (int64_t i = 0; i < n && m < s->r->most; i++) {
+		const float *box = s->boxes + BOX * c[i].index;
+		if (boxes_near_any(&s->near, box))
+			continue;
+		boxes_near_keep(&s->near, box);
+		s->kept[m++] = c[i];
+	}
+	return m;
+}
+
 /* Returns how many are kept. */
 static int64_t suppress_class(struct nms_class *s, struct candidate *heap, const float *scores,
 			      int64_t batch, int64_t label)
@@ -197,6 +214,8 @@ static int64_t suppress_class(struct nms_class *s, struct candidate *heap, const
 						       (int32_t)batch, 0};
 	if (is_plain(r))
 		boxes_near_init(&s->near, s->memory, heap, n, s->boxes, BOX);
+	if (is_plain(r) && r->most > n / SORTED)
+		return suppress_sorted(s, heap, n);
 	for (int64_t i = n / 2; i-- > 0;)
 		sift_down(heap, n, i);
 	while (n > 0 && m < r->most) {
