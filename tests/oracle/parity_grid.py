@@ -326,6 +326,10 @@ def indices(c):
         c.add("topk one of ties %s %s" % (mode, sort), lambda x: o.gather_elements(x, o.topk(x, i64(c, 1), -1, mode, sort).output(1), -1),
               c.ints(3, 8, hi=3).astype(np.float32))
         c.add("topk i32 %s %s" % (mode, sort), lambda x: o.topk(x, i64(c, 3), -1, mode, sort), c.rng.permutation(24).reshape(3, 8).astype(np.int32))
+        for k in (1, 5):    # lines beside each other, 35 and 102 of them; of ties the first
+            c.add("topk beside %d %s %s" % (k, mode, sort), lambda x: o.topk(x, i64(c, k), 1, mode, sort), c.rng.permutation(420).reshape(2, 6, 5, 7).astype(np.float32))
+            c.add("topk beside stable %d %s %s" % (k, mode, sort), lambda x: c.ov.opset11.topk(x, i64(c, k), 0, mode, sort, stable=True),
+                  c.ints(9, 102, hi=4).astype(np.float32))
         c.add("topk all %s %s" % (mode, sort), lambda x: o.topk(x, i64(c, 8), -1, mode, sort), c.rng.permutation(24).reshape(3, 8).astype(np.float32))
     for right, kind, out in itertools.product((True, False), (np.float32, np.int32), ("i32", "i64")):
         c.add("bucketize %s %s %s" % (right, kind.__name__, out), lambda x: o.bucketize(x, c.const([-2, 0, 3, 3, 7], kind), out, right), c.ints(3, 7, lo=-4, hi=9).astype(kind))

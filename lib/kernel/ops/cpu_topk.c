@@ -8,6 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TOPK_LANES = 64, TOPK_FEW = 8 };
+
+#define LEVEL_FILE "kernel/ops/cpu_topk_loops.h"
+#include "kernel/cpu_levels.h"
+
 struct ranked {
 	double real;
 	int64_t integer, index;
@@ -186,12 +191,60 @@ static void rank_keys(const struct top_k_run *r, int64_t start, struct ranked *h
 		qsort(h, (size_t)most, sizeof *h, by_index);
 }
 
+/* Few of each line, and lines beside each other in memory. */
+static bool in_lanes(const struct top_k_run *r)
+{
+	enum elem e = r->indices->elem;
+	return r->x->elem == EL_F32 && r->to.length <= TOPK_FEW && r->to.length > 0 &&
+	       r->to.length <= r->from.length && r->from.length < INT32_MAX && r->from.step >= 16 &&
+	       r->from.step == r->to.step && (!r->indices->data || e == EL_I32 || e == EL_I64);
+}
+
+/* Ranks of lane l by index. */
+static void sort_lane(int32_t (*index)[TOPK_LANES], int l, int most)
+{
+	for (int i = 1; i < most; i++)
+		for (int j = i; j > 0 && index[j - 1][l] > index[j][l]; j--) {
+			int32_t t = index[j][l];
+			index[j][l] = index[j - 1][l];
+			index[j - 1][l] = t;
+		}
+}
+
+/* As many lines from line i on as are beside each other and before hi, by 16; how many. */
+static int rank_beside(const struct top_k_run *r, int64_t i, int64_t hi)
+{
+	int32_t index[TOPK_FEW][TOPK_LANES];
+	int64_t start = line_start(&r->from, i), dst = line_start(&r->to, i), step = r->from.step;
+	int64_t beside = step - i % step < hi - i ? step - i % step : hi - i;
+	int most = (int)r->to.length,
+	    lanes = beside < TOPK_LANES ? (int)beside / 16 * 16 : TOPK_LANES;
+	const float *x = (const float *)r->x->data + start;
+	float *values = r->values->data;
+	if (lanes == 0)
+		return 0;
+	LEVEL_CALL(rank_lanes, x, r->from.length, step, lanes, most, r->max, index);
+	for (int l = 0; l < lanes && r->by_index; l++)
+		sort_lane(index, l, most);
+	for (int j = 0; j < most; j++, dst += r->to.step)
+		for (int l = 0; l < lanes; l++) {
+			if (values)
+				values[dst + l] = x[index[j][l] * step + l];
+			if (r->indices->data && r->indices->elem == EL_I32)
+				((int32_t *)r->indices->data)[dst + l] = index[j][l];
+			else if (r->indices->data)
+				((int64_t *)r->indices->data)[dst + l] = index[j][l];
+		}
+	return lanes;
+}
+
 static void top_k_task(void *arg, int task, int thread)
 {
 	struct top_k_run *r = arg;
 	size_t size = cpu_elem_size(r->x->elem);
 	int64_t lo, hi, most = r->to.length;
 	bool bits = r->x->elem == EL_F32 && most <= r->from.length && r->from.length < UINT32_MAX;
+	bool lanes = in_lanes(r);
 	bool keys = bits && most >= MANY && r->from.length <= MANY_OF * most;
 	size_t room = keys ? 2 * (size_t)(r->from.length + 1) * sizeof(struct keyed32) : 0;
 	struct ranked *h =
@@ -200,8 +253,15 @@ static void top_k_task(void *arg, int task, int thread)
 		atomic_store(&r->no_memory, true);
 		return;
 	}
-	cpu_range(r->from.n, r->n_tasks, task, &lo, &hi);
-	for (int64_t i = lo; i < hi; i++) {
+	int64_t unit = lanes ? TOPK_LANES : 1;
+	cpu_range((r->from.n + unit - 1) / unit, r->n_tasks, task, &lo, &hi);
+	lo *= unit;
+	hi = hi * unit < r->from.n ? hi * unit : r->from.n;
+	for (int64_t i = lo, done; i < hi; i += done) {
+		done = lanes ? rank_beside(r, i, hi) : 0;
+		if (done > 0)
+			continue;
+		done = 1;
 		int64_t start = line_start(&r->from, i), dst = line_start(&r->to, i);
 		if (keys)
 			rank_keys(r, start, h, most, (struct keyed32 *)(void *)(h + most + 1));
