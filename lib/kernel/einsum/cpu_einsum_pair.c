@@ -1,7 +1,7 @@
 /* cpu_einsum_pair.c - two operands of Einsum become one: by element-wise products, sums of rows, or
  * a stack of matrix products (cpu_einsum_product.c). */
 #include "kernel/cpu_vec.h"
-#include "kernel/ops/cpu_einsum_pair.h"
+#include "kernel/einsum/cpu_einsum_pair.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* cpu_einsum.h - inside Einsum: operands by their labels, and what becomes of two of them. */
-#ifndef HSDAG_KERNEL_OPS_CPU_EINSUM_H
-#define HSDAG_KERNEL_OPS_CPU_EINSUM_H
+#ifndef HSDAG_KERNEL_EINSUM_CPU_EINSUM_H
+#define HSDAG_KERNEL_EINSUM_CPU_EINSUM_H
 
 #include "kernel/cpu_impl.h"
 #include "op/einsum.h"

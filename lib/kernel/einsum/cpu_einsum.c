@@ -3,7 +3,7 @@
  * What one input alone is summed over is summed first.  Then two operands at a time become one
  * (cpu_einsum_pair.c), in the order with the fewest operations; labels go as soon as nothing else
  * needs them. */
-#include "kernel/ops/cpu_einsum.h"
+#include "kernel/einsum/cpu_einsum.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* cpu_einsum_product.c - two operands of Einsum become one as a stack of matrix products: which labels are the
  * batch's, and constants that are packed once. */
-#include "kernel/ops/cpu_einsum_pair.h"
+#include "kernel/einsum/cpu_einsum_pair.h"
 
 /* The dims of a batch, one for labels beside each other with the same owners; -1: more than a tensor has. */
 static int batch_dims(const struct einsum_pair *p, const struct einsum_part *part, int64_t *dim)

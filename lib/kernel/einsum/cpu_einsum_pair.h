@@ -1,8 +1,8 @@
 /* cpu_einsum_pair.h - inside Einsum: two operands whose labels have roles in a product. */
-#ifndef HSDAG_KERNEL_OPS_CPU_EINSUM_PAIR_H
-#define HSDAG_KERNEL_OPS_CPU_EINSUM_PAIR_H
+#ifndef HSDAG_KERNEL_EINSUM_CPU_EINSUM_PAIR_H
+#define HSDAG_KERNEL_EINSUM_CPU_EINSUM_PAIR_H
 
-#include "kernel/ops/cpu_einsum.h"
+#include "kernel/einsum/cpu_einsum.h"
 
 /* What a label is to A (batch, m, k) B (batch, n, k) = C (batch, m, n). */
 enum einsum_role { ROLE_BATCH, ROLE_M, ROLE_N, ROLE_K, ROLES };
