@@ -48,7 +48,7 @@ needs_slurm() {
 		launch='srun -Q -n 1 -c 1'
 		setsid make -s -C "$ROOT" -f "$PWD/sweep.mak" "B=$PWD/r" -j4 "LAUNCH=$launch" table > first.log 2>&1 &
 		made() { find r/x -name 'f*' ! -name '*.*' 2> /dev/null | sort; }   # FILE itself: its .job comes a moment earlier
-		for _ in $(seq 100); do [ "$(made | wc -l)" -lt 4 ] || break; sleep 0.1; done
+		for _ in $(seq 600); do [ "$(made | wc -l)" -lt 4 ] || break; sleep 0.1; done   # a busy host starts a job in seconds
 		kill -TERM -- -$! || true
 		wait $! || true
 		scancel -u root
@@ -64,7 +64,7 @@ needs_slurm() {
 		sweep "LAUNCH=srun -Q -n 1 -w n1" timed
 		sweep -n "LAUNCH=srun -Q -n 1 -w n1" "B=$PWD/q" timed > told
 	SH
-	run -0 timeout 120 "$ROOT/tests/cluster/slurm" "$PWD/cluster" bash all
+	run -0 timeout 240 "$ROOT/tests/cluster/slurm" "$PWD/cluster" bash all
 	n=$(wc -l < before)
 	[ "$n" -ge 4 ]
 	[ "$n" -lt 12 ]
