@@ -121,8 +121,7 @@ static int cpu_open(struct device *d, struct err *e)
 	s->multiplies = s->precision == PRECISION_INT8 ||
 			(s->precision == PRECISION_BF16 && onednn_multiplies());
 	if (s->precision == PRECISION_BF16)
-		cpu_ctx_allow_bf16(s->ctx, onednn_multiplies() && onednn_speed() != ONEDNN_AMX,
-				   onednn_prepare);
+		cpu_ctx_allow_bf16(s->ctx, onednn_multiplies(), onednn_prepare);
 	if (s->precision != PRECISION_F32)
 		describe_precision(d, s->precision);
 	return 0;

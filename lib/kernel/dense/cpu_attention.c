@@ -91,8 +91,7 @@ static void weigh_rows(const float *s, int64_t rows, int64_t n, const float *sin
 			sum += vec_exp_sum(s + x, top, piece, w);
 			vec_to_bf16(piece, narrow + x, w);
 		}
-		if (n % 2)
-			narrow[n] = 0;
+		pairs_end_row(narrow, n);
 		by[y] = sum > 0 ? 1 / sum : 1;
 	}
 }

@@ -4,6 +4,7 @@
 #include "kernel/gemm/cpu_product.h"
 #include "kernel/gemm/cpu_qpack.h"
 #include "kernel/gemm/cpu_stack.h"
+#include "kernel/gemm/cpu_tiled.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -68,13 +69,16 @@ int prepare_matmul(const struct op *op, const struct tensor *in, const struct te
 		   struct cpu_ctx *c, struct cpu_prep **prep, struct err *e)
 {
 	const struct tensor *b = &in[1];
-	(void)out;
 	bool transpose = op->a.matmul.transpose_b;
 	if (!b->data || tensor_elements(b) == 0 ||
 	    (!b->quant && b->elem != EL_F32 && b->elem != EL_F16 && b->elem != EL_BF16))
 		return 0;
+	struct operand left = operand_of(&in[0], op->a.matmul.transpose_a, true);
+	struct operand right = operand_of(b, transpose, false);
+	bool tiled = tiled_fits(c, &left, &right) && out[0].elem == EL_F32;
 	bool few = (b->quant || b->elem == EL_BF16) && qpanels_fit(b, transpose);
-	struct cpu_pack *pack = few                 ? qpack_quant(b, transpose, c)
+	struct cpu_pack *pack = tiled               ? tiled_pack(&right, c)
+				: few               ? qpack_quant(b, transpose, c)
 				: rounds(op, in, c) ? qpack_rounded(b, transpose, c)
 						    : pack_plain(op, b, c);
 	if (!pack)
@@ -82,6 +86,7 @@ int prepare_matmul(const struct op *op, const struct tensor *in, const struct te
 	*prep = MEM_NEW(struct cpu_prep);
 	(*prep)->pack = pack;
 	(*prep)->owns = 1u << 1;
+	(*prep)->run = tiled ? tiled_run : NULL;
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "kernel/cpu_vec.h"
 #include "kernel/gemm/cpu_product.h"
 #include "kernel/gemm/cpu_stack.h"
+#include "kernel/gemm/cpu_tiled.h"
 #include "kernel/onednn/onednn_api.h"
 #include "kernel/onednn/onednn_layout.h"
 
@@ -203,8 +204,9 @@ int onednn_matmul_prepare(const struct op *op, const struct tensor *in, const st
 	struct operand a = operand_of(&in[0], turned, true);
 	struct operand b = operand_of(&in[1], op->a.matmul.transpose_b, false);
 	struct tensor batch;
-	if (!onednn_multiplies() || (!in[1].data && stack_fits(c, &a, &b)) ||
-	    !fits(&in[0], &in[1]) || out[0].elem != EL_F32 || tensor_elements(&out[0]) == 0 ||
+	if (!onednn_multiplies() || tiled_fits(c, &a, &b) ||
+	    (!in[1].data && stack_fits(c, &a, &b)) || !fits(&in[0], &in[1]) ||
+	    out[0].elem != EL_F32 || tensor_elements(&out[0]) == 0 ||
 	    !op_broadcast(&a.batch, &b.batch, &batch) || a.cols != b.rows || a.cols == 0)
 		return 0;
 	struct bf16_matmul *m = MEM_NEW(struct bf16_matmul);
