@@ -48,14 +48,14 @@ static void find_mask(const struct attention_run *r, int64_t i, int64_t y0, stru
 		  operand_batch(&r->batch, &r->mask_batch, i) * rows * cols + y0 * a->mask_row;
 }
 
-/* Add the mask to scores s (y1 - y0, len) of rows y0 .. y1 - 1: f32 added, boolean false is minus
+/* Add the mask to scores s (y1 - y0, len), ld apart, of rows y0 .. y1 - 1: f32 added, boolean false is minus
  * infinity. */
 static void add_mask(const struct attention_run *r, int64_t i, float *s, int64_t y0, int64_t y1,
-		     int64_t len)
+		     int64_t len, int64_t ld)
 {
 	struct attend a = {.mask = NULL};
 	find_mask(r, i, y0, &a);
-	for (int64_t y = 0; y < y1 - y0; y++, s += len) {
+	for (int64_t y = 0; y < y1 - y0; y++, s += ld) {
 		for (int64_t x = a.causal + y; a.causal && x < len; x++)
 			s[x] = -INFINITY;
 		struct attend one = a;
@@ -74,24 +74,17 @@ static void add_mask(const struct attention_run *r, int64_t i, float *s, int64_t
 	}
 }
 
-/* e^(s - greatest) of scores s (rows, n), rounded into rows of `narrow`; by[y]: one over the sum of row y, before
- * rounding.  sink: a score of each row (`step` apart) to which nothing belongs, or NULL. */
-static void weigh_rows(const float *s, int64_t rows, int64_t n, const float *sink, int64_t step,
-		       uint16_t *narrow, float *by)
+/* e^(s - greatest) of scores s (rows, n), ld apart, rounded into rows of `narrow`; by[y]: one over the sum of row y,
+ * before rounding.  sink: a score of each row (`step` apart) to which nothing belongs, or NULL. */
+static void weigh_rows(const float *s, int64_t rows, int64_t n, int64_t ld, const float *sink,
+		       int64_t step, uint16_t *narrow, float *by)
 {
-	enum { PIECE = 512 };
-	float piece[PIECE];
-	for (int64_t y = 0; y < rows; y++, s += n, narrow += pairs_row(n)) {
+	for (int64_t y = 0; y < rows; y++, s += ld) {
 		float top = vec_max(s, n), least = sink ? sink[y * step] : -INFINITY;
 		top = least > top ? least : top;
 		top = top == -INFINITY ? 0 : top; /* nothing to attend to: all are 0 */
 		float sum = least == -INFINITY ? 0 : expf(least - top);
-		for (int64_t x = 0; x < n; x += PIECE) {
-			int64_t w = n - x < PIECE ? n - x : PIECE;
-			sum += vec_exp_sum(s + x, top, piece, w);
-			vec_to_bf16(piece, narrow + x, w);
-		}
-		pairs_end_row(narrow, n);
+		sum += pairs_weights(narrow, y, s, n, top);
 		by[y] = sum > 0 ? 1 / sum : 1;
 	}
 }
@@ -112,10 +105,17 @@ struct attention_room {
 	int64_t scores, a, key, value;
 };
 
+/* Floats from one row of scores to the next: whole panels of keys, and an odd number of lines, as rows of any length meet
+ * all sets of the first-level cache. */
+static int64_t score_step(int64_t len)
+{
+	return (((len + PAIRS_N - 1) / PAIRS_N * PAIRS_N / 16) | 1) * 16;
+}
+
 static struct attention_room room_of(const struct attention_run *r)
 {
 	int64_t d = r->q.cols, len = r->key.rows, dv = r->v.cols, most = d > len ? d : len;
-	struct attention_room x = {r->rows * len, r->rows * pairs_row(most) / 2,
+	struct attention_room x = {r->rows * score_step(len), pairs_a_elements(r->rows, most) / 2,
 				   pairs_b_elements(d, len) / 2, pairs_b_elements(len, dv) / 2};
 	return (struct attention_room){(x.scores + 15) / 16 * 16, (x.a + 15) / 16 * 16,
 				       (x.key + 15) / 16 * 16, (x.value + 15) / 16 * 16};
@@ -158,9 +158,10 @@ static void attend_narrow(const struct attention_run *r, int64_t i, int64_t y0, 
 		pairs_pack_b(value, a.v, a.len, a.dv, false);
 	}
 	pairs_pack_a(narrow, a.q, a.rows, a.d, a.scale);
-	pairs_multiply(narrow, key, a.rows, a.len, a.d, s, a.len);
-	add_mask(r, i, s, y0, y1, a.len);
-	weigh_rows(s, a.rows, a.len, a.sink, a.sink_step, narrow, by);
+	int64_t ld = score_step(a.len);
+	pairs_multiply(narrow, key, a.rows, a.len, a.d, s, ld);
+	add_mask(r, i, s, y0, y1, a.len, ld);
+	weigh_rows(s, a.rows, a.len, ld, a.sink, a.sink_step, narrow, by);
 	pairs_multiply(narrow, value, a.rows, a.dv, a.len, a.y, a.dv);
 	for (int64_t y = 0; y < a.rows; y++)
 		vec_scale_shift(a.y + y * a.dv, by[y], 0, a.y + y * a.dv, a.dv);

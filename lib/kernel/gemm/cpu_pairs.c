@@ -6,16 +6,23 @@
 
 #include <string.h>
 
-int64_t pairs_row(int64_t k)
+enum { BLOCK = PAIRS_M * PAIRS_K };
+
+int64_t pairs_a_elements(int64_t m, int64_t k)
 {
-	/* An odd number of lines: rows of any length meet all sets of the first-level cache. */
-	return ((k + 31) / 32 | 1) * 32;
+	return (m + PAIRS_M - 1) / PAIRS_M * ((k + PAIRS_K - 1) / PAIRS_K) * BLOCK;
+}
+
+/* From the first element of row i on, further ones of the row BLOCK apart after each PAIRS_K. */
+static int64_t row_at(int64_t i, int64_t k)
+{
+	return i / PAIRS_M * ((k + PAIRS_K - 1) / PAIRS_K) * BLOCK + i % PAIRS_M * PAIRS_K;
 }
 
 /* Rows of a panel, zeros behind the k-th. */
 static int64_t depth(int64_t k)
 {
-	int64_t step = tiles_there() ? TILES_K : 2;
+	int64_t step = tiles_there() ? PAIRS_K : 2;
 	return (k + step - 1) / step * step;
 }
 
@@ -50,24 +57,56 @@ PAIRS_INLINE __m256i rounded(const float *x, __mmask16 m, __m512 by)
 	return (__m256i)_mm512_cvtneps_pbh(v);
 }
 
-/* n floats, and zeros up to `end` elements. */
-PAIRS static void round_row(const float *x, int64_t n, int64_t end, float by, void *y)
+/* n floats, times `by`, and zeros up to `end` elements: lines of PAIRS_K, `step` apart. */
+PAIRS_INLINE void round_lines(const float *x, int64_t n, int64_t end, float by, uint16_t *y,
+			      int64_t step)
 {
 	__m512 scale = _mm512_set1_ps(by);
-	for (int64_t i = 0; i < end; i += 16)
-		_mm256_mask_storeu_epi16((uint16_t *)y + i, first(end - i),
-					 rounded(x + i, first(n - i), scale));
+	for (int64_t i = 0; i < end; i += PAIRS_K, y += step) {
+		__m256i low = rounded(x + i, first(n - i), scale);
+		__m256i high = rounded(x + i + 16, first(n - i - 16), scale);
+		_mm256_mask_storeu_epi16(y, first(end - i), low);
+		_mm256_mask_storeu_epi16(y + 16, first(end - i - 16), high);
+	}
 }
 
-void pairs_pack_a(uint16_t *a, const float *x, int64_t m, int64_t k, float by)
+PAIRS void pairs_pack_a(uint16_t *a, const float *x, int64_t m, int64_t k, float by)
 {
+	int64_t end = (k + PAIRS_K - 1) / PAIRS_K * PAIRS_K;
 	for (int64_t i = 0; i < m; i++)
-		round_row(x + i * k, k, depth(k), by, a + i * pairs_row(k));
+		round_lines(x + i * k, k, end, by, a + row_at(i, k), BLOCK);
 }
 
-void pairs_end_row(uint16_t *row, int64_t k)
+/* e^(v - top) as 2^n times a polynomial for 2^f, |f| <= 1/2; what would be subnormal is 0, NaN stays. */
+PAIRS_INLINE __m512 weights(__m512 v, __m512 top)
 {
-	memset(row + k, 0, (size_t)(depth(k) - k) * sizeof *row);
+	const __m512 least = _mm512_set1_ps(-125.0f);
+	__m512 t = _mm512_mul_ps(_mm512_sub_ps(v, top), _mm512_set1_ps(1.44269504f));
+	__mmask16 there = _mm512_cmp_ps_mask(t, least, _CMP_NLT_UQ);
+	t = _mm512_max_ps(least, t);
+	__m512 n = _mm512_roundscale_ps(t, 0), f = _mm512_sub_ps(t, n);
+	__m512 p = _mm512_fmadd_ps(_mm512_set1_ps(0.05500893f), f, _mm512_set1_ps(0.242211f));
+	p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(0.69328293f));
+	p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(1.0f));
+	return _mm512_maskz_scalef_ps(there, p, n);
+}
+
+PAIRS float pairs_weights(uint16_t *a, int64_t i, const float *x, int64_t k, float top)
+{
+	const __m512 greatest = _mm512_set1_ps(top);
+	__m512 low_sum = _mm512_setzero_ps(), high_sum = low_sum;
+	uint16_t *y = a + row_at(i, k);
+	for (int64_t j = 0; j < k; j += PAIRS_K, y += BLOCK) {
+		__mmask16 m = first(k - j), n = first(k - j - 16);
+		__m512 low = weights(_mm512_maskz_loadu_ps(m, x + j), greatest);
+		__m512 high = weights(_mm512_maskz_loadu_ps(n, x + j + 16), greatest);
+		low = _mm512_maskz_mov_ps(m, low);
+		high = _mm512_maskz_mov_ps(n, high);
+		low_sum = _mm512_add_ps(low_sum, low);
+		high_sum = _mm512_add_ps(high_sum, high);
+		_mm512_storeu_si512(y, (__m512i)_mm512_cvtne2ps_pbh(high, low));
+	}
+	return _mm512_reduce_add_ps(_mm512_add_ps(low_sum, high_sum));
 }
 
 /* Two rows of w columns, side by side; NULL: a row of zeros. */
@@ -86,7 +125,7 @@ PAIRS static void join_rows(const float *x, const float *y, int64_t w, void *to)
 }
 
 /* A panel of w columns, rows of x (w,k): pairs are turned as if they were floats. */
-static void turn_panel(const float *x, int64_t k, int64_t w, float *to)
+PAIRS static void turn_panel(const float *x, int64_t k, int64_t w, float *to)
 {
 	float pair[PAIRS_N * TURN_PAIRS];
 	int64_t pairs = (k + 1) / 2;
@@ -95,8 +134,8 @@ static void turn_panel(const float *x, int64_t k, int64_t w, float *to)
 	for (int64_t p = 0; p < pairs; p += TURN_PAIRS) {
 		int64_t n = pairs - p < TURN_PAIRS ? pairs - p : TURN_PAIRS;
 		for (int64_t j = 0; j < w; j++)
-			round_row(x + j * k + 2 * p, 2 * (p + n) > k ? k - 2 * p : 2 * n, 2 * n, 1,
-				  pair + j * TURN_PAIRS);
+			round_lines(x + j * k + 2 * p, 2 * (p + n) > k ? k - 2 * p : 2 * n, 2 * n,
+				    1, (uint16_t *)(void *)(pair + j * TURN_PAIRS), PAIRS_K);
 		cpu_turn(pair, TURN_PAIRS, w, n, to + p * PAIRS_N, PAIRS_N);
 	}
 }
@@ -116,22 +155,26 @@ void pairs_pack_b(uint16_t *b, const float *x, int64_t k, int64_t n, bool turned
 
 /* ---- products ---- */
 
-/* m rows by w columns of C; A's rows `row` pairs apart. */
-PAIRS_INLINE void tile_of(const int m, const int32_t *a, int64_t row, const int32_t *b,
+/* m rows, which begin at elements `at` of A, by w columns of C. */
+PAIRS_INLINE void tile_of(const int m, const uint16_t *a, const int64_t *at, const int32_t *b,
 			  int64_t pairs, float *c, int64_t ldc, int64_t w)
 {
+	const int32_t *row[12];
 	__m512 sum[12][2];
-	for (int i = 0; i < m; i++)
+	for (int i = 0; i < m; i++) {
+		row[i] = (const int32_t *)(const void *)(a + at[i]);
 		sum[i][0] = sum[i][1] = _mm512_setzero_ps();
-	for (int64_t p = 0; p < pairs; p++, b += PAIRS_N) {
+	}
+	for (int64_t p = 0, j = 0; p < pairs; p++, b += PAIRS_N) {
 		__m512bh b0 = (__m512bh)_mm512_loadu_si512(b);
 		__m512bh b1 = (__m512bh)_mm512_loadu_si512(b + 16);
 #pragma GCC unroll 12
 		for (int i = 0; i < m; i++) {
-			__m512bh x = (__m512bh)_mm512_set1_epi32(a[i * row + p]);
+			__m512bh x = (__m512bh)_mm512_set1_epi32(row[i][j]);
 			sum[i][0] = _mm512_dpbf16_ps(sum[i][0], x, b0);
 			sum[i][1] = _mm512_dpbf16_ps(sum[i][1], x, b1);
 		}
+		j += p % (PAIRS_K / 2) == PAIRS_K / 2 - 1 ? BLOCK / 2 - PAIRS_K / 2 + 1 : 1;
 	}
 	for (int i = 0; i < m; i++) {
 		_mm512_mask_storeu_ps(c + i * ldc, first(w), sum[i][0]);
@@ -139,25 +182,36 @@ PAIRS_INLINE void tile_of(const int m, const int32_t *a, int64_t row, const int3
 	}
 }
 
-PAIRS void pairs_multiply(const uint16_t *a, const uint16_t *b, int64_t m, int64_t n, int64_t k,
-			  float *c, int64_t ldc)
+PAIRS static void multiply_by_vectors(const uint16_t *a, const uint16_t *b, int64_t m, int64_t n,
+				      int64_t k, float *c, int64_t ldc)
 {
-	if (tiles_there()) {
-		tiles_multiply(a, pairs_row(k), b, m, n, depth(k), c, ldc);
-		return;
-	}
-	int64_t pairs = (k + 1) / 2, row = pairs_row(k) / 2;
-	const int32_t *x = (const int32_t *)(const void *)a;
+	int64_t pairs = (k + 1) / 2;
 	const int32_t *y = (const int32_t *)(const void *)b;
 	for (int64_t j = 0; j < n; j += PAIRS_N, y += pairs * PAIRS_N) {
-		int64_t i = 0, w = n - j < PAIRS_N ? n - j : PAIRS_N;
-		for (; i + 12 <= m; i += 12)
-			tile_of(12, x + i * row, row, y, pairs, c + i * ldc + j, ldc, w);
-		for (; i + 4 <= m; i += 4)
-			tile_of(4, x + i * row, row, y, pairs, c + i * ldc + j, ldc, w);
-		for (; i < m; i++)
-			tile_of(1, x + i * row, row, y, pairs, c + i * ldc + j, ldc, w);
+		int64_t w = n - j < PAIRS_N ? n - j : PAIRS_N;
+		for (int64_t i = 0, step; i < m; i += step) {
+			int64_t at[12];
+			step = m - i >= 12 ? 12 : m - i >= 4 ? 4 : 1;
+			for (int r = 0; r < step; r++)
+				at[r] = row_at(i + r, k);
+			float *to = c + i * ldc + j;
+			if (step == 12)
+				tile_of(12, a, at, y, pairs, to, ldc, w);
+			else if (step == 4)
+				tile_of(4, a, at, y, pairs, to, ldc, w);
+			else
+				tile_of(1, a, at, y, pairs, to, ldc, w);
+		}
 	}
+}
+
+void pairs_multiply(const uint16_t *a, const uint16_t *b, int64_t m, int64_t n, int64_t k, float *c,
+		    int64_t ldc)
+{
+	if (tiles_there())
+		tiles_multiply(a, b, m, n, depth(k), c, ldc);
+	else
+		multiply_by_vectors(a, b, m, n, k, c, ldc);
 }
 
 #else
@@ -172,9 +226,10 @@ void pairs_pack_a(uint16_t *a, const float *x, int64_t m, int64_t k, float by)
 	(void)a, (void)x, (void)m, (void)k, (void)by;
 }
 
-void pairs_end_row(uint16_t *row, int64_t k)
+float pairs_weights(uint16_t *a, int64_t i, const float *x, int64_t k, float top)
 {
-	(void)row, (void)k;
+	(void)a, (void)i, (void)x, (void)k, (void)top;
+	return 0;
 }
 
 void pairs_pack_b(uint16_t *b, const float *x, int64_t k, int64_t n, bool turned)

@@ -35,7 +35,7 @@ static void stack_task(void *arg, int task, int thread)
 	struct stack *s = arg;
 	const struct operand *a = s->a, *b = s->b;
 	int64_t m = a->rows, n = b->cols, k = a->cols, lo, hi, packed = -1;
-	int64_t a_elements = (m * pairs_row(k) + 31) / 32 * 32;
+	int64_t a_elements = pairs_a_elements(m, k);
 	uint16_t *x = cpu_thread_scratch(s->k->ctx, thread,
 					 (size_t)(a_elements + pairs_b_elements(k, n)) * sizeof *x);
 	if (!x) {

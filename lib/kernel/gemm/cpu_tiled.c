@@ -50,7 +50,7 @@ struct cpu_pack *tiled_pack(const struct operand *b, struct cpu_ctx *c)
 		job.x = wide;
 	}
 	uint64_t layout[6] = {OP_MATMUL,         b->col != 1,       b->t->elem,
-			      (uint64_t)b->rows, (uint64_t)b->cols, TILES_K};
+			      (uint64_t)b->rows, (uint64_t)b->cols, PAIRS_K};
 	layout[0] |= (uint64_t)1 << 32; /* not a pack of cpu_matmul.c */
 	struct cpu_pack *p = cpu_pack_get(
 		c->packs, b->t->data, layout,
@@ -99,7 +99,7 @@ static void tiled_task(void *arg, int task, int thread)
 	row *= ROWS;
 	int64_t m = (row_end * ROWS < r->m ? row_end * ROWS : r->m) - row;
 	uint16_t *rows = cpu_thread_scratch(r->k->ctx, thread,
-					    (size_t)(m * pairs_row(r->depth)) * sizeof *rows);
+					    (size_t)pairs_a_elements(m, r->depth) * sizeof *rows);
 	if (!rows) {
 		r->failed = true;
 		return;
@@ -112,7 +112,7 @@ static void tiled_task(void *arg, int task, int thread)
 static void cut(struct tiled *r)
 {
 	int64_t blocks = (r->m + ROWS - 1) / ROWS, threads = r->k->ctx->n_threads;
-	int64_t most = A_BYTES / (2 * ROWS * pairs_row(r->depth));
+	int64_t most = A_BYTES / (2 * pairs_a_elements(ROWS, r->depth));
 	int64_t wanted = cpu_tasks(r->m * r->n * r->depth, GRAIN);
 	most = most < 1 ? 1 : most;
 	wanted = wanted < threads ? wanted : threads;
