@@ -59,8 +59,8 @@ static double *sums_of(const struct window *g, const float *x, const float *w, c
 }
 
 /* How far y is from these sums within limits, beside the root of their length. */
-static double worst_of(const struct window *g, const double *sum, const float *y, float lo,
-		       float hi)
+__attribute__((unused)) static double worst_of(const struct window *g, const double *sum,
+					       const float *y, float lo, float hi)
 {
 	double worst = 0;
 	for (int64_t i = 0; i < g->out_plane * g->groups * g->cout; i++) {
@@ -76,8 +76,9 @@ struct slice_room {
 	void *scratch;
 };
 
-static struct slice_room slice_room(const struct window *g, const struct window_slice *s,
-				    const float *x)
+__attribute__((unused)) static struct slice_room slice_room(const struct window *g,
+							    const struct window_slice *s,
+							    const float *x)
 {
 	int64_t cin = g->groups * g->cin;
 	struct slice_room r = {
@@ -87,7 +88,7 @@ static struct slice_room slice_room(const struct window *g, const struct window_
 	return r;
 }
 
-static void slice_room_release(struct slice_room *r)
+__attribute__((unused)) static void slice_room_release(struct slice_room *r)
 {
 	free(r->scratch);
 	mem_free(r->in);

@@ -102,6 +102,7 @@ void pixel_step_free(struct pixel_step *s)
 	onednn_conv_free(s->conv);
 	winograd_pixels_free(s->winograd);
 	indirect_free(s->indirect);
+	tiled_conv_free(s->tiled);
 	pixel_program_release(&s->program);
 	pixel_concat_release(&s->concat);
 	pixel_resize_release(&s->resize);
@@ -120,5 +121,7 @@ uint64_t pixel_step_bytes(const struct pixel_step *s)
 		return winograd_pixels_pack(s->winograd)->bytes;
 	if (s && s->indirect)
 		return indirect_pack(s->indirect)->bytes;
+	if (s && s->tiled)
+		return tiled_conv_pack(s->tiled)->bytes;
 	return s && s->conv ? onednn_conv_bytes(s->conv) : 0;
 }

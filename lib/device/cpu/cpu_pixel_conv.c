@@ -140,6 +140,23 @@ static int own_conv(struct pixel_step *s, const struct step_node *n, const float
 	return s->winograd || s->indirect ? 1 : cpu_no_memory(e);
 }
 
+/* In bf16 by matrix tiles, where they are.  As onednn_conv_new. */
+static int own_conv_bf16(struct pixel_step *s, const struct step_node *n, const float *bias,
+			 const struct epi_code *unary, struct err *e)
+{
+	struct tiled_conv_spec spec = {.g = s->g,
+				       .weights = n->in[1].tensor,
+				       .key = n->in[1].tensor->data,
+				       .bias = bias,
+				       .dst = s->direct ? EL_BF16 : EL_F32,
+				       .hswish = unary && unary->kind == OP_HSWISH};
+	if (!tiled_conv_does(s->ctx, &s->g) ||
+	    !limits_of(spec.hswish ? NULL : unary, &spec.lo, &spec.hi))
+		return 0;
+	s->tiled = tiled_conv_new(&spec, s->ctx);
+	return s->tiled ? 1 : cpu_no_memory(e);
+}
+
 static int plain_conv(struct pixel_step *s, const struct step_node *n, const float *bias,
 		      const struct epi_code *unary, struct err *e)
 {
@@ -156,7 +173,8 @@ static int plain_conv(struct pixel_step *s, const struct step_node *n, const flo
 		spec.unary = unary->kind;
 		spec.args = unary->args;
 	}
-	int rc = s->x.elem == EL_F32 ? own_conv(s, n, bias, unary, e) : 0;
+	int rc = s->x.elem == EL_F32 ? own_conv(s, n, bias, unary, e)
+				     : own_conv_bf16(s, n, bias, unary, e);
 	return rc ? rc : onednn_conv_new(&spec, s->ctx, &s->conv, e);
 }
 
@@ -164,6 +182,7 @@ int pixel_conv_slices(const struct pixel_step *s)
 {
 	return s->winograd   ? winograd_pixels_slices(s->winograd)
 	       : s->indirect ? indirect_slices(s->indirect)
+	       : s->tiled    ? tiled_conv_slices(s->tiled)
 			     : onednn_conv_slices(s->conv);
 }
 
@@ -171,6 +190,7 @@ struct window_slice pixel_conv_slice(const struct pixel_step *s, int i)
 {
 	return s->winograd   ? winograd_pixels_slice(s->winograd, i)
 	       : s->indirect ? indirect_slice(s->indirect, i)
+	       : s->tiled    ? tiled_conv_slice(s->tiled, i)
 			     : onednn_conv_slice(s->conv, i);
 }
 
@@ -181,6 +201,8 @@ int pixel_conv_run(struct pixel_step *s, int i, struct channel_part part, const 
 		winograd_pixels_run(s->winograd, i, part, x, y, scratch);
 	else if (s->indirect)
 		indirect_run(s->indirect, i, part, x, y, scratch);
+	else if (s->tiled)
+		tiled_conv_run(s->tiled, i, part, x, y, NULL, scratch);
 	else
 		return onednn_conv_run(s->conv, i, part, x, y, scratch, e);
 	return 0;
@@ -190,16 +212,19 @@ int pixel_conv_run(struct pixel_step *s, int i, struct channel_part part, const 
 static int choose_parts(const struct pixel_step *s)
 {
 	/* Inputs are made ready in the time of so many output channels. */
-	enum { READY_WINOGRAD = 12, READY_INDIRECT = 2 };
+	enum { READY_WINOGRAD = 12, READY_INDIRECT = 2, READY_TILED = 8 };
 	if (s->conv)
 		return onednn_conv_parts(s->conv);
 	const struct channel_parts c = {
 		.slices = s->g.batch * pixel_conv_slices(s),
 		.threads = s->ctx->n_threads,
 		.most = s->winograd ? winograd_pixels_parts(s->winograd)
+			: s->tiled  ? tiled_conv_parts(s->tiled)
 				    : indirect_parts(s->indirect),
-		.ready =
-			(double)(s->winograd ? READY_WINOGRAD : READY_INDIRECT) / (double)s->g.cout,
+		.ready = (double)(s->winograd ? READY_WINOGRAD
+				  : s->tiled  ? READY_TILED
+					      : READY_INDIRECT) /
+			 (double)s->g.cout,
 		.worth = 0.95,
 	};
 	return channel_parts_choose(&c);

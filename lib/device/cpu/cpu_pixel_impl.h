@@ -213,6 +213,8 @@ bool pixel_program_add(const struct pixel_program *p, const struct pixel_memory 
 		       const struct pixel_memory value[2], int64_t first, int64_t n);
 /* Is p, whose operands are classified, a line? */
 void pixel_line_init(struct pixel_program *p);
+/* Does a program add one whole tensor to value 0, and then limit it, and nothing else?  Then that operand; otherwise -1. */
+int pixel_line_adds(const struct pixel_program *p, float *lo, float *hi);
 /* As pixel_program_run, if p is a line over tensors of f32 or bf16 in pixels, but of any number of pixels and with the room
  * of pixel_line_floats; else false.  value: value 0 before and after from pixel `first` on, or NULL. */
 bool pixel_line_run(const struct pixel_program *p, const struct pixel_memory *memory,

@@ -147,6 +147,20 @@ void pixel_line_init(struct pixel_program *p)
 	}
 }
 
+int pixel_line_adds(const struct pixel_program *p, float *lo, float *hi)
+{
+	const struct pixel_line *l = &p->line;
+	const struct line_pass *s = &l->pass[0];
+	int other = l->x == LINE_VALUE ? s->a : l->x;
+	if (l->n != 1 || l->y != LINE_VALUE || (l->x != LINE_VALUE && s->a != LINE_VALUE) ||
+	    other < 0 || p->kind[other] != PIXEL_READ || s->m != LINE_NONE ||
+	    s->also != LINE_NONE || s->x_sign != 1 || s->a_sign != 1 || s->slope != 1)
+		return -1;
+	*lo = s->lo;
+	*hi = s->hi;
+	return other;
+}
+
 /* ---- running ---- */
 
 /* A tensor that is walked through, NULL: there is none. */

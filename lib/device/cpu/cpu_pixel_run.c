@@ -37,6 +37,8 @@ struct pixel_run {
 	struct pixel_memory memory[EPI_OPERANDS];
 	struct mem_form y; /* of output 0 */
 	int n_tasks;
+	bool adds; /* fused_sum */
+	struct tiled_conv_sum sum;
 	struct err err;
 	atomic_flag failed;
 };
@@ -131,6 +133,19 @@ static void slice_output(const struct pixel_run *r, int64_t image, const struct 
 				 s->shape.pixels);
 }
 
+/* Does a convolution by tiles add what its program does, and nothing else, as it writes?  Then what, of all images. */
+static bool fused_sum(const struct pixel_run *r, struct tiled_conv_sum *sum)
+{
+	const struct pixel_step *s = r->s;
+	int o = s->tiled && s->has_program && !s->direct
+			? pixel_line_adds(&s->program, &sum->lo, &sum->hi)
+			: -1;
+	if (o < 0 || !same_grid(&r->y, &s->x) || !same_grid(&r->memory[o].form, &s->x))
+		return false;
+	sum->add = r->memory[o].data;
+	return true;
+}
+
 static struct mem_form sums_form(const struct pixel_step *s)
 {
 	return s->direct ? s->codes : pixels_form(EL_F32);
@@ -140,6 +155,8 @@ static struct mem_form sums_form(const struct pixel_step *s)
 static bool writes_there(const struct pixel_run *r)
 {
 	const struct mem_form sums = sums_form(r->s);
+	if (r->adds)
+		return true;
 	return same_grid(&r->y, &sums) && (!r->s->direct || !r->s->has_program);
 }
 
@@ -158,7 +175,19 @@ static char *slice_sums(const struct pixel_run *r, int64_t image, const struct w
 {
 	const struct pixel_step *s = r->s;
 	return (char *)r->out[0]->p + (image * s->shape.pixels + sl->at) * s->shape.channels *
-					      form_size(sums_form(s).elem);
+					      form_size(r->adds ? r->y.elem : sums_form(s).elem);
+}
+
+static int convolve(struct pixel_run *r, int64_t image, int i, struct channel_part part,
+		    const void *x, void *y, void *scratch, struct err *e)
+{
+	struct pixel_step *s = r->s;
+	if (!r->adds)
+		return pixel_conv_run(s, i, part, x, y, scratch, e);
+	struct tiled_conv_sum sum = r->sum;
+	sum.add += (image * s->shape.pixels + pixel_conv_slice(s, i).at) * s->shape.channels;
+	tiled_conv_run(s->tiled, i, part, x, y, &sum, scratch);
+	return 0;
 }
 
 static int conv_slice(struct pixel_run *r, int64_t image, int i, int thread, struct err *e)
@@ -178,9 +207,9 @@ static int conv_slice(struct pixel_run *r, int64_t image, int i, int thread, str
 	float *room = (float *)(void *)(x + x_bytes + y_bytes);
 	const void *from = slice_input(r, image, &sl, x, room);
 	const struct channel_part all = {0, 1};
-	if (pixel_conv_run(r->s, i, all, from, y, (char *)room + room_bytes, e) < 0)
+	if (convolve(r, image, i, all, from, y, (char *)room + room_bytes, e) < 0)
 		return -1;
-	if (!there || s->has_program)
+	if (!there || (s->has_program && !r->adds))
 		slice_output(r, image, &sl, y, room);
 	return 0;
 }
@@ -194,8 +223,8 @@ static int conv_part(struct pixel_run *r, int64_t image, int i, struct channel_p
 	void *scratch = cpu_thread_scratch(s->ctx, thread, sl.scratch + 64);
 	if (!scratch)
 		return cpu_no_memory(e);
-	return pixel_conv_run(r->s, i, part, slice_input(r, image, &sl, NULL, NULL),
-			      slice_sums(r, image, &sl), scratch, e);
+	return convolve(r, image, i, part, slice_input(r, image, &sl, NULL, NULL),
+			slice_sums(r, image, &sl), scratch, e);
 }
 
 /* Pixels first .. first + n - 1 of x (up0 * up1 * up2 * channels) go where they belong, runs of a row at a time. */
@@ -293,7 +322,7 @@ static void run_slices(struct pixel_run *r)
 		return;
 	}
 	cpu_parallel(s->ctx, slices * s->parts, part_task, r);
-	if (s->has_program)
+	if (s->has_program && !r->adds)
 		cpu_parallel(s->ctx, slices, output_task, r);
 }
 
@@ -335,6 +364,7 @@ int pixel_step_run(struct pixel_step *s, struct devmem *const *in, struct devmem
 				    : form_of_output(s, 0, out[0]);
 	find_memory(&r);
 	if (s->kind == PIXEL_CONV) {
+		r.adds = fused_sum(&r, &r.sum);
 		run_slices(&r);
 	} else if (s->kind == PIXEL_DECONV) {
 		cpu_parallel(s->ctx, (int)s->g.batch * pixel_conv_slices(s), deconv_task, &r);

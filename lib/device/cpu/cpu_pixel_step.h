@@ -5,6 +5,7 @@
 
 #include "device/cpu/cpu_pixel_impl.h"
 #include "kernel/conv/cpu_indirect.h"
+#include "kernel/tiles/cpu_tiled_conv.h"
 #include "kernel/conv/cpu_winograd_pixels.h"
 #include "kernel/onednn/onednn_conv.h"
 
@@ -29,9 +30,10 @@ struct pixel_step {
 	struct window g;          /* of a convolution */
 	uint32_t x_in;            /* the input with the data */
 	struct mem_form x;        /* its grid */
-	struct onednn_conv *conv; /* one of these three */
+	struct onednn_conv *conv; /* one of these four */
 	struct winograd_pixels *winograd;
 	struct indirect *indirect;
+	struct tiled_conv *tiled;
 	int parts;     /* of each of the convolution's slices, for threads that had none */
 	int64_t up[3]; /* PIXEL_DECONV: pixels that one becomes */
 	bool direct;   /* the convolution writes codes of this form */

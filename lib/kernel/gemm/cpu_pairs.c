@@ -2,11 +2,15 @@
 #include "kernel/gemm/cpu_pairs.h"
 #include "kernel/cpu_level.h"
 #include "kernel/cpu_turn.h"
-#include "kernel/gemm/cpu_tiles.h"
+#include "kernel/tiles/cpu_tiles.h"
 
 #include <string.h>
 
 enum { BLOCK = PAIRS_M * PAIRS_K };
+
+_Static_assert((int)PAIRS_M == (int)TILES_M && (int)PAIRS_N == 2 * (int)TILES_N &&
+		       (int)PAIRS_K == (int)TILES_MOST,
+	       "a block is a tile, a panel two");
 
 int64_t pairs_a_elements(int64_t m, int64_t k)
 {

@@ -2,17 +2,20 @@
  * while they meet all panels, or with few rows pieces of columns. */
 #include "kernel/gemm/cpu_tiled.h"
 #include "kernel/cpu_epilogue.h"
+#include "kernel/cpu_vec.h"
 #include "kernel/gemm/cpu_pairs.h"
-#include "kernel/gemm/cpu_tiles.h"
+#include "kernel/tiles/cpu_tile_panel.h"
 
+#include <math.h>
 #include <stdatomic.h>
+#include <string.h>
 
 enum {
 	GRAIN = 1 << 18,   /* multiply-adds of a task */
 	A_BYTES = 1 << 20, /* of a piece's rows, packed */
 	ROWS = 32,         /* that tiles take at once: pieces are multiples */
 	PANELS = 8,        /* multiplied before the epilogue runs over their columns */
-	FEW_ROWS = GEMM_M  /* with which reading the weights is what takes the time */
+	FEW_ROWS = 1       /* with which reading the weights is what takes the time */
 };
 
 bool tiled_fits(const struct cpu_ctx *c, const struct operand *a, const struct operand *b)
@@ -27,20 +30,50 @@ bool tiled_fits(const struct cpu_ctx *c, const struct operand *a, const struct o
 
 /* ---- weights ---- */
 
+static int64_t steps_of(int64_t k)
+{
+	return (k + PAIRS_K - 1) / PAIRS_K;
+}
+
+static int64_t panels_of(int64_t n)
+{
+	return (n + PANEL_COLUMNS - 1) / PANEL_COLUMNS;
+}
+
+static int64_t panel_elements(int64_t k)
+{
+	return steps_of(k) * PAIRS_K * PANEL_COLUMNS;
+}
+
+/* Elements (i, j) at x[i * row + j * col]. */
 struct pack_job {
-	const struct operand *b;
 	const float *x;
+	int64_t k, n, row, col;
 };
 
+/* (panels, steps, 2, PAIRS_K / 2, TILES_N, 2) */
 static void fill_pack(void *arg, void *data)
 {
 	const struct pack_job *job = arg;
-	pairs_pack_b(data, job->x, job->b->rows, job->b->cols, job->b->col != 1);
+	uint16_t *to = data, pair[2 * TILES_N];
+	float x[2 * TILES_N];
+	for (int64_t j = 0; j < panels_of(job->n) * PANEL_COLUMNS; j += PANEL_COLUMNS)
+		for (int64_t i = 0; i < steps_of(job->k) * PAIRS_K; i += PAIRS_K)
+			for (int64_t t = 0; t < 2 * PAIRS_K; t += 2, to += 2 * TILES_N) {
+				int64_t row = i + t % PAIRS_K, col = j + t / PAIRS_K * TILES_N;
+				for (int64_t e = 0; e < 2 * TILES_N; e++) {
+					int64_t r = row + e % 2, c = col + e / 2;
+					bool there = r < job->k && c < job->n;
+					x[e] = there ? job->x[r * job->row + c * job->col] : 0;
+				}
+				vec_to_bf16(x, pair, 2 * TILES_N);
+				memcpy(to, pair, sizeof pair);
+			}
 }
 
 struct cpu_pack *tiled_pack(const struct operand *b, struct cpu_ctx *c)
 {
-	struct pack_job job = {b, b->t->data};
+	struct pack_job job = {b->t->data, b->rows, b->cols, b->row, b->col};
 	float *wide = NULL;
 	if (b->t->elem != EL_F32) {
 		wide = mem_try((size_t)(b->rows * b->cols) * sizeof *wide);
@@ -52,9 +85,9 @@ struct cpu_pack *tiled_pack(const struct operand *b, struct cpu_ctx *c)
 	uint64_t layout[6] = {OP_MATMUL,         b->col != 1,       b->t->elem,
 			      (uint64_t)b->rows, (uint64_t)b->cols, PAIRS_K};
 	layout[0] |= (uint64_t)1 << 32; /* not a pack of cpu_matmul.c */
-	struct cpu_pack *p = cpu_pack_get(
-		c->packs, b->t->data, layout,
-		(uint64_t)pairs_b_elements(b->rows, b->cols) * sizeof(uint16_t), fill_pack, &job);
+	uint64_t bytes =
+		(uint64_t)(panels_of(b->cols) * panel_elements(b->rows)) * sizeof(uint16_t);
+	struct cpu_pack *p = cpu_pack_get(c->packs, b->t->data, layout, bytes, fill_pack, &job);
 	mem_free(wide);
 	return p;
 }
@@ -70,42 +103,94 @@ struct tiled {
 	atomic_bool failed;
 };
 
-static int64_t panels_of(int64_t n)
+/* Some rows of C, from packed rows of A. */
+struct piece {
+	const struct tiled *r;
+	const uint16_t *rows;
+	int64_t first, m, panel;
+	const int64_t *at, *tile; /* where steps of a row, and tiles of rows, begin */
+};
+
+static void finish_rows(const void *arg, int64_t i, const float *sums)
 {
-	return (n + PAIRS_N - 1) / PAIRS_N;
+	static const float zeros[PANEL_COLUMNS];
+	static const struct tiles_post none = {-INFINITY, INFINITY, false};
+	const struct piece *p = arg;
+	int64_t n = p->r->n, col = p->panel * PANEL_COLUMNS, left = p->m - i * TILES_M;
+	float *c = (float *)p->r->k->out[0].data + (p->first + i * TILES_M) * n + col;
+	const struct tiles_to to = {.y = c, .ld = n};
+	tiles_finish(&none, sums, (int)(left < TILES_M ? left : TILES_M),
+		     n - col < PANEL_COLUMNS ? n - col : PANEL_COLUMNS, zeros, &to);
 }
 
-/* C's rows first .. first + m - 1 of panels lo .. hi - 1, from packed rows. */
-static void multiply(const struct tiled *r, const uint16_t *rows, int64_t first, int64_t m,
-		     int64_t lo, int64_t hi)
+static void multiply_panel(const struct piece *p, float *sums)
 {
-	int64_t panel = pairs_b_elements(r->depth, PAIRS_N);
-	for (int64_t p = lo; p < hi; p += PANELS) {
-		int64_t col = p * PAIRS_N, end = (p + PANELS < hi ? p + PANELS : hi) * PAIRS_N;
-		int64_t w = (end < r->n ? end : r->n) - col;
-		float *c = (float *)r->k->out[0].data + first * r->n + col;
-		pairs_multiply(rows, r->b + p * panel, m, w, r->depth, c, r->n);
+	const struct tiled *r = p->r;
+	const struct tile_panel t = {.a = p->rows,
+				     .n_tiles = (p->m + TILES_M - 1) / TILES_M,
+				     .tile = p->tile,
+				     .a_step = PAIRS_K,
+				     .at = p->at,
+				     .steps = steps_of(r->depth),
+				     .step = PAIRS_K,
+				     .b = r->b + p->panel * panel_elements(r->depth),
+				     .columns = r->n - p->panel * PANEL_COLUMNS > TILES_N ? 2 : 1,
+				     .sums = sums,
+				     .last = true,
+				     .finish = finish_rows,
+				     .arg = p};
+	int64_t pairs = (t.n_tiles + 1) / 2;
+	for (int64_t i = 0; i < pairs; i += PANEL_PAIRS)
+		tile_panel_run(&t, i, i + PANEL_PAIRS < pairs ? i + PANEL_PAIRS : pairs);
+}
+
+/* Panels lo .. hi - 1 of a piece. */
+static void multiply(struct piece *p, int64_t lo, int64_t hi, float *sums)
+{
+	const struct tiled *r = p->r;
+	tiles_begin(p->m < TILES_M ? (int)p->m : TILES_M, PAIRS_K);
+	for (int64_t j = lo; j < hi; j += PANELS) {
+		int64_t last = j + PANELS < hi ? j + PANELS : hi, col = j * PANEL_COLUMNS;
+		int64_t w = (last * PANEL_COLUMNS < r->n ? last * PANEL_COLUMNS : r->n) - col;
+		for (p->panel = j; p->panel < last; p->panel++)
+			multiply_panel(p, sums);
 		if (r->k->post)
-			cpu_epilogue_tile(r->k->post, c, r->n, first, m, col, w);
+			cpu_epilogue_tile(r->k->post,
+					  (float *)r->k->out[0].data + p->first * r->n + col, r->n,
+					  p->first, p->m, col, w);
 	}
+	tiles_end();
 }
 
 static void tiled_task(void *arg, int task, int thread)
 {
 	struct tiled *r = arg;
-	int64_t row, row_end, lo, hi, blocks = (r->m + ROWS - 1) / ROWS;
-	cpu_range(blocks, r->row_parts, task / r->column_parts, &row, &row_end);
+	struct piece p = {.r = r};
+	int64_t end, lo, hi, blocks = (r->m + ROWS - 1) / ROWS, steps = steps_of(r->depth);
+	cpu_range(blocks, r->row_parts, task / r->column_parts, &p.first, &end);
 	cpu_range(panels_of(r->n), r->column_parts, task % r->column_parts, &lo, &hi);
-	row *= ROWS;
-	int64_t m = (row_end * ROWS < r->m ? row_end * ROWS : r->m) - row;
-	uint16_t *rows = cpu_thread_scratch(r->k->ctx, thread,
-					    (size_t)pairs_a_elements(m, r->depth) * sizeof *rows);
-	if (!rows) {
+	p.first *= ROWS;
+	p.m = (end * ROWS < r->m ? end * ROWS : r->m) - p.first;
+	size_t sums = (size_t)PANEL_PAIRS * PANEL_SUMS * sizeof(float);
+	size_t packed = (size_t)pairs_a_elements(p.m, r->depth) * sizeof(uint16_t);
+	int64_t tiles = (p.m + TILES_M - 1) / TILES_M;
+	char *room = cpu_thread_scratch(r->k->ctx, thread,
+					sums + packed + (size_t)(steps + tiles) * sizeof(int64_t));
+	if (!room) {
 		r->failed = true;
 		return;
 	}
-	pairs_pack_a(rows, r->a + row * r->depth, m, r->depth, 1);
-	multiply(r, rows, row, m, lo, hi);
+	uint16_t *rows = (uint16_t *)(void *)(room + sums);
+	int64_t *at = (int64_t *)(void *)(room + sums + packed);
+	for (int64_t i = 0; i < steps; i++)
+		at[i] = i * PAIRS_M * PAIRS_K;
+	for (int64_t i = 0; i < tiles; i++)
+		at[steps + i] = i * pairs_a_elements(TILES_M, r->depth);
+	pairs_pack_a(rows, r->a + p.first * r->depth, p.m, r->depth, 1);
+	p.rows = rows;
+	p.at = at;
+	p.tile = at + steps;
+	multiply(&p, lo, hi, (float *)(void *)room);
 }
 
 /* Pieces whose packed rows fit a cache, and work for all threads: rows first, then columns. */

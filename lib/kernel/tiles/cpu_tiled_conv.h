@@ -1,0 +1,48 @@
+/* cpu_tiled_conv.h - convolutions in bf16 of tensors with channels behind pixels by matrix tiles (gemm/cpu_tiles.h), in slices.
+ *
+ * Sixteen output pixels of a row, or fewer, are the rows of a tile: their input channels at one tap lie a constant step apart.
+ * Rows of the input are copied with their padding first, unless they have none.  Narrow groups meet side by side in one
+ * tile, with zeros where they do not belong to each other.
+ * Input (planes, rows, columns, groups * cin), bf16, output (planes, rows, columns, groups * cout), one image.  Slices are the
+ * tasks of threads.  Sums are f32. */
+#ifndef HSDAG_KERNEL_TILES_CPU_TILED_CONV_H
+#define HSDAG_KERNEL_TILES_CPU_TILED_CONV_H
+
+#include "kernel/cpu_impl.h"
+#include "kernel/cpu_window.h"
+
+struct tiled_conv;
+
+struct tiled_conv_spec {
+	struct window g; /* of which every image is one convolution */
+	const struct tensor
+		*weights;  /* (groups * cout, cin, taps): f32, f16 or bf16; read by the call */
+	const void *key;   /* of the pack: the address of the constant that they are made of */
+	const float *bias; /* (groups * cout); NULL: none */
+	enum elem dst;     /* EL_F32 or EL_BF16 */
+	float lo, hi;      /* the output's limits */
+	bool hswish;       /* x min(max(x + 3, 0), 6) / 6 comes behind it, and no limits */
+};
+/* Has the processor tiles, does the context multiply in bf16, and are there so many channels that tiles pay? */
+bool tiled_conv_does(const struct cpu_ctx *c, const struct window *g);
+/* NULL: no memory. */
+struct tiled_conv *tiled_conv_new(const struct tiled_conv_spec *s, struct cpu_ctx *c);
+void tiled_conv_free(struct tiled_conv *m); /* m may be NULL */
+const struct cpu_pack *tiled_conv_pack(const struct tiled_conv *m);
+
+int tiled_conv_slices(const struct tiled_conv *m);
+struct window_slice tiled_conv_slice(const struct tiled_conv *m, int i);
+/* What is added to the results, bf16 that lies as they do, and the limits behind it; then the results are bf16, whatever the
+ * specification says. */
+struct tiled_conv_sum {
+	const uint16_t *add; /* (n, groups * cout) */
+	float lo, hi;
+};
+/* x (n_in, groups * cin), y (n, groups * cout), of which the part's channels are written; scratch: 64-byte aligned.  sum: NULL:
+ * nothing is added. */
+void tiled_conv_run(const struct tiled_conv *m, int i, struct channel_part part, const void *x,
+		    void *y, const struct tiled_conv_sum *sum, void *scratch);
+/* How many parts there can be. */
+int tiled_conv_parts(const struct tiled_conv *m);
+
+#endif

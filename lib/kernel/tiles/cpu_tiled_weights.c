@@ -1,0 +1,186 @@
+/* cpu_tiled_weights.c - how groups, channels and taps become steps of tiles, and the weights in their order. */
+#include "kernel/tiles/cpu_tiled_impl.h"
+
+#include <string.h>
+
+enum {
+	MOST_ROOM = 8,   /* elements that pixels are lengthened by, for steps of equal length */
+	MIN_OUTPUTS = 8, /* channels, of groups that meet in a tile */
+	MIN_SHARE = 16   /* one in so many products of groups that meet is theirs */
+};
+
+/* ---- steps ---- */
+
+/* Steps of equal, even length for n elements, as few as there can be; false: none. */
+static bool cut_steps(int64_t n, int64_t *steps, int64_t *step)
+{
+	*steps = (n + TILES_MOST - 1) / TILES_MOST;
+	*step = n / *steps;
+	return n % *steps == 0 && *step % 2 == 0;
+}
+
+/* Of a convolution of groups. */
+static bool find_grouped(const struct window *g, struct tiled_shape *s)
+{
+	s->merge = g->cin < TILES_MOST ? TILES_MOST / g->cin : 1;
+	s->merge = s->merge < g->groups ? s->merge : g->groups;
+	s->merge -= s->merge > 1 && s->merge * g->cin % 2;
+	s->n_merged = (g->groups + s->merge - 1) / s->merge;
+	s->cin = s->merge * g->cin;
+	s->cout = s->merge * g->cout;
+	s->pixel = s->n_merged * s->cin;
+	s->segments = g->taps;
+	return s->merge <= MIN_SHARE && s->cout >= MIN_OUTPUTS &&
+	       cut_steps(s->cin, &s->steps, &s->step);
+}
+
+bool tiled_shape_find(const struct window *g, int64_t chunks, struct tiled_shape *s)
+{
+	*s = (struct tiled_shape){.merge = 1,
+				  .n_merged = 1,
+				  .chunks = chunks,
+				  .cin = g->cin / chunks,
+				  .cout = g->cout};
+	if (g->groups > 1)
+		return find_grouped(g, s);
+	s->joins = g->dilation[2] == 1 && g->kernel[2] > 1;
+	int64_t taps = s->joins ? g->kernel[2] : 1;
+	s->segments = g->taps / taps;
+	for (int64_t room = 0; room < MOST_ROOM; room++)
+		if (cut_steps(taps * (s->cin + room), &s->steps, &s->step)) {
+			s->pixel = s->cin + room;
+			return true;
+		}
+	return false;
+}
+
+int64_t tiled_panels(const struct tiled_conv *m)
+{
+	return (m->s.cout + PANEL_COLUMNS - 1) / PANEL_COLUMNS;
+}
+
+int64_t tiled_steps(const struct tiled_conv *m)
+{
+	return m->s.segments * m->s.steps;
+}
+
+int64_t tiled_panel_elements(const struct tiled_conv *m)
+{
+	return tiled_steps(m) * m->s.step * PANEL_COLUMNS;
+}
+
+/* ---- weights ---- */
+
+struct fill {
+	const struct tiled_conv *m;
+	const float *w;
+};
+
+static uint16_t rounded(float x)
+{
+	uint32_t u;
+	memcpy(&u, &x, sizeof u);
+	if ((u & 0x7fffffff) > 0x7f800000)
+		return (uint16_t)(u >> 16 | 0x40);
+	return (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
+}
+
+/* Element `at` of a segment: which tap and which input channel, of a chunk or of those that meet; -1: none. */
+static int64_t channel_at(const struct tiled_conv *m, int64_t segment, int64_t at, int64_t *tap)
+{
+	const struct tiled_shape *s = &m->s;
+	const struct window *g = &m->g;
+	int64_t q = s->joins ? segment * g->kernel[2] + at / s->pixel : segment;
+	int64_t c = s->joins ? at % s->pixel : at;
+	int64_t z = q / g->kernel[2] / g->kernel[1] + m->first[0],
+		y = q / g->kernel[2] % g->kernel[1] + m->first[1],
+		x = q % g->kernel[2] + m->first[2];
+	*tap = (z * m->all[1] + y) * m->all[2] + x;
+	return c < s->cin ? c : -1;
+}
+
+/* One row of a tile: the weights of TILES_N outputs from o on, of those that meet; 2 elements apart. */
+static void fill_row(const struct fill *f, int64_t merged, int64_t o, int64_t c, int64_t tap,
+		     uint16_t *to)
+{
+	const struct tiled_conv *m = f->m;
+	const struct window *g = &m->g;
+	int64_t in = c / g->cin, group = merged * m->s.merge + in;
+	int64_t first = in * g->cout, end = first + g->cout; /* of those that meet, it sees these */
+	int64_t taps = m->all[0] * m->all[1] * m->all[2];
+	if (group >= g->groups)
+		return;
+	const float *w = f->w + ((group * g->cout - first) * g->cin + c % g->cin) * taps + tap;
+	for (int64_t i = o < first ? first : o; i < o + TILES_N && i < end; i++)
+		to[2 * (i - o)] = rounded(w[i * g->cin * taps]);
+}
+
+/* Of the input channels from `channel` on. */
+static void fill_panel(const struct fill *f, int64_t channel, int64_t merged, int64_t panel,
+		       uint16_t *to)
+{
+	const struct tiled_shape *s = &f->m->s;
+	for (int64_t segment = 0; segment < s->segments; segment++)
+		for (int64_t step = 0; step < s->steps; step++)
+			for (int64_t tile = 0; tile < 2; tile++, to += s->step * TILES_N)
+				for (int64_t row = 0; row < s->step; row++) {
+					int64_t tap, c = channel_at(f->m, segment,
+								    step * s->step + row, &tap);
+					int64_t o = panel * PANEL_COLUMNS + tile * TILES_N;
+					if (c >= 0 && o < s->cout)
+						fill_row(f, merged, o, channel + c, tap,
+							 to + row / 2 * TILES_N * 2 + row % 2);
+				}
+}
+
+/* Panels of a chunk. */
+int64_t tiled_chunk_panels(const struct tiled_conv *m)
+{
+	return m->s.n_merged * tiled_panels(m);
+}
+
+int64_t tiled_pack_elements(const struct tiled_conv *m)
+{
+	return m->s.chunks * tiled_chunk_panels(m) * tiled_panel_elements(m);
+}
+
+static void fill_weights(void *arg, void *data)
+{
+	const struct fill *f = arg;
+	const struct tiled_conv *m = f->m;
+	int64_t n = tiled_panels(m), each = tiled_chunk_panels(m);
+	memset(data, 0, (size_t)tiled_pack_elements(m) * sizeof(uint16_t));
+	for (int64_t i = 0; i < m->s.chunks * each; i++)
+		fill_panel(f, i / each * m->s.cin * (m->g.groups == 1), i % each / n, i % n,
+			   (uint16_t *)data + i * tiled_panel_elements(m));
+}
+
+struct cpu_pack *tiled_pack_weights(const struct tiled_conv *m, const struct tiled_conv_spec *s,
+				    struct cpu_ctx *c)
+{
+	const struct window *g = &m->g;
+	int64_t n = tensor_elements(s->weights);
+	struct fill f = {m, s->weights->data};
+	float *wide = NULL;
+	if (s->weights->elem != EL_F32) {
+		wide = mem_try((size_t)n * sizeof *wide);
+		if (!wide)
+			return NULL;
+		cpu_convert(EL_F32, wide, s->weights->elem, s->weights->data, n);
+		f.w = wide;
+	}
+	uint64_t first =
+		(uint64_t)((m->first[0] * m->all[1] + m->first[1]) * m->all[2] + m->first[2]);
+	uint64_t layout[6] = {(uint64_t)OP_CONVOLUTION | (uint64_t)1 << 32 |
+				      (uint64_t)m->s.chunks << 33,
+			      first,
+			      (uint64_t)g->groups << 32 | (uint64_t)g->cout,
+			      (uint64_t)g->cin << 32 | (uint64_t)g->kernel[0],
+			      (uint64_t)g->kernel[1] << 32 | (uint64_t)g->kernel[2],
+			      (uint64_t)m->s.pixel << 1 | m->s.joins};
+	struct cpu_pack *p =
+		cpu_pack_get(c->packs, s->key, layout,
+			     (uint64_t)tiled_pack_elements(m) * sizeof(uint16_t), fill_weights, &f);
+	mem_free(wide);
+	return p;
+}

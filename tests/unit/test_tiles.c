@@ -1,0 +1,298 @@
+/* test_tiles.c - products of bf16 by matrix tiles and by vectors, against sums in double precision of the rounded operands:
+ * packed pairs, MatMul with constant weights, convolutions slice by slice.  Where the processor has no tiles those by
+ * vectors alone, and where it does not multiply bf16 nothing. */
+#include "base/pool.h"
+#include "kernel/cpu_epilogue.h"
+#include "kernel/gemm/cpu_pairs.h"
+#include "kernel/gemm/cpu_tiled.h"
+#include "kernel/tiles/cpu_tiled_conv.h"
+#include "kernel/tiles/cpu_tiles.h"
+#include "pixel_conv.h"
+#include "pixel_shapes.h"
+#include "tap.h"
+
+static const char *how(void)
+{
+	return tiles_there() ? "tiles" : "vectors";
+}
+
+/* n numbers that bf16 has. */
+static float *drawn_narrow(uint32_t stream, int64_t n, uint16_t *narrow)
+{
+	float *x = drawn(stream, n);
+	uint16_t *u = narrow ? narrow : MEM_NEWN(uint16_t, (size_t)n);
+	vec_to_bf16(x, u, n);
+	vec_from_bf16(u, x, n);
+	if (!narrow)
+		mem_free(u);
+	return x;
+}
+
+static void *room(size_t bytes)
+{
+	void *p = aligned_alloc(64, (bytes + 127) / 64 * 64);
+	memset(p, 0xff, bytes);
+	return p;
+}
+
+/* How far C (m,n), ldc apart, is from A (m,k) times B (k,n) or, turned, (n,k), beside the root of k. */
+static double product_error(const float *a, const float *b, bool turned, int64_t m, int64_t n,
+			    int64_t k, const float *c, int64_t ldc)
+{
+	double worst = 0;
+	for (int64_t i = 0; i < m; i++)
+		for (int64_t j = 0; j < n; j++) {
+			double sum = 0;
+			for (int64_t l = 0; l < k; l++)
+				sum += (double)a[i * k + l] *
+				       (double)(turned ? b[j * k + l] : b[l * n + j]);
+			double e = fabs(sum - (double)c[i * ldc + j]);
+			worst = e <= worst ? worst : e; /* NaN is worst */
+		}
+	return worst / sqrt((double)k);
+}
+
+static const int64_t sizes[][3] = {{1, 1, 1},     {5, 33, 7},   {16, 32, 32},
+				   {31, 100, 45}, {49, 49, 32}, {33, 17, 64},
+				   {12, 64, 197}, {70, 15, 3},  {96, 130, 800}};
+
+static void check_pairs(const int64_t *size, bool turned, int64_t ldc)
+{
+	int64_t m = size[0], n = size[1], k = size[2];
+	float *x = drawn_narrow(1, m * k, NULL), *y = drawn_narrow(2, k * n, NULL);
+	uint16_t *a = room((size_t)pairs_a_elements(m, k) * 2);
+	uint16_t *b = room((size_t)pairs_b_elements(k, n) * 2);
+	float *c = room((size_t)(m * ldc) * sizeof *c);
+	pairs_pack_a(a, x, m, k, 1);
+	pairs_pack_b(b, y, k, n, turned);
+	pairs_multiply(a, b, m, n, k, c, ldc);
+	double e = product_error(x, y, turned, m, n, k, c, ldc);
+	tap(e < 1e-6, "pairs %dx%dx%d%s, rows %d apart, %s: %.1e", (int)m, (int)n, (int)k,
+	    turned ? ", turned" : "", (int)ldc, how(), e);
+	free(a), free(b), free(c);
+	mem_free(x), mem_free(y);
+}
+
+/* Weights of attention times ones are their sum; each is within a rounding of e^x. */
+static void check_weights(int64_t k)
+{
+	float *x = drawn(3, k), *ones = MEM_NEWN(float, (size_t)k), c;
+	for (int64_t i = 0; i < k; i++) {
+		x[i] = 12 * x[i] - 12;
+		ones[i] = 1;
+	}
+	x[k / 2] = -INFINITY;
+	uint16_t *a = room((size_t)pairs_a_elements(1, k) * 2);
+	uint16_t *b = room((size_t)pairs_b_elements(k, 1) * 2);
+	double sum = 0;
+	for (int64_t i = 0; i < k; i++)
+		sum += exp((double)x[i]);
+	float got = pairs_weights(a, 0, x, k, 0);
+	pairs_pack_b(b, ones, k, 1, false);
+	pairs_multiply(a, b, 1, 1, k, &c, 1);
+	tap(fabs((double)got - sum) <= sum / 2048 && fabs((double)c - sum) <= sum / 128,
+	    "%d weights, %s: %.6g of %.6g, %.6g rounded", (int)k, how(), (double)got, sum,
+	    (double)c);
+	free(a), free(b);
+	mem_free(x), mem_free(ones);
+}
+
+struct world {
+	struct pool *pool;
+	struct cpu_packs *packs;
+	struct cpu_ctx *ctx;
+};
+
+static struct world world_new(int n_threads)
+{
+	struct world w = {.pool = pool_new(n_threads, NULL), .packs = cpu_packs_new()};
+	w.ctx = cpu_ctx_new(w.pool, w.packs);
+	cpu_ctx_allow_bf16(w.ctx, true, NULL);
+	return w;
+}
+
+static void world_free(struct world *w)
+{
+	cpu_ctx_free(w->ctx);
+	cpu_packs_free(w->packs);
+	pool_free(w->pool);
+}
+
+/* With an epilogue that halves. */
+static void check_matmul(const int64_t *size, bool turned, int n_threads)
+{
+	int64_t m = size[0], n = size[1], k = size[2];
+	struct world w = world_new(n_threads);
+	float *x = drawn_narrow(1, m * k, NULL), *y = drawn_narrow(2, k * n, NULL);
+	float *c = room((size_t)(m * n) * sizeof *c), half = 0.5f;
+	struct op op = {.kind = OP_MATMUL, .n_in = 2, .n_out = 1, .a.matmul.transpose_b = turned};
+	struct tensor in[2] = {{.elem = EL_F32, .rank = 2, .dim = {m, k}, .data = x},
+			       {.elem = EL_F32, .rank = 2, .dim = {n, k}, .data = y}};
+	struct tensor out = {.elem = EL_F32, .rank = 2, .dim = {m, n}, .data = c};
+	if (!turned) {
+		in[1].dim[0] = k;
+		in[1].dim[1] = n;
+	}
+	struct epilogue post = {.rows = m, .cols = n, .n_code = 1, .n_operands = 1};
+	post.operand[0] = (struct epi_operand){.data = &half, .div = 1, .mod = 1};
+	post.code[0] = (struct epi_code){
+		.kind = OP_MULTIPLY, .n_sources = 2, .source = {{false, 0}, {true, 0}}};
+	struct operand a = operand_of(&in[0], false, true), b = operand_of(&in[1], turned, false);
+	bool fits = tiled_fits(w.ctx, &a, &b);
+	struct cpu_prep prep = {.pack = fits ? tiled_pack(&b, w.ctx) : NULL};
+	struct kernel_call call = {
+		.op = &op, .prep = &prep, .in = in, .out = &out, .ctx = w.ctx, .post = &post};
+	struct err err = ERR_INIT;
+	bool ran = fits && tiled_run(&call, &err) == 0;
+	for (int64_t i = 0; i < m * n; i++)
+		c[i] *= 2;
+	double e = ran ? product_error(x, y, turned, m, n, k, c, n) : 1;
+	tap(m == 1 ? !fits : ran && e < 1e-6, "MatMul %dx%dx%d%s, %d threads: %.1e", (int)m, (int)n,
+	    (int)k, turned ? ", turned" : "", n_threads, e);
+	cpu_pack_drop(prep.pack);
+	free(c);
+	mem_free(x), mem_free(y);
+	world_free(&w);
+}
+
+/* ---- convolutions ---- */
+
+struct conv {
+	const struct tiled_conv *m;
+	const struct window *g;
+	const uint16_t *x, *add;
+	enum elem to;
+	float lo, hi;
+};
+
+/* Each slice has nothing but its own pixels, and writes all of them once, in parts of the channels. */
+static bool convolve(const struct conv *c, int parts, void *y)
+{
+	int64_t next = 0, n = c->g->groups * c->g->cout, cin = c->g->groups * c->g->cin;
+	int64_t size = c->to == EL_F32 ? 4 : 2;
+	for (int i = 0; i < tiled_conv_slices(c->m); i++) {
+		struct window_slice s = tiled_conv_slice(c->m, i);
+		uint16_t *in = mem_copy(c->x + s.from * cin, (size_t)(s.n_in * cin), sizeof *in);
+		void *scratch = room(s.scratch); /* that nobody has cleared */
+		for (int j = 0; j < parts; j++) {
+			struct tiled_conv_sum sum = {c->add + s.at * n, c->lo, c->hi};
+			tiled_conv_run(c->m, i, (struct channel_part){j, parts}, in,
+				       (char *)y + s.at * n * size, c->add ? &sum : NULL, scratch);
+		}
+		if (s.at != next)
+			return false;
+		next = s.at + s.n;
+		free(scratch);
+		mem_free(in);
+	}
+	return next == c->g->out_plane;
+}
+
+enum kind { TO_F32, TO_BF16, ADDED, HSWISH, KINDS };
+
+static double after(enum kind kind, double v, double add, double lo, double hi)
+{
+	if (kind == HSWISH)
+		return v * fmin(fmax(v + 3, 0), 6) / 6;
+	return fmin(fmax(kind == ADDED ? v + add : v, lo), hi);
+}
+
+static void check_conv(const struct shape *shape, int n_threads, enum kind kind)
+{
+	static const char *const names[KINDS] = {"f32", "bf16", "added", "HSwish"};
+	struct window g = window_of(shape);
+	struct world w = world_new(n_threads);
+	int64_t n = g.groups * g.cout, all = g.out_plane * n;
+	uint16_t *narrow = MEM_NEWN(uint16_t, (size_t)(g.groups * g.cin * g.in_plane));
+	uint16_t *add = MEM_NEWN(uint16_t, (size_t)all);
+	float *x = drawn_narrow(1, g.groups * g.cin * g.in_plane, narrow);
+	float *weights = drawn_narrow(2, n * g.cin * g.taps, NULL), *bias = drawn(3, n);
+	float *plus = drawn_narrow(4, all, add), *y = room((size_t)all * sizeof *y);
+	struct tensor t = {.elem = EL_F32, .rank = 3, .dim = {n, g.cin, g.taps}, .data = weights};
+	struct tiled_conv_spec spec = {.g = g,
+				       .weights = &t,
+				       .key = weights,
+				       .bias = bias,
+				       .dst = kind == TO_BF16 ? EL_BF16 : EL_F32,
+				       .lo = kind == ADDED ? -INFINITY : -2,
+				       .hi = kind == ADDED ? INFINITY : 3,
+				       .hswish = kind == HSWISH};
+	bool does = tiled_conv_does(w.ctx, &g);
+	struct tiled_conv *m = does ? tiled_conv_new(&spec, w.ctx) : NULL;
+	bool wide = kind == TO_F32 || kind == HSWISH, whole = false;
+	if (m) {
+		struct conv c = {
+			m, &g, narrow, kind == ADDED ? add : NULL, wide ? EL_F32 : EL_BF16, -2, 3};
+		int parts = tiled_conv_parts(m) < n_threads ? tiled_conv_parts(m) : n_threads;
+		whole = convolve(&c, parts, y);
+	}
+	float *got = MEM_NEWN(float, (size_t)all);
+	if (wide)
+		memcpy(got, y, (size_t)all * sizeof *y);
+	else
+		vec_from_bf16((uint16_t *)(void *)y, got, all);
+	double *sum = sums_of(&g, x, weights, bias), worst = 0,
+	       root = sqrt((double)(g.taps * g.cin));
+	for (int64_t i = 0; i < all; i++) {
+		double v = after(kind, sum[i], (double)plus[i], -2, 3);
+		double e = fabs(v - (double)got[i]) / (wide ? root : fmax(1, fabs(v)));
+		worst = e <= worst ? worst : e; /* NaN is worst */
+	}
+	tap(whole && worst < (wide ? 2e-6 : 1.0 / 256), "%s, %s, %d thread%s: %.1e", shape->name,
+	    names[kind], n_threads, n_threads == 1 ? "" : "s", worst);
+	tiled_conv_free(m);
+	mem_free(narrow), mem_free(add), mem_free(x), mem_free(weights), mem_free(bias);
+	mem_free(plus), mem_free(got), mem_free(sum), free(y);
+	world_free(&w);
+}
+
+static void check_refused(void)
+{
+	struct world w = world_new(1);
+	struct shape depthwise = {"",        8,         1,         1,         {1, 9, 9},
+				  {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}};
+	struct shape odd = {"", 3, 33, 8, {1, 9, 9}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0}, {0}};
+	struct window g = window_of(&depthwise), h = window_of(&odd);
+	tap(!tiled_conv_does(w.ctx, &g) && !tiled_conv_does(w.ctx, &h),
+	    "one channel a group, and odd numbers of them, are left to others");
+	world_free(&w);
+}
+
+static void check_products(void)
+{
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+		for (int turned = 0; turned < 2; turned++) {
+			check_pairs(sizes[i], turned, sizes[i][1]);
+			check_pairs(sizes[i], turned, (sizes[i][1] + 31) / 32 * 32 + 16);
+		}
+	for (int64_t k = 1; k < 100; k += 33)
+		check_weights(k);
+}
+
+int main(void)
+{
+	if (!pairs_there()) {
+		printf("1..0 # SKIP this processor does not multiply bf16\n");
+		return 0;
+	}
+	bool tiles = tiles_there();
+	check_products();
+	tiles_off = true;
+	if (tiles && pairs_there())
+		check_products();
+	tiles_off = false;
+	for (size_t i = 0; tiles && i < sizeof sizes / sizeof *sizes; i++)
+		for (int threads = 1; threads <= 3; threads += 2)
+			check_matmul(sizes[i], i % 2, threads);
+	for (size_t i = 0; tiles && i < N_SHAPES; i++)
+		for (int threads = 1; threads <= 3; threads += 2) {
+			struct window g = window_of(&shapes[i]);
+			struct world w = world_new(1);
+			for (int k = 0; k < KINDS && tiled_conv_does(w.ctx, &g); k++)
+				check_conv(&shapes[i], threads, k);
+			world_free(&w);
+		}
+	if (tiles)
+		check_refused();
+	return tap_end();
+}
