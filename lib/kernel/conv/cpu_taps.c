@@ -7,9 +7,10 @@
 
 /* What the loops by rows are made for: width of the window, stride, rows of a block. */
 #define TAPS_VARIANT(k, s, r, max) ((((k)*4 + (s)) * 16 + (r)) * 2 + (max))
+/* Output rows of a large block: networks have multiples of it.  A macro, as functions are named after it. */
+#define TAPS_ROWS 14
 
 enum {
-	TAPS_ROWS = 14,      /* output rows of a large block: networks have multiples of it */
 	BATCH_FLOATS = 4096, /* of phases that stay in the first-level cache */
 	MAX_ROWS = 24        /* input rows of a block */
 };

@@ -101,7 +101,7 @@ INLINE void LEVEL(rows_of)(const int k, const int s, const int r, const bool max
 /* A function for each variant: the compiler takes much longer for all of them in one. */
 #define ROWS_NAME(k, s, r, max) LEVEL(rows_##k##_##s##_##r##_##max)
 #define CASES(k, s, max) CASE(k, s, 8, max) CASE(k, s, 4, max)
-#define ALL_CASES CASE(3, 1, 16, 0) CASE(5, 1, 16, 0) \
+#define ALL_CASES CASE(3, 1, TAPS_ROWS, 0) CASE(5, 1, TAPS_ROWS, 0) \
 	CASES(2, 2, 0) CASES(3, 1, 0) CASES(3, 2, 0) CASES(5, 1, 0) CASES(5, 2, 0) \
 	CASES(7, 1, 0) CASES(7, 2, 0) CASES(2, 2, 1) CASES(3, 1, 1) CASES(3, 2, 1)
 #define CASE(k, s, r, max) static __attribute__((noinline)) void ROWS_NAME(k, s, r, max)( \
