@@ -9,8 +9,11 @@ enum { GRAIN = 1 << 17, FEW_GRAIN = 1 << 15 }; /* multiply-adds of a task; with 
 
 bool cpu_is_whole(const struct window *g)
 {
-	return g->groups == 1 && g->out_plane == 1 && g->taps == g->in_plane && !g->pad[0] &&
-	       !g->pad[1] && !g->pad[2];
+	bool whole = g->groups == 1 && g->out_plane == 1;
+	for (int d = 0; d < 3; d++)
+		whole = whole && g->kernel[d] == g->in[d] && g->pad[d] == 0 &&
+			(g->dilation[d] == 1 || g->kernel[d] == 1);
+	return whole;
 }
 
 struct whole_run {
