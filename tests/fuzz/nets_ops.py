@@ -62,6 +62,8 @@ def convolution(net, x):
         return None
     k, s, lo, hi, d = window(net, n, size, 5)
     cin, cout = net.shape[x][1], net.any(*CHANNELS)
+    if cin == 1:        # with AVX-512 OpenVINO's plugin mixes up the rows of one column if strides are 1 and more
+        s = s[:1] * n
     w = weights(net, cin * np.prod(k), cout, cin, *k)
     y = net.add("Convolution k%s s%s p%s-%s d%s" % (k, s, lo, hi, d), [x],
                 lambda p: op.convolution(p, w(), s, lo, hi, d))
