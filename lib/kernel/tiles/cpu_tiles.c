@@ -277,8 +277,9 @@ TILES_INLINE void finish_rows(const struct tiles_post *p, const float *c, int ro
 	__mmask32 both = m0 | (__mmask32)m1 << 16;
 	__m512 b0 = _mm512_loadu_ps(bias), b1 = _mm512_loadu_ps(bias + SIDE);
 	for (int64_t i = 0; i < rows; i++, c += 2 * SIDE) {
-		__m512 x0 = finished(p, _mm512_add_ps(_mm512_load_ps(c), b0));
-		__m512 x1 = finished(p, _mm512_add_ps(_mm512_load_ps(c + SIDE), b1));
+		/* What was not summed may be subnormal, and slow. */
+		__m512 x0 = finished(p, _mm512_add_ps(_mm512_maskz_load_ps(m0, c), b0));
+		__m512 x1 = finished(p, _mm512_add_ps(_mm512_maskz_load_ps(m1, c + SIDE), b1));
 		if (adds) {
 			__m512i a = _mm512_maskz_loadu_epi16(both, to->add + i * to->ld);
 			__m512 a0 = widened(_mm512_castsi512_si256(a));
