@@ -13,9 +13,12 @@
 enum {
 	GRAIN = 1 << 18,   /* multiply-adds of a task */
 	A_BYTES = 1 << 20, /* of a piece's rows, packed */
-	ROWS = 32,         /* that tiles take at once: pieces are multiples */
-	PANELS = 8,        /* multiplied before the epilogue runs over their columns */
-	FEW_ROWS = 1       /* with which reading the weights is what takes the time */
+	B_BYTES =
+		384 << 10, /* of weights that stay in the second-level cache while pieces pass by */
+	PIECE_BYTES = 256 << 10, /* which then have so much, with their results */
+	ROWS = 32,               /* that tiles take at once: pieces are multiples */
+	PANELS = 8,              /* multiplied before the epilogue runs over their columns */
+	FEW_ROWS = 1             /* with which reading the weights is what takes the time */
 };
 
 bool tiled_fits(const struct cpu_ctx *c, const struct operand *a, const struct operand *b)
@@ -197,7 +200,9 @@ static void tiled_task(void *arg, int task, int thread)
 static void cut(struct tiled *r)
 {
 	int64_t blocks = (r->m + ROWS - 1) / ROWS, threads = r->k->ctx->n_threads;
-	int64_t most = A_BYTES / (2 * pairs_a_elements(ROWS, r->depth));
+	int64_t weights = panels_of(r->n) * panel_elements(r->depth) * 2;
+	int64_t row = 2 * pairs_a_elements(ROWS, r->depth);
+	int64_t most = weights > B_BYTES ? A_BYTES / row : PIECE_BYTES / (row + 4 * ROWS * r->n);
 	int64_t wanted = cpu_tasks(r->m * r->n * r->depth, GRAIN);
 	most = most < 1 ? 1 : most;
 	wanted = wanted < threads ? wanted : threads;
