@@ -188,18 +188,38 @@ static bool convolve(const struct conv *c, int parts, void *y)
 	return next == c->g->out_plane;
 }
 
-enum kind { TO_F32, TO_BF16, ADDED, HSWISH, KINDS };
+enum kind { TO_F32, TO_BF16, ADDED, HSWISH, SIGMOID, SWISH, GELU, KINDS };
+
+static struct tiles_post post_of(enum kind kind)
+{
+	static const enum tiles_unary unary[KINDS] = {[HSWISH] = TILES_HSWISH,
+						      [SIGMOID] = TILES_SIGMOID,
+						      [SWISH] = TILES_SWISH,
+						      [GELU] = TILES_GELU};
+	struct tiles_post p = {unary[kind], -2, 3, 1.5f};
+	if (kind == ADDED) {
+		p.lo = -INFINITY;
+		p.hi = INFINITY;
+	}
+	return p;
+}
 
 static double after(enum kind kind, double v, double add, double lo, double hi)
 {
-	if (kind == HSWISH)
-		return v * fmin(fmax(v + 3, 0), 6) / 6;
+	switch (kind) {
+	case HSWISH: return v * fmin(fmax(v + 3, 0), 6) / 6;
+	case SIGMOID: return 1 / (1 + exp(-v));
+	case SWISH: return v / (1 + exp(-1.5 * v));
+	case GELU: return v / 2 * (1 + erf(v / sqrt(2)));
+	default: break;
+	}
 	return fmin(fmax(kind == ADDED ? v + add : v, lo), hi);
 }
 
 static void check_conv(const struct shape *shape, int n_threads, enum kind kind)
 {
-	static const char *const names[KINDS] = {"f32", "bf16", "added", "HSwish"};
+	static const char *const names[KINDS] = {"f32",     "bf16",  "added", "HSwish",
+						 "Sigmoid", "Swish", "Gelu"};
 	struct window g = window_of(shape);
 	struct world w = world_new(n_threads);
 	int64_t n = g.groups * g.cout, all = g.out_plane * n;
@@ -213,10 +233,8 @@ static void check_conv(const struct shape *shape, int n_threads, enum kind kind)
 				       .weights = &t,
 				       .key = weights,
 				       .bias = bias,
-				       .dst = kind == TO_BF16 ? EL_BF16 : EL_F32,
-				       .lo = kind == ADDED ? -INFINITY : -2,
-				       .hi = kind == ADDED ? INFINITY : 3,
-				       .hswish = kind == HSWISH};
+				       .dst = kind == TO_BF16 || kind > HSWISH ? EL_BF16 : EL_F32,
+				       .post = post_of(kind)};
 	bool does = tiled_conv_does(w.ctx, &g);
 	struct tiled_conv *m = does ? tiled_conv_new(&spec, w.ctx) : NULL;
 	bool wide = kind == TO_F32 || kind == HSWISH, whole = false;

@@ -92,15 +92,6 @@ static bool take_codes(struct fuse_part *part, const struct fuse_node *const *no
 	return false;
 }
 
-/* Is all that follows a unary operator that the convolution does itself?  Then it is left out, and *out. */
-static bool take_unary(struct epilogue *c, struct epi_code *out)
-{
-	const struct epi_source *x = &c->code[0].source[0];
-	*out = c->code[0];
-	return c->n_code == 1 && out->n_sources == 1 && !x->operand && x->index == 0 &&
-	       onednn_conv_does(out->kind, &out->args) && drop_first(c);
-}
-
 /* The limits that `unary` sets; false: it does something else. */
 static bool limits_of(const struct epi_code *unary, float *lo, float *hi)
 {
@@ -114,6 +105,38 @@ static bool limits_of(const struct epi_code *unary, float *lo, float *hi)
 	if (unary->kind == OP_CLAMP)
 		*hi = unary->args.b;
 	return true;
+}
+
+/* What tiles make of sums; false: they do not. */
+static bool tiles_post_of(const struct epi_code *unary, struct tiles_post *p)
+{
+	*p = (struct tiles_post){.unary = TILES_LIMITS};
+	if (limits_of(unary, &p->lo, &p->hi))
+		return true;
+	if (unary->kind == OP_HSWISH)
+		p->unary = TILES_HSWISH;
+	else if (unary->kind == OP_SIGMOID && unary->args.coarse)
+		p->unary = TILES_SIGMOID;
+	else if (unary->kind == OP_SWISH && unary->args.coarse)
+		p->unary = TILES_SWISH;
+	else if (unary->kind == OP_GELU && unary->args.coarse && !unary->args.gelu_tanh)
+		p->unary = TILES_GELU;
+	else
+		return false;
+	p->beta = unary->args.a;
+	return true;
+}
+
+/* Is all that follows a unary operator that the convolution does itself, by oneDNN or by tiles?  Then it is left out,
+ * and *out. */
+static bool take_unary(struct epilogue *c, bool tiles, struct epi_code *out)
+{
+	const struct epi_source *x = &c->code[0].source[0];
+	struct tiles_post post;
+	*out = c->code[0];
+	return c->n_code == 1 && out->n_sources == 1 && !x->operand && x->index == 0 &&
+	       (tiles ? tiles_post_of(out, &post) : onednn_conv_does(out->kind, &out->args)) &&
+	       drop_first(c);
 }
 
 /* In f32 by our own kernels, where one of them is faster and does what follows.  As onednn_conv_new. */
@@ -148,10 +171,8 @@ static int own_conv_bf16(struct pixel_step *s, const struct step_node *n, const 
 				       .weights = n->in[1].tensor,
 				       .key = n->in[1].tensor->data,
 				       .bias = bias,
-				       .dst = s->direct ? EL_BF16 : EL_F32,
-				       .hswish = unary && unary->kind == OP_HSWISH};
-	if (!tiled_conv_does(s->ctx, &s->g) ||
-	    !limits_of(spec.hswish ? NULL : unary, &spec.lo, &spec.hi))
+				       .dst = s->direct ? EL_BF16 : EL_F32};
+	if (!tiled_conv_does(s->ctx, &s->g) || !tiles_post_of(unary, &spec.post))
 		return 0;
 	s->tiled = tiled_conv_new(&spec, s->ctx);
 	return s->tiled ? 1 : cpu_no_memory(e);
@@ -288,7 +309,8 @@ static int plain_conv_with(struct pixel_step *s, const struct step_node *n, stru
 	struct epi_code unary;
 	/* In f32 results are the same wherever steps are cut: its HSwish rounds otherwise than ours. */
 	bool takes = (s->x.elem != EL_F32 || part->code.code[0].kind != OP_HSWISH) &&
-		     take_unary(&part->code, &unary);
+		     take_unary(&part->code, s->x.elem == EL_BF16 && tiled_conv_does(s->ctx, &s->g),
+				&unary);
 	s->codes = s->x;
 	for (;; takes = false, part->code = whole) {
 		s->direct = part->code.n_code == 0 && same_grid(&s->want[0], &s->codes);

@@ -117,7 +117,7 @@ struct piece {
 static void finish_rows(const void *arg, int64_t i, const float *sums)
 {
 	static const float zeros[PANEL_COLUMNS];
-	static const struct tiles_post none = {-INFINITY, INFINITY, false};
+	static const struct tiles_post none = {.lo = -INFINITY, .hi = INFINITY};
 	const struct piece *p = arg;
 	int64_t n = p->r->n, col = p->panel * PANEL_COLUMNS, left = p->m - i * TILES_M;
 	float *c = (float *)p->r->k->out[0].data + (p->first + i * TILES_M) * n + col;

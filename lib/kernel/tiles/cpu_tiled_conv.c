@@ -123,7 +123,7 @@ struct tiled_conv *tiled_conv_new(const struct tiled_conv_spec *s, struct cpu_ct
 	memcpy(m->all, m->g.kernel, sizeof m->all);
 	(void)cpu_window_crop(&m->g, m->first);
 	m->dst = s->dst;
-	m->post = (struct tiles_post){s->lo, s->hi, s->hswish};
+	m->post = s->post;
 	cut_slices(m, c->n_threads);
 	(void)tiled_shape_find(&m->g, 1, &m->s);
 	m->direct = is_direct(m);

@@ -10,6 +10,7 @@
 
 #include "kernel/cpu_impl.h"
 #include "kernel/cpu_window.h"
+#include "kernel/tiles/cpu_tiles.h"
 
 struct tiled_conv;
 
@@ -20,8 +21,7 @@ struct tiled_conv_spec {
 	const void *key;   /* of the pack: the address of the constant that they are made of */
 	const float *bias; /* (groups * cout); NULL: none */
 	enum elem dst;     /* EL_F32 or EL_BF16 */
-	float lo, hi;      /* the output's limits */
-	bool hswish;       /* x min(max(x + 3, 0), 6) / 6 comes behind it, and no limits */
+	struct tiles_post post;
 };
 /* Has the processor tiles, does the context multiply in bf16, and are there so many channels that tiles pay? */
 bool tiled_conv_does(const struct cpu_ctx *c, const struct window *g);

@@ -30,6 +30,16 @@ enum {
 _Static_assert((int)TILES_M == (int)SIDE && (int)TILES_N == (int)SIDE, "a tile has one side");
 _Static_assert((int)TILES_MOST * 2 == (int)LINE, "a step is a line");
 
+/* The vectors of cpu_vecmath.h, for what is rounded to bf16. */
+#pragma GCC push_options
+#pragma GCC target("arch=x86-64-v4,prefer-vector-width=512")
+#define LEVEL(name) name##_tiles
+#define LEVEL_WIDTH 16
+#define FMA(a, b, c) __builtin_fmaf(a, b, c)
+#include "kernel/cpu_simd.h"
+#include "kernel/cpu_vecmath.h"
+#pragma GCC pop_options
+
 static bool allowed;
 
 static void ask(void)
@@ -255,13 +265,24 @@ TILES_INLINE __m512 limited(__m512 x, float lo, float hi)
 	return _mm512_min_ps(_mm512_set1_ps(hi), _mm512_max_ps(_mm512_set1_ps(lo), x));
 }
 
-TILES_INLINE __m512 finished(const struct tiles_post *p, __m512 x)
+TILES_INLINE __m512 finished(const struct tiles_post *p, const enum tiles_unary unary, __m512 x)
 {
-	if (!p->hswish)
-		return limited(x, p->lo, p->hi);
-	__m512 t = _mm512_add_ps(x, _mm512_set1_ps(3));
-	t = _mm512_mul_ps(limited(t, 0, 6), _mm512_set1_ps(1 / 6.0f));
-	return _mm512_mul_ps(x, t);
+	const __m512 log2e = _mm512_set1_ps(1.44269504f);
+	switch (unary) {
+	case TILES_HSWISH: {
+		__m512 t = limited(_mm512_add_ps(x, _mm512_set1_ps(3)), 0, 6);
+		return _mm512_mul_ps(x, _mm512_mul_ps(t, _mm512_set1_ps(1 / 6.0f)));
+	}
+	case TILES_SIGMOID:
+		return coarse_odds_tiles(
+			_mm512_sub_ps(_mm512_setzero_ps(), _mm512_mul_ps(log2e, x)));
+	case TILES_SWISH: {
+		__m512 slope = _mm512_mul_ps(log2e, _mm512_set1_ps(-p->beta));
+		return _mm512_mul_ps(x, coarse_odds_tiles(_mm512_mul_ps(slope, x)));
+	}
+	case TILES_GELU: return coarse_gelus_tiles(x);
+	default: return limited(x, p->lo, p->hi);
+	}
 }
 
 TILES_INLINE __m512 widened(__m256i x)
@@ -270,7 +291,8 @@ TILES_INLINE __m512 widened(__m256i x)
 }
 
 TILES_INLINE void finish_rows(const struct tiles_post *p, const float *c, int rows, int64_t w,
-			      const float *bias, const struct tiles_to *to, const bool adds)
+			      const float *bias, const struct tiles_to *to,
+			      const enum tiles_unary unary, const bool adds)
 {
 	__mmask16 m0 = (__mmask16)(w < SIDE ? (1u << w) - 1 : 0xffff);
 	__mmask16 m1 = (__mmask16)(w > SIDE ? (1u << (w - SIDE)) - 1 : 0);
@@ -278,8 +300,9 @@ TILES_INLINE void finish_rows(const struct tiles_post *p, const float *c, int ro
 	__m512 b0 = _mm512_loadu_ps(bias), b1 = _mm512_loadu_ps(bias + SIDE);
 	for (int64_t i = 0; i < rows; i++, c += 2 * SIDE) {
 		/* What was not summed may be subnormal, and slow. */
-		__m512 x0 = finished(p, _mm512_add_ps(_mm512_maskz_load_ps(m0, c), b0));
-		__m512 x1 = finished(p, _mm512_add_ps(_mm512_maskz_load_ps(m1, c + SIDE), b1));
+		__m512 x0 = finished(p, unary, _mm512_add_ps(_mm512_maskz_load_ps(m0, c), b0));
+		__m512 x1 =
+			finished(p, unary, _mm512_add_ps(_mm512_maskz_load_ps(m1, c + SIDE), b1));
 		if (adds) {
 			__m512i a = _mm512_maskz_loadu_epi16(both, to->add + i * to->ld);
 			__m512 a0 = widened(_mm512_castsi512_si256(a));
@@ -302,9 +325,15 @@ TILES void tiles_finish(const struct tiles_post *p, const float *c, int rows, in
 			const float *bias, const struct tiles_to *to)
 {
 	if (to->add)
-		finish_rows(p, c, rows, w, bias, to, true);
+		finish_rows(p, c, rows, w, bias, to, p->unary, true);
+	else if (p->unary == TILES_LIMITS)
+		finish_rows(p, c, rows, w, bias, to, TILES_LIMITS, false);
+	else if (p->unary == TILES_SWISH)
+		finish_rows(p, c, rows, w, bias, to, TILES_SWISH, false);
+	else if (p->unary == TILES_GELU)
+		finish_rows(p, c, rows, w, bias, to, TILES_GELU, false);
 	else
-		finish_rows(p, c, rows, w, bias, to, false);
+		finish_rows(p, c, rows, w, bias, to, p->unary, false);
 }
 
 #else

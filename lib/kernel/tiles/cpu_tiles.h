@@ -39,10 +39,12 @@ void tiles_end(void);
 /* m, n: 1 or 2 tiles of rows and of columns; step: as told. */
 void tiles_sum(const struct tiles_sum *s, int m, int n, int64_t step);
 
-/* What becomes of sums: a constant a column is added, then limits, or x min(max(x + 3, 0), 6) / 6. */
+/* What becomes of sums, when a constant a column is added: limits, or an operator, as coarsely as bf16 allows (struct unary_args). */
+enum tiles_unary { TILES_LIMITS, TILES_HSWISH, TILES_SIGMOID, TILES_SWISH, TILES_GELU };
 struct tiles_post {
-	float lo, hi;
-	bool hswish;
+	enum tiles_unary unary;
+	float lo, hi; /* TILES_LIMITS */
+	float beta;   /* TILES_SWISH */
 };
 /* Where they go: rows ld elements apart, f32 or rounded to bf16.  add: rows of bf16 as far apart, which are added then, with
  * limits behind them; NULL: none. */
