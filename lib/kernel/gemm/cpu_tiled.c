@@ -95,10 +95,78 @@ struct cpu_pack *tiled_pack(const struct operand *b, struct cpu_ctx *c)
 	return p;
 }
 
+/* ---- epilogues ---- */
+
+/* An epilogue that is finished with the sums: a constant a column, a unary operator, a tensor that is added. */
+struct ending {
+	struct tiles_post post;
+	const float *bias, *add; /* NULL: none */
+};
+
+/* Instruction i adds an operand to the value so far, which was made by the one before: that operand; NULL: it does not. */
+static const struct epi_operand *addend_of(const struct epilogue *p, int i)
+{
+	const struct epi_code *c = &p->code[i];
+	for (int j = 0; j < 2 && c->kind == OP_ADD && c->n_sources == 2; j++) {
+		const struct epi_source *x = &c->source[j], *o = &c->source[1 - j];
+		if (!x->operand && x->index == (i ? p->code[i - 1].to.index : 0) && o->operand)
+			return &p->operand[o->index];
+	}
+	return NULL;
+}
+
+static bool unary_of(const struct epilogue *p, int i, struct tiles_post *t)
+{
+	const struct epi_code *c = &p->code[i];
+	if (c->n_sources != 1 || c->source[0].operand ||
+	    c->source[0].index != (i ? p->code[i - 1].to.index : 0))
+		return false;
+	switch (c->kind) {
+	case OP_RELU: t->lo = 0; return true;
+	case OP_CLAMP:
+		t->lo = c->args.a;
+		t->hi = c->args.b;
+		return true;
+	case OP_HSWISH: t->unary = TILES_HSWISH; return true;
+	case OP_SIGMOID: t->unary = TILES_SIGMOID; return c->args.coarse;
+	case OP_SWISH:
+		t->unary = TILES_SWISH;
+		t->beta = c->args.a;
+		return c->args.coarse;
+	case OP_GELU: t->unary = TILES_GELU; return c->args.coarse && !c->args.gelu_tanh;
+	default: return false;
+	}
+}
+
+/* False: the epilogue is something else, and runs over what is written. */
+static bool ending_of(const struct epilogue *p, struct ending *e)
+{
+	int i = 0, n = p ? p->n_code : 0;
+	*e = (struct ending){.post = {.lo = -INFINITY, .hi = INFINITY}};
+	for (int j = 0; j < n; j++)
+		if (p->code[j].to.operand)
+			return false;
+	const struct epi_operand *o = n > 0 ? addend_of(p, 0) : NULL;
+	if (o && o->col == 1 && (o->row == 0 || o->mod == 1)) {
+		e->bias = o->data;
+		i++;
+	}
+	if (i < n && unary_of(p, i, &e->post))
+		i++;
+	o = i < n ? addend_of(p, i) : NULL;
+	if (o && o->col == 1 && o->row == p->cols && o->div == 1 && o->mod >= p->rows) {
+		e->add = o->data;
+		i++;
+	}
+	return i == n && (n == 0 || p->code[n - 1].to.index == 0);
+}
+
 /* ---- running ---- */
 
 struct tiled {
 	const struct kernel_call *k;
+	struct ending ending;
+	const struct epilogue *post; /* that is no such ending; NULL: none */
 	const float *a;
 	const uint16_t *b;
 	int64_t m, n, depth; /* A (m,depth), C (m,n) */
@@ -117,13 +185,24 @@ struct piece {
 static void finish_rows(const void *arg, int64_t i, const float *sums)
 {
 	static const float zeros[PANEL_COLUMNS];
-	static const struct tiles_post none = {.lo = -INFINITY, .hi = INFINITY};
 	const struct piece *p = arg;
+	const struct ending *e = &p->r->ending;
 	int64_t n = p->r->n, col = p->panel * PANEL_COLUMNS, left = p->m - i * TILES_M;
-	float *c = (float *)p->r->k->out[0].data + (p->first + i * TILES_M) * n + col;
-	const struct tiles_to to = {.y = c, .ld = n};
-	tiles_finish(&none, sums, (int)(left < TILES_M ? left : TILES_M),
-		     n - col < PANEL_COLUMNS ? n - col : PANEL_COLUMNS, zeros, &to);
+	int64_t w = n - col < PANEL_COLUMNS ? n - col : PANEL_COLUMNS;
+	int64_t at = (p->first + i * TILES_M) * n + col;
+	const struct tiles_to to = {.y = (float *)p->r->k->out[0].data + at,
+				    .ld = n,
+				    .add = e->add ? e->add + at : NULL,
+				    .lo = -INFINITY,
+				    .hi = INFINITY};
+	float bias[PANEL_COLUMNS];
+	if (e->bias && w < PANEL_COLUMNS)
+		memcpy(bias, e->bias + col, (size_t)w * sizeof *bias);
+	tiles_finish(&e->post, sums, (int)(left < TILES_M ? left : TILES_M), w,
+		     !e->bias            ? zeros
+		     : w < PANEL_COLUMNS ? bias
+					 : e->bias + col,
+		     &to);
 }
 
 static void multiply_panel(const struct piece *p, float *sums)
@@ -157,8 +236,8 @@ static void multiply(struct piece *p, int64_t lo, int64_t hi, float *sums)
 		int64_t w = (last * PANEL_COLUMNS < r->n ? last * PANEL_COLUMNS : r->n) - col;
 		for (p->panel = j; p->panel < last; p->panel++)
 			multiply_panel(p, sums);
-		if (r->k->post)
-			cpu_epilogue_tile(r->k->post,
+		if (r->post)
+			cpu_epilogue_tile(r->post,
 					  (float *)r->k->out[0].data + p->first * r->n + col, r->n,
 					  p->first, p->m, col, w);
 	}
@@ -221,6 +300,10 @@ int tiled_run(const struct kernel_call *k, struct err *e)
 	r.m = a.rows * tensor_elements(&a.batch);
 	r.n = (int64_t)k->prep->pack->layout[4];
 	r.depth = a.cols;
+	if (!ending_of(k->post, &r.ending)) {
+		r.post = k->post;
+		(void)ending_of(NULL, &r.ending);
+	}
 	cut(&r);
 	cpu_parallel(k->ctx, r.row_parts * r.column_parts, tiled_task, &r);
 	return r.failed ? cpu_no_memory(e) : 0;

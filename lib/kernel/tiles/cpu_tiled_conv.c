@@ -208,7 +208,7 @@ static void finish_tile(const void *arg, int64_t tile, const float *sums)
 	const struct tiled_conv *m = r->m;
 	const struct tiled_tiling *t = &r->t;
 	int64_t ld = m->g.groups * m->g.cout, x = r->outputs[tile].at, out = r->outputs[tile].out;
-	struct tiles_to to = {.ld = ld, .bf16 = r->sum || m->dst == EL_BF16};
+	struct tiles_to to = {.ld = ld, .bf16 = r->sum || m->dst == EL_BF16, .add_bf16 = true};
 	if (r->sum) {
 		to.lo = r->sum->lo;
 		to.hi = r->sum->hi;

@@ -304,9 +304,17 @@ TILES_INLINE void finish_rows(const struct tiles_post *p, const float *c, int ro
 		__m512 x1 =
 			finished(p, unary, _mm512_add_ps(_mm512_maskz_load_ps(m1, c + SIDE), b1));
 		if (adds) {
-			__m512i a = _mm512_maskz_loadu_epi16(both, to->add + i * to->ld);
-			__m512 a0 = widened(_mm512_castsi512_si256(a));
-			__m512 a1 = widened(_mm512_extracti64x4_epi64(a, 1));
+			const float *wide = (const float *)to->add + i * to->ld;
+			__m512 a0, a1;
+			if (to->add_bf16) {
+				__m512i a = _mm512_maskz_loadu_epi16(
+					both, (const uint16_t *)to->add + i * to->ld);
+				a0 = widened(_mm512_castsi512_si256(a));
+				a1 = widened(_mm512_extracti64x4_epi64(a, 1));
+			} else {
+				a0 = _mm512_maskz_loadu_ps(m0, wide);
+				a1 = _mm512_maskz_loadu_ps(m1, wide + SIDE);
+			}
 			x0 = limited(_mm512_add_ps(x0, a0), to->lo, to->hi);
 			x1 = limited(_mm512_add_ps(x1, a1), to->lo, to->hi);
 		}

@@ -46,13 +46,14 @@ struct tiles_post {
 	float lo, hi; /* TILES_LIMITS */
 	float beta;   /* TILES_SWISH */
 };
-/* Where they go: rows ld elements apart, f32 or rounded to bf16.  add: rows of bf16 as far apart, which are added then, with
- * limits behind them; NULL: none. */
+/* Where they go: rows ld elements apart, f32 or rounded to bf16.  add: rows as far apart, f32 or bf16, which are added then,
+ * with limits behind them; NULL: none. */
 struct tiles_to {
 	void *y;
 	int64_t ld;
 	bool bf16;
-	const uint16_t *add;
+	const void *add;
+	bool add_bf16;
 	float lo, hi;
 };
 /* `rows` rows of w columns at c, 2 TILES_N apart. */
