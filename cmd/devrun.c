@@ -20,6 +20,19 @@ static void print_device(void *arg, const struct device *d)
 	       (double)d->mem_bytes / 1e9, d->description);
 }
 
+/* Those of a list, opened. */
+static int print_devices(const char *list, struct err *e)
+{
+	struct device_list l = {0};
+	int rc = device_list_parse(list, &l, e);
+	if (rc == 0)
+		rc = device_list_open(&l, true, e);
+	for (uint32_t i = 0; rc == 0 && i < l.n; i++)
+		print_device(NULL, &l.dev[i]);
+	device_list_close(&l);
+	return rc;
+}
+
 static int print_support(const struct devrun_command *c, struct graph *g, struct err *e)
 {
 	struct device_list l = {0};
@@ -83,6 +96,8 @@ int main(int argc, char **argv)
 		return filter_finish(rc, &c.common, &e);
 	c.filter.untimed = warn_untimed;
 	ov_api_directory(c.openvino);
+	if (c.list && c.filter.devices)
+		return opt_finish(print_devices(c.filter.devices, &e), &e);
 	if (c.list)
 		device_list_machine(print_device, NULL);
 	else if (c.support)

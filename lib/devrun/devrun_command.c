@@ -40,8 +40,9 @@ static const struct {
 	const char *details;
 } pages[N_VERBS] = {
 	[V_LIST] = {"", 0, 0,
-		    "A line a device: name, type, memory, description.  devrun --help\n"
-		    "tells how devices are named."},
+		    "A line a device: name, type, memory, description; with -D those of the\n"
+		    "list, with what their options come to, as cpu/precision=bf16 does on\n"
+		    "this processor.  devrun --help tells how devices are named."},
 	[V_SUPPORT] = {"[FILE]", 0, 1,
 		       "FILE is a stream with a graph, or MODEL.xml. The table has a line for\n"
 		       "each operator, and below it why a device cannot run all of its layers.\n"
@@ -98,7 +99,7 @@ static void choose_options(struct devrun_command *c, int64_t *runs, int of, stru
 	struct devrun_options *s = &c->filter;
 	struct measure_options *m = &s->measure;
 	const struct option_row table[] = {
-		{OPENED | SUPPORT,
+		{OPENED | SUPPORT | LIST,
 		 TEXT("devices", 'D', s->devices, "LIST", "as in cpu:0,cl:0.0:1")},
 		{NO_VERB, FLAG("list", 'l', c->list, "")},
 		{NO_VERB, FLAG("probe", 'p', s->probe, "")},

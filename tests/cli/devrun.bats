@@ -357,6 +357,11 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	devrun list > a
 	devrun --list > b
 	cmp a b
+	devrun list -D cpu:0,cpu:0/precision=bf16 > c
+	grep -q '^cpu:0  *cpu .* 1 core$' c
+	grep -q '^cpu:0/precision=bf16 .*; .*bf16' c
+	[ "$(wc -l < c)" -eq 2 ]
+	run -2 --separate-stderr devrun list -D cpu:0,nonsense
 	devrun support -D cpu:0 one.mp > a
 	devrun --support -D cpu:0 one.mp > b
 	cmp a b
