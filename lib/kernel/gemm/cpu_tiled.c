@@ -48,35 +48,30 @@ static int64_t panel_elements(int64_t k)
 	return steps_of(k) * PAIRS_K * PANEL_COLUMNS;
 }
 
-/* Elements (i, j) at x[i * row + j * col]. */
 struct pack_job {
 	const float *x;
-	int64_t k, n, row, col;
+	int64_t k, n;
+	bool turned;
 };
 
-/* (panels, steps, 2, PAIRS_K / 2, TILES_N, 2) */
+/* (panels, steps, 2, PAIRS_K / 2, TILES_N, 2): of each step the two tiles, which panels of pairs have side by side. */
 static void fill_pack(void *arg, void *data)
 {
+	enum { ROW = 2 * TILES_N, ROWS_OF_STEP = PAIRS_K / 2, STEP = PAIRS_K * PANEL_COLUMNS };
 	const struct pack_job *job = arg;
-	uint16_t *to = data, pair[2 * TILES_N];
-	float x[2 * TILES_N];
-	for (int64_t j = 0; j < panels_of(job->n) * PANEL_COLUMNS; j += PANEL_COLUMNS)
-		for (int64_t i = 0; i < steps_of(job->k) * PAIRS_K; i += PAIRS_K)
-			for (int64_t t = 0; t < 2 * PAIRS_K; t += 2, to += 2 * TILES_N) {
-				int64_t row = i + t % PAIRS_K, col = j + t / PAIRS_K * TILES_N;
-				for (int64_t e = 0; e < 2 * TILES_N; e++) {
-					int64_t r = row + e % 2, c = col + e / 2;
-					bool there = r < job->k && c < job->n;
-					x[e] = there ? job->x[r * job->row + c * job->col] : 0;
-				}
-				vec_to_bf16(x, pair, 2 * TILES_N);
-				memcpy(to, pair, sizeof pair);
-			}
+	uint16_t beside[STEP], *to = data;
+	pairs_pack_b(to, job->x, job->k, job->n, job->turned);
+	for (int64_t i = 0; i < panels_of(job->n) * steps_of(job->k); i++, to += STEP) {
+		memcpy(beside, to, sizeof beside);
+		for (int r = 0; r < 2 * ROWS_OF_STEP; r++)
+			memcpy(to + (r % 2 * ROWS_OF_STEP + r / 2) * ROW, beside + r * ROW,
+			       ROW * sizeof *to);
+	}
 }
 
 struct cpu_pack *tiled_pack(const struct operand *b, struct cpu_ctx *c)
 {
-	struct pack_job job = {b->t->data, b->rows, b->cols, b->row, b->col};
+	struct pack_job job = {b->t->data, b->rows, b->cols, b->col != 1};
 	float *wide = NULL;
 	if (b->t->elem != EL_F32) {
 		wide = mem_try((size_t)(b->rows * b->cols) * sizeof *wide);
