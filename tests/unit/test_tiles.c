@@ -192,19 +192,23 @@ static void check_matmul(const int64_t *size, bool turned, bool ending, int n_th
 struct conv {
 	const struct tiled_conv *m;
 	const struct window *g;
-	const uint16_t *x, *add;
+	const void *x;
+	const uint16_t *add;
 	enum elem to;
 	float lo, hi;
+	int64_t in_size; /* of an element of x */
 };
 
 /* Each slice has nothing but its own pixels, and writes all of them once, in parts of the channels. */
 static bool convolve(const struct conv *c, int parts, void *y)
 {
 	int64_t next = 0, n = c->g->groups * c->g->cout, cin = c->g->groups * c->g->cin;
-	int64_t size = c->to == EL_F32 ? 4 : 2;
+	int64_t size = c->to == EL_F32 ? 4 : c->to == EL_BF16 ? 2 : 1;
+	int64_t pixel = cin * c->in_size;
 	for (int i = 0; i < tiled_conv_slices(c->m); i++) {
 		struct window_slice s = tiled_conv_slice(c->m, i);
-		uint16_t *in = mem_copy(c->x + s.from * cin, (size_t)(s.n_in * cin), sizeof *in);
+		char *in =
+			mem_copy((const char *)c->x + s.from * pixel, (size_t)(s.n_in * pixel), 1);
 		void *scratch = room(s.scratch); /* that nobody has cleared */
 		for (int j = 0; j < parts; j++) {
 			struct tiled_conv_sum sum = {c->add + s.at * n, c->lo, c->hi};
@@ -228,7 +232,7 @@ static struct tiles_post post_of(enum kind kind)
 						      [SIGMOID] = TILES_SIGMOID,
 						      [SWISH] = TILES_SWISH,
 						      [GELU] = TILES_GELU};
-	struct tiles_post p = {unary[kind], -2, 3, 1.5f};
+	struct tiles_post p = {.unary = unary[kind], .lo = -2, .hi = 3, .beta = 1.5f};
 	if (kind == ADDED) {
 		p.lo = -INFINITY;
 		p.hi = INFINITY;
@@ -264,15 +268,22 @@ static void check_conv(const struct shape *shape, int n_threads, enum kind kind)
 	struct tiled_conv_spec spec = {.g = g,
 				       .weights = &t,
 				       .key = weights,
+				       .src = EL_BF16,
 				       .bias = bias,
 				       .dst = kind == TO_BF16 || kind > HSWISH ? EL_BF16 : EL_F32,
 				       .post = post_of(kind)};
-	bool does = tiled_conv_does(w.ctx, &g);
+	bool does = tiled_conv_does(w.ctx, &g, EL_BF16);
 	struct tiled_conv *m = does ? tiled_conv_new(&spec, w.ctx) : NULL;
 	bool wide = kind == TO_F32 || kind == HSWISH, whole = false;
 	if (m) {
-		struct conv c = {
-			m, &g, narrow, kind == ADDED ? add : NULL, wide ? EL_F32 : EL_BF16, -2, 3};
+		struct conv c = {.m = m,
+				 .g = &g,
+				 .x = narrow,
+				 .add = kind == ADDED ? add : NULL,
+				 .to = wide ? EL_F32 : EL_BF16,
+				 .lo = -2,
+				 .hi = 3,
+				 .in_size = 2};
 		int parts = tiled_conv_parts(m) < n_threads ? tiled_conv_parts(m) : n_threads;
 		whole = convolve(&c, parts, y);
 	}
@@ -296,6 +307,69 @@ static void check_conv(const struct shape *shape, int n_threads, enum kind kind)
 	world_free(&w);
 }
 
+/* n codes of u8 or i8. */
+static int8_t *drawn_codes(uint32_t stream, int64_t n, bool is_signed)
+{
+	float *x = drawn(stream, n);
+	int8_t *c = MEM_NEWN(int8_t, (size_t)n);
+	for (int64_t i = 0; i < n; i++)
+		c[i] = (int8_t)(is_signed ? lrintf(127 * x[i]) : lrintf(127.5f * (x[i] + 1)));
+	mem_free(x);
+	return c;
+}
+
+/* Integers from `src` to `dst`: exact sums, so that results are what f32 makes of them, but for rounding to codes. */
+static void check_codes(const struct shape *shape, int n_threads, enum elem src, enum elem dst)
+{
+	struct window g = window_of(shape);
+	struct world w = world_new(n_threads);
+	int64_t n = g.groups * g.cout, all = g.out_plane * n, n_x = g.groups * g.cin * g.in_plane;
+	int8_t *x = drawn_codes(1, n_x, src == EL_I8),
+	       *weights = drawn_codes(2, n * g.cin * g.taps, true);
+	float *wide = MEM_NEWN(float, (size_t)n_x),
+	      *wide_weights = MEM_NEWN(float, (size_t)(n * g.cin * g.taps));
+	float *bias = drawn(3, n), *scale = drawn(4, n);
+	for (int64_t i = 0; i < n_x; i++)
+		wide[i] = src == EL_I8 ? (float)x[i] : (float)(uint8_t)x[i];
+	for (int64_t i = 0; i < n * g.cin * g.taps; i++)
+		wide_weights[i] = (float)weights[i];
+	for (int64_t i = 0; i < n; i++) {
+		bias[i] = roundf(500 * bias[i]);
+		scale[i] = (scale[i] + 2) / 8192;
+	}
+	struct tensor t = {.elem = EL_I8, .rank = 3, .dim = {n, g.cin, g.taps}, .data = weights};
+	struct tiled_conv_spec spec = {.g = g,
+				       .weights = &t,
+				       .key = weights,
+				       .bias = bias,
+				       .scale = scale,
+				       .src = src,
+				       .dst = dst,
+				       .post = {.lo = -INFINITY, .hi = INFINITY}};
+	struct tiled_conv *m = tiled_conv_new(&spec, w.ctx);
+	char *y = room((size_t)all * sizeof(float));
+	struct conv c = {.m = m, .g = &g, .x = x, .to = dst, .in_size = 1};
+	int parts = tiled_conv_parts(m) < n_threads ? tiled_conv_parts(m) : n_threads;
+	bool whole = convolve(&c, parts, y);
+	double *sum = sums_of(&g, wide, wide_weights, bias), worst = 0;
+	for (int64_t i = 0; i < all; i++) {
+		double v = (double)((float)sum[i] * scale[i % n]), got;
+		if (dst == EL_F32) {
+			got = (double)((float *)(void *)y)[i];
+		} else {
+			v = fmin(fmax(rint(v), dst == EL_U8 ? 0 : -128), dst == EL_U8 ? 255 : 127);
+			got = dst == EL_U8 ? (uint8_t)y[i] : (int8_t)y[i];
+		}
+		worst = fmax(worst, fabs(v - got));
+	}
+	tap(whole && worst == 0, "%s, %s to %s, %d thread%s: %.1e", shape->name, elem_name(src),
+	    elem_name(dst), n_threads, n_threads == 1 ? "" : "s", worst);
+	tiled_conv_free(m);
+	mem_free(x), mem_free(weights), mem_free(wide), mem_free(wide_weights), mem_free(bias);
+	mem_free(scale), mem_free(sum), free(y);
+	world_free(&w);
+}
+
 static void check_refused(void)
 {
 	struct world w = world_new(1);
@@ -303,7 +377,7 @@ static void check_refused(void)
 				  {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 1, 1}};
 	struct shape odd = {"", 3, 33, 8, {1, 9, 9}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0}, {0}};
 	struct window g = window_of(&depthwise), h = window_of(&odd);
-	tap(!tiled_conv_does(w.ctx, &g) && !tiled_conv_does(w.ctx, &h),
+	tap(!tiled_conv_does(w.ctx, &g, EL_BF16) && !tiled_conv_does(w.ctx, &h, EL_BF16),
 	    "one channel a group, and odd numbers of them, are left to others");
 	world_free(&w);
 }
@@ -339,8 +413,13 @@ int main(void)
 		for (int threads = 1; threads <= 3; threads += 2) {
 			struct window g = window_of(&shapes[i]);
 			struct world w = world_new(1);
-			for (int k = 0; k < KINDS && tiled_conv_does(w.ctx, &g); k++)
+			for (int k = 0; k < KINDS && tiled_conv_does(w.ctx, &g, EL_BF16); k++)
 				check_conv(&shapes[i], threads, k);
+			for (int k = 0; k < 3 && tiled_conv_does(w.ctx, &g, EL_U8); k++)
+				check_codes(&shapes[i], threads, k == 1 ? EL_I8 : EL_U8,
+					    k == 0   ? EL_F32
+					    : k == 1 ? EL_I8
+						     : EL_U8);
 			world_free(&w);
 		}
 	if (tiles)

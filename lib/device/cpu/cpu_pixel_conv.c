@@ -171,8 +171,9 @@ static int own_conv_bf16(struct pixel_step *s, const struct step_node *n, const 
 				       .weights = n->in[1].tensor,
 				       .key = n->in[1].tensor->data,
 				       .bias = bias,
+				       .src = EL_BF16,
 				       .dst = s->direct ? EL_BF16 : EL_F32};
-	if (!tiled_conv_does(s->ctx, &s->g) || !tiles_post_of(unary, &spec.post))
+	if (!tiled_conv_does(s->ctx, &s->g, EL_BF16) || !tiles_post_of(unary, &spec.post))
 		return 0;
 	s->tiled = tiled_conv_new(&spec, s->ctx);
 	return s->tiled ? 1 : cpu_no_memory(e);
@@ -281,8 +282,20 @@ static int codes_conv(struct pixel_step *s, const struct step_node *n, const flo
 					.bias = shift};
 	spec.weights.elem = EL_I8;
 	spec.weights.data = code;
-	if (rc > 0)
+	struct tiled_conv_spec tiled = {.g = s->g,
+					.weights = &spec.weights,
+					.key = w->data,
+					.bias = shift,
+					.scale = scale,
+					.src = s->x.elem,
+					.dst = spec.dst,
+					.post = {.lo = -INFINITY, .hi = INFINITY}};
+	if (rc > 0 && tiled_conv_does(s->ctx, &s->g, s->x.elem)) {
+		s->tiled = tiled_conv_new(&tiled, s->ctx);
+		rc = s->tiled ? 1 : cpu_no_memory(e);
+	} else if (rc > 0) {
 		rc = onednn_conv_new(&spec, s->ctx, &s->conv, e);
+	}
 	mem_free(f32);
 	mem_free(code);
 	mem_free(scale);
@@ -308,9 +321,10 @@ static int plain_conv_with(struct pixel_step *s, const struct step_node *n, stru
 	const struct epilogue whole = part->code;
 	struct epi_code unary;
 	/* In f32 results are the same wherever steps are cut: its HSwish rounds otherwise than ours. */
-	bool takes = (s->x.elem != EL_F32 || part->code.code[0].kind != OP_HSWISH) &&
-		     take_unary(&part->code, s->x.elem == EL_BF16 && tiled_conv_does(s->ctx, &s->g),
-				&unary);
+	bool takes =
+		(s->x.elem != EL_F32 || part->code.code[0].kind != OP_HSWISH) &&
+		take_unary(&part->code,
+			   s->x.elem == EL_BF16 && tiled_conv_does(s->ctx, &s->g, EL_BF16), &unary);
 	s->codes = s->x;
 	for (;; takes = false, part->code = whole) {
 		s->direct = part->code.n_code == 0 && same_grid(&s->want[0], &s->codes);

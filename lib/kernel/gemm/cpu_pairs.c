@@ -9,7 +9,7 @@
 enum { BLOCK = PAIRS_M * PAIRS_K };
 
 _Static_assert((int)PAIRS_M == (int)TILES_M && (int)PAIRS_N == 2 * (int)TILES_N &&
-		       (int)PAIRS_K == (int)TILES_MOST,
+		       (int)PAIRS_K * 2 == (int)TILES_STEP,
 	       "a block is a tile, a panel two");
 
 int64_t pairs_a_elements(int64_t m, int64_t k)

@@ -197,25 +197,27 @@ static void finish_rows(const void *arg, int64_t i, const float *sums)
 		     !e->bias            ? zeros
 		     : w < PANEL_COLUMNS ? bias
 					 : e->bias + col,
-		     &to);
+		     NULL, &to);
 }
 
 static void multiply_panel(const struct piece *p, float *sums)
 {
 	const struct tiled *r = p->r;
-	const struct tile_panel t = {.a = p->rows,
-				     .n_tiles = (p->m + TILES_M - 1) / TILES_M,
-				     .tile = p->tile,
-				     .a_step = PAIRS_K,
-				     .at = p->at,
-				     .steps = steps_of(r->depth),
-				     .step = PAIRS_K,
-				     .b = r->b + p->panel * panel_elements(r->depth),
-				     .columns = r->n - p->panel * PANEL_COLUMNS > TILES_N ? 2 : 1,
-				     .sums = sums,
-				     .last = true,
-				     .finish = finish_rows,
-				     .arg = p};
+	const struct tile_panel t = {
+		.type = TILES_BF16,
+		.a = (const char *)p->rows,
+		.n_tiles = (p->m + TILES_M - 1) / TILES_M,
+		.tile = p->tile,
+		.a_step = PAIRS_K * 2,
+		.at = p->at,
+		.steps = steps_of(r->depth),
+		.step = PAIRS_K * 2,
+		.b = (const char *)(r->b + p->panel * panel_elements(r->depth)),
+		.columns = r->n - p->panel * PANEL_COLUMNS > TILES_N ? 2 : 1,
+		.sums = sums,
+		.last = true,
+		.finish = finish_rows,
+		.arg = p};
 	int64_t pairs = (t.n_tiles + 1) / 2;
 	for (int64_t i = 0; i < pairs; i += PANEL_PAIRS)
 		tile_panel_run(&t, i, i + PANEL_PAIRS < pairs ? i + PANEL_PAIRS : pairs);
@@ -225,7 +227,7 @@ static void multiply_panel(const struct piece *p, float *sums)
 static void multiply(struct piece *p, int64_t lo, int64_t hi, float *sums)
 {
 	const struct tiled *r = p->r;
-	tiles_begin(p->m < TILES_M ? (int)p->m : TILES_M, PAIRS_K);
+	tiles_begin(p->m < TILES_M ? (int)p->m : TILES_M, PAIRS_K * 2);
 	for (int64_t j = lo; j < hi; j += PANELS) {
 		int64_t last = j + PANELS < hi ? j + PANELS : hi, col = j * PANEL_COLUMNS;
 		int64_t w = (last * PANEL_COLUMNS < r->n ? last * PANEL_COLUMNS : r->n) - col;
@@ -260,9 +262,9 @@ static void tiled_task(void *arg, int task, int thread)
 	uint16_t *rows = (uint16_t *)(void *)(room + sums);
 	int64_t *at = (int64_t *)(void *)(room + sums + packed);
 	for (int64_t i = 0; i < steps; i++)
-		at[i] = i * PAIRS_M * PAIRS_K;
+		at[i] = i * PAIRS_M * PAIRS_K * 2;
 	for (int64_t i = 0; i < tiles; i++)
-		at[steps + i] = i * pairs_a_elements(TILES_M, r->depth);
+		at[steps + i] = i * pairs_a_elements(TILES_M, r->depth) * 2;
 	pairs_pack_a(rows, r->a + p.first * r->depth, p.m, r->depth, 1);
 	p.rows = rows;
 	p.at = at;

@@ -1,7 +1,7 @@
 /* cpu_tiled_conv.c - see cpu_tiled_conv.h.
  *
  * The summands of an output come in segments, which lie together in the input: the channels of a tap, of all taps of a row
- * where nothing is between them, or of some narrow groups at a tap.  A segment is cut into steps of up to TILES_MOST elements, all
+ * where nothing is between them, or of some narrow groups at a tap.  A segment is cut into steps of up to TILES_STEP bytes, all
  * equally long, so that no step reads elements of another pixel.  Strips of rows are copied with their padding and then
  * pass by all panels of weights: pairs of tiles of pixels by PANEL_COLUMNS output channels at a time, so many steps that their
  * weights stay in the first-level cache.  Where a strip would have few rows, chunks of input channels come one after the other. */
@@ -19,16 +19,16 @@ enum {
 	MAX_CHUNKS = 64
 };
 
-bool tiled_conv_does(const struct cpu_ctx *c, const struct window *g)
+bool tiled_conv_does(const struct cpu_ctx *c, const struct window *g, enum elem src)
 {
 	struct tiled_shape s;
 	struct window w = *g;
 	int64_t first[3];
 	bool depthwise = g->groups > 1 && g->cin == 1;
-	if (!c->bf16_products || !tiles_there() || depthwise)
+	if ((src == EL_BF16 && !c->bf16_products) || !tiles_there() || depthwise)
 		return false;
 	(void)cpu_window_crop(&w, first);
-	return tiled_shape_find(&w, 1, &s);
+	return tiled_shape_find(&w, src, 1, &s);
 }
 
 /* ---- slices and strips ---- */
@@ -43,9 +43,12 @@ static void cut_slices(struct tiled_conv *m, int n_threads)
 		m->in_inner *= g->in[d];
 		m->out_inner *= g->out[d];
 	}
-	int64_t rows = g->out[m->axis], weights = g->groups * g->cin * g->cout * g->taps * 2;
-	int64_t bytes = g->groups * (2 * g->cin * m->in_inner * g->stride[m->axis] +
-				     (m->dst == EL_F32 ? 4 : 2) * g->cout * m->out_inner);
+	int64_t rows = g->out[m->axis], weights = g->groups * g->cin * g->cout * g->taps;
+	int64_t size = m->src == EL_BF16 ? 2 : 1;
+	int64_t of_dst = m->dst == EL_F32 ? 4 : m->dst == EL_BF16 ? 2 : 1;
+	weights *= size;
+	int64_t bytes = g->groups * (size * g->cin * m->in_inner * g->stride[m->axis] +
+				     of_dst * g->cout * m->out_inner);
 	int64_t most = (weights > SLICE_BYTES ? weights : SLICE_BYTES) / bytes;
 	if (g->kernel[m->axis] > 1 && m->axis == 0)
 		most = rows; /* by strips */
@@ -62,7 +65,7 @@ static void cut_slices(struct tiled_conv *m, int n_threads)
 static bool is_direct(const struct tiled_conv *m)
 {
 	const struct window *g = &m->g;
-	bool plain = m->s.pixel == g->groups * g->cin;
+	bool plain = m->s.pixel == g->groups * g->cin * m->s.size;
 	for (int d = 0; d < 3; d++)
 		plain = plain && !g->pad[d] && (!tiled_is_points(g) || g->out[d] == g->in[d]) &&
 			(g->out[d] - 1) * g->stride[d] + (g->kernel[d] - 1) * g->dilation[d] <
@@ -85,18 +88,18 @@ static void slice_range(const struct tiled_conv *m, int i, int64_t lo[3], int64_
 static double traffic(struct tiled_conv *m, int64_t chunks)
 {
 	const struct window *g = &m->g;
-	int64_t lo[3], hi[3], elements;
-	if (g->cin % chunks || !tiled_shape_find(g, chunks, &m->s))
+	int64_t lo[3], hi[3], bytes;
+	if (g->cin % chunks || !tiled_shape_find(g, m->src, chunks, &m->s))
 		return INFINITY;
 	slice_range(m, 0, lo, hi);
-	int64_t rows = tiled_strip_rows(m, lo, hi, &elements),
+	int64_t rows = tiled_strip_rows(m, lo, hi, &bytes),
 		strips = (hi[1] - lo[1] + rows - 1) / rows;
-	double read = 2.0 * (double)(elements * strips * chunks), outputs = 1;
+	double read = (double)(bytes * strips * chunks), outputs = 1;
 	for (int d = 0; d < 3; d++)
 		outputs *= (double)(hi[d] - lo[d]);
-	if (elements * 2 > 2 * TILED_STRIP_BYTES) /* every panel reads it from behind the cache */
+	if (bytes > 2 * TILED_STRIP_BYTES) /* every panel reads it from behind the cache */
 		read *= (double)tiled_panels(m);
-	return read + 2.0 * (double)(tiled_pack_elements(m) * strips) +
+	return read + (double)(tiled_pack_bytes(m) * strips) +
 	       8.0 * outputs * (double)(g->cout * (chunks - 1));
 }
 
@@ -104,16 +107,16 @@ static void choose_chunks(struct tiled_conv *m)
 {
 	double least = INFINITY;
 	int64_t best = 1,
-		most = m->g.groups > 1 || tiled_is_points(&m->g) ? 1 : m->g.cin / TILES_MOST;
+		most = m->g.groups > 1 || tiled_is_points(&m->g) ? 1 : m->g.cin / TILES_STEP;
 	for (int64_t chunks = 1; chunks <= most && chunks <= MAX_CHUNKS; chunks++) {
-		double bytes = m->g.cin % (chunks * TILES_MOST) && chunks > 1 ? INFINITY
+		double bytes = m->g.cin % (chunks * TILES_STEP) && chunks > 1 ? INFINITY
 									      : traffic(m, chunks);
 		if (bytes < least) {
 			least = bytes;
 			best = chunks;
 		}
 	}
-	(void)tiled_shape_find(&m->g, best, &m->s);
+	(void)tiled_shape_find(&m->g, m->src, best, &m->s);
 }
 
 struct tiled_conv *tiled_conv_new(const struct tiled_conv_spec *s, struct cpu_ctx *c)
@@ -122,17 +125,24 @@ struct tiled_conv *tiled_conv_new(const struct tiled_conv_spec *s, struct cpu_ct
 	m->g = s->g;
 	memcpy(m->all, m->g.kernel, sizeof m->all);
 	(void)cpu_window_crop(&m->g, m->first);
+	m->src = s->src;
 	m->dst = s->dst;
 	m->post = s->post;
 	cut_slices(m, c->n_threads);
-	(void)tiled_shape_find(&m->g, 1, &m->s);
+	(void)tiled_shape_find(&m->g, m->src, 1, &m->s);
 	m->direct = is_direct(m);
 	if (!m->direct)
 		choose_chunks(m);
 	int64_t each = tiled_panels(m) * PANEL_COLUMNS, outputs = m->g.groups * m->g.cout;
 	m->bias = MEM_NEWN(float, (size_t)(m->s.n_merged * each));
-	for (int64_t i = 0; s->bias && i < outputs; i++)
-		m->bias[i / m->s.cout * each + i % m->s.cout] = s->bias[i];
+	m->scale = s->scale ? MEM_NEWN(float, (size_t)(m->s.n_merged * each)) : NULL;
+	m->post.integers = s->scale != NULL;
+	for (int64_t i = 0; i < outputs; i++) {
+		int64_t at = i / m->s.cout * each + i % m->s.cout;
+		m->bias[at] = s->bias ? s->bias[i] : 0;
+		if (s->scale)
+			m->scale[at] = s->scale[i];
+	}
 	m->pack = tiled_pack_weights(m, s, c);
 	if (m->pack)
 		return m;
@@ -146,6 +156,7 @@ void tiled_conv_free(struct tiled_conv *m)
 		return;
 	cpu_pack_drop(m->pack);
 	mem_free(m->bias);
+	mem_free(m->scale);
 	mem_free(m);
 }
 
@@ -169,8 +180,8 @@ int tiled_conv_parts(const struct tiled_conv *m)
 /* A strip that tiles read, from its first output on, and what its sums need. */
 struct run {
 	const struct tiled_conv *m;
-	const uint16_t *a;
-	int64_t *at; /* (steps): elements from an output's first to each of its steps */
+	const char *a;
+	int64_t *at; /* (steps): bytes from an output's first to each of its steps */
 	struct tiled_tiling t;
 	int64_t *tile; /* (tiles): from a to each of them */
 	struct tiled_outputs *outputs;
@@ -201,6 +212,19 @@ static int64_t merged_of(const struct run *r, int64_t *column)
 	return r->panel / tiled_panels(r->m);
 }
 
+static enum tiles_form form_of(enum elem dst)
+{
+	return dst == EL_F32    ? TILES_TO_F32
+	       : dst == EL_BF16 ? TILES_TO_BF16
+	       : dst == EL_U8   ? TILES_TO_U8
+				: TILES_TO_I8;
+}
+
+static int64_t bytes_of(enum tiles_form form)
+{
+	return form == TILES_TO_F32 ? 4 : form == TILES_TO_BF16 ? 2 : 1;
+}
+
 /* The outputs of a tile from their sums. */
 static void finish_tile(const void *arg, int64_t tile, const float *sums)
 {
@@ -208,7 +232,8 @@ static void finish_tile(const void *arg, int64_t tile, const float *sums)
 	const struct tiled_conv *m = r->m;
 	const struct tiled_tiling *t = &r->t;
 	int64_t ld = m->g.groups * m->g.cout, x = r->outputs[tile].at, out = r->outputs[tile].out;
-	struct tiles_to to = {.ld = ld, .bf16 = r->sum || m->dst == EL_BF16, .add_bf16 = true};
+	struct tiles_to to = {
+		.ld = ld, .form = r->sum ? TILES_TO_BF16 : form_of(m->dst), .add_bf16 = true};
 	if (r->sum) {
 		to.lo = r->sum->lo;
 		to.hi = r->sum->hi;
@@ -217,11 +242,12 @@ static void finish_tile(const void *arg, int64_t tile, const float *sums)
 		int64_t element = (out + x) * ld + r->first;
 		n = t->width - x < t->rows - i ? t->width - x : t->rows - i;
 		int64_t some = t->valid - x < n ? t->valid - x : n;
-		to.y = r->y + element * (to.bf16 ? 2 : 4);
+		to.y = r->y + element * bytes_of(to.form);
 		to.add = r->sum ? r->sum->add + element : NULL;
 		if (some > 0)
 			tiles_finish(&m->post, sums + i * PANEL_COLUMNS, (int)some, r->columns,
-				     m->bias + r->panel * PANEL_COLUMNS, &to);
+				     m->bias + r->panel * PANEL_COLUMNS,
+				     m->scale ? m->scale + r->panel * PANEL_COLUMNS : NULL, &to);
 	}
 }
 
@@ -240,22 +266,25 @@ static void run_panel(struct run *r, int64_t from, int64_t end)
 	r->first = merged * m->s.cout + column;
 	r->columns = m->s.cout - column < PANEL_COLUMNS ? m->s.cout - column : PANEL_COLUMNS;
 	r->columns = all - r->first < r->columns ? all - r->first : r->columns;
-	const struct tile_panel p = {.a = r->a + (m->g.groups > 1 ? merged * m->s.cin : 0),
-				     .tile = r->tile,
-				     .n_tiles = tiled_tiles(&r->t),
-				     .a_step = r->t.step,
-				     .at = r->at,
-				     .steps = tiled_steps(m),
-				     .step = m->s.step,
-				     .b = (const uint16_t *)m->pack->data +
-					  panel * tiled_panel_elements(m),
-				     .columns = r->columns > TILES_N ? 2 : 1,
-				     .sums = r->sums + r->panel * kept,
-				     .keep = kept > 0,
-				     .add = r->chunk > 0,
-				     .last = r->chunk == m->s.chunks - 1,
-				     .finish = finish_tile,
-				     .arg = r};
+	const struct tile_panel p = {
+		.type = m->src == EL_BF16 ? TILES_BF16
+			: m->src == EL_U8 ? TILES_U8
+					  : TILES_I8,
+		.a = r->a + (m->g.groups > 1 ? merged * m->s.cin * m->s.size : 0),
+		.tile = r->tile,
+		.n_tiles = tiled_tiles(&r->t),
+		.a_step = r->t.step,
+		.at = r->at,
+		.steps = tiled_steps(m),
+		.step = m->s.step,
+		.b = (const char *)m->pack->data + panel * tiled_panel_bytes(m),
+		.columns = r->columns > TILES_N ? 2 : 1,
+		.sums = r->sums + r->panel * kept,
+		.keep = kept > 0,
+		.add = r->chunk > 0,
+		.last = r->chunk == m->s.chunks - 1,
+		.finish = finish_tile,
+		.arg = r};
 	for (; from < end; from += PANEL_PAIRS)
 		tile_panel_run(&p, from, from + PANEL_PAIRS < end ? from + PANEL_PAIRS : end);
 }
@@ -264,7 +293,7 @@ static void run_panel(struct run *r, int64_t from, int64_t end)
  * panels do. */
 static void run_panels(struct run *r, int64_t from, int64_t end)
 {
-	int64_t pairs = pairs_of(&r->t), bytes = (end - from) * tiled_panel_elements(r->m) * 2;
+	int64_t pairs = pairs_of(&r->t), bytes = (end - from) * tiled_panel_bytes(r->m);
 	int64_t step = bytes <= PANELS_BYTES ? FEW_PAIRS : pairs;
 	tiles_begin((int)r->t.rows, r->m->s.step);
 	for (int64_t p = 0; p < pairs; p += step)
@@ -292,7 +321,7 @@ static int64_t sums_of(const struct tiled_conv *m, const struct tiled_tiling *t)
 	return (m->s.chunks > 1 ? tiled_chunk_panels(m) * pairs : PANEL_PAIRS) * PANEL_SUMS;
 }
 
-/* Elements from a row of what a strip reads to the next. */
+/* Bytes from a row of what a strip reads to the next. */
 static int64_t row_of(const struct tiled_conv *m, const struct tiled_strip *s)
 {
 	return (m->direct ? m->g.in[2] : s->size[2]) * m->s.pixel;
@@ -301,7 +330,7 @@ static int64_t row_of(const struct tiled_conv *m, const struct tiled_strip *s)
 /* Outputs lo .. hi - 1 of a slice; x: pixel number sl->from. */
 static void run_strip(const struct tiled_conv *m, const struct window_slice *sl,
 		      const int64_t lo[3], const int64_t hi[3], struct channel_part part,
-		      const uint16_t *x, char *y, const struct tiled_conv_sum *sum, char *scratch)
+		      const char *x, char *y, const struct tiled_conv_sum *sum, char *scratch)
 {
 	const struct window *g = &m->g;
 	struct tiled_strip strip = tiled_strip_of(m, lo, hi);
@@ -311,7 +340,7 @@ static void run_strip(const struct tiled_conv *m, const struct window_slice *sl,
 	r.t = tiled_tiling_of(m, &strip, row, plane);
 	r.t.out = (lo[0] * g->out[1] + lo[1]) * g->out[2] + lo[2] - sl->at;
 	r.sums = (float *)(void *)(scratch + offset_bytes(m, &r.t));
-	uint16_t *copied = (uint16_t *)(void *)(r.sums + sums_of(m, &r.t));
+	char *copied = (char *)(r.sums + sums_of(m, &r.t));
 	r.a = copied;
 	if (m->direct)
 		r.a = x + strip.from[0] * plane + strip.from[1] * row +
@@ -323,7 +352,8 @@ static void run_strip(const struct tiled_conv *m, const struct window_slice *sl,
 	cpu_range(tiled_chunk_panels(m), part.of, part.at, &from, &end);
 	for (r.chunk = 0; r.chunk < m->s.chunks; r.chunk++) {
 		if (!m->direct)
-			tiled_strip_copy(m, &strip, x + r.chunk * m->s.cin, sl->from, copied);
+			tiled_strip_copy(m, &strip, x + r.chunk * m->s.cin * m->s.size, sl->from,
+					 copied);
 		run_panels(&r, from, end);
 	}
 }
@@ -332,7 +362,7 @@ struct window_slice tiled_conv_slice(const struct tiled_conv *m, int i)
 {
 	const struct window *g = &m->g;
 	int d = m->axis;
-	int64_t lo[3], hi[3], elements;
+	int64_t lo[3], hi[3], bytes;
 	slice_range(m, i, lo, hi);
 	int64_t first = lo[d], n = hi[d] - lo[d];
 	int64_t from = first * g->stride[d] - g->pad[d];
@@ -344,22 +374,22 @@ struct window_slice tiled_conv_slice(const struct tiled_conv *m, int i)
 			from = 0;
 			end = g->in_plane / m->in_inner;
 		}
-	hi[1] = lo[1] + tiled_strip_rows(m, lo, hi, &elements);
+	hi[1] = lo[1] + tiled_strip_rows(m, lo, hi, &bytes);
 	struct tiled_strip s = tiled_strip_of(m, lo, hi);
 	struct tiled_tiling t = tiled_tiling_of(m, &s, row_of(m, &s), 0);
 	return (struct window_slice){from * m->in_inner, (end - from) * m->in_inner,
 				     first * m->out_inner, n * m->out_inner,
 				     offset_bytes(m, &t) + (size_t)sums_of(m, &t) * sizeof(float) +
-					     (m->direct ? 0 : lines((size_t)elements * 2))};
+					     (m->direct ? 0 : lines((size_t)bytes))};
 }
 
 void tiled_conv_run(const struct tiled_conv *m, int i, struct channel_part part, const void *x,
 		    void *y, const struct tiled_conv_sum *sum, void *scratch)
 {
 	struct window_slice sl = tiled_conv_slice(m, i);
-	int64_t lo[3], hi[3], elements;
+	int64_t lo[3], hi[3], bytes;
 	slice_range(m, i, lo, hi);
-	int64_t rows = tiled_strip_rows(m, lo, hi, &elements), last = hi[1];
+	int64_t rows = tiled_strip_rows(m, lo, hi, &bytes), last = hi[1];
 	for (; lo[1] < last; lo[1] += rows) {
 		hi[1] = lo[1] + rows < last ? lo[1] + rows : last;
 		run_strip(m, &sl, lo, hi, part, x, y, sum, scratch);

@@ -1,10 +1,10 @@
-/* cpu_tiled_conv.h - convolutions in bf16 of tensors with channels behind pixels by matrix tiles (gemm/cpu_tiles.h), in slices.
+/* cpu_tiled_conv.h - convolutions in bf16 or integers of tensors with channels behind pixels by matrix tiles (cpu_tiles.h), in slices.
  *
  * Sixteen output pixels of a row, or fewer, are the rows of a tile: their input channels at one tap lie a constant step apart.
  * Rows of the input are copied with their padding first, unless they have none.  Narrow groups meet side by side in one
  * tile, with zeros where they do not belong to each other.
- * Input (planes, rows, columns, groups * cin), bf16, output (planes, rows, columns, groups * cout), one image.  Slices are the
- * tasks of threads.  Sums are f32. */
+ * Input (planes, rows, columns, groups * cin), output (planes, rows, columns, groups * cout), one image.  Slices are the
+ * tasks of threads.  Sums are f32 of bf16, and exact of integers. */
 #ifndef HSDAG_KERNEL_TILES_CPU_TILED_CONV_H
 #define HSDAG_KERNEL_TILES_CPU_TILED_CONV_H
 
@@ -16,15 +16,16 @@ struct tiled_conv;
 
 struct tiled_conv_spec {
 	struct window g; /* of which every image is one convolution */
-	const struct tensor
-		*weights;  /* (groups * cout, cin, taps): f32, f16 or bf16; read by the call */
-	const void *key;   /* of the pack: the address of the constant that they are made of */
-	const float *bias; /* (groups * cout); NULL: none */
-	enum elem dst;     /* EL_F32 or EL_BF16 */
+	const struct tensor *
+		weights; /* (groups * cout, cin, taps): f32, f16 or bf16, i8 for integers; read by the call */
+	const void *key; /* of the pack: the address of the constant that they are made of */
+	/* (groups * cout), bias NULL: none; of integers the output is (sum + bias) * scale. */
+	const float *bias, *scale;
+	enum elem src, dst; /* EL_BF16 to it or EL_F32; EL_U8 or EL_I8 to either or EL_F32 */
 	struct tiles_post post;
 };
-/* Has the processor tiles, does the context multiply in bf16, and are there so many channels that tiles pay? */
-bool tiled_conv_does(const struct cpu_ctx *c, const struct window *g);
+/* Has the processor tiles, does the context multiply so, and are there so many channels that tiles pay? */
+bool tiled_conv_does(const struct cpu_ctx *c, const struct window *g, enum elem src);
 /* NULL: no memory. */
 struct tiled_conv *tiled_conv_new(const struct tiled_conv_spec *s, struct cpu_ctx *c);
 void tiled_conv_free(struct tiled_conv *m); /* m may be NULL */

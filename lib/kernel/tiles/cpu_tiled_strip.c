@@ -21,22 +21,22 @@ struct tiled_strip tiled_strip_of(const struct tiled_conv *m, const int64_t lo[3
 	return s;
 }
 
-static int64_t strip_elements(const struct tiled_conv *m, const struct tiled_strip *s)
+static int64_t strip_bytes(const struct tiled_conv *m, const struct tiled_strip *s)
 {
 	return s->size[0] * s->size[1] * s->size[2] * m->s.pixel;
 }
 
-/* Rows of a strip, of outputs lo .. hi - 1: what they read stays in the second-level cache.  *elements: of the largest. */
+/* Rows of a strip, of outputs lo .. hi - 1: what they read stays in the second-level cache.  *bytes: of the largest. */
 int64_t tiled_strip_rows(const struct tiled_conv *m, const int64_t lo[3], const int64_t hi[3],
-			 int64_t *elements)
+			 int64_t *bytes)
 {
 	int64_t all = hi[1] - lo[1], end[3] = {hi[0], hi[1], hi[2]};
 	for (int64_t n = 1;; n++) {
 		int64_t rows = (all + n - 1) / n;
 		end[1] = lo[1] + rows;
 		struct tiled_strip s = tiled_strip_of(m, lo, end);
-		*elements = strip_elements(m, &s);
-		if (*elements * 2 <= TILED_STRIP_BYTES || rows == 1)
+		*bytes = strip_bytes(m, &s);
+		if (*bytes <= TILED_STRIP_BYTES || rows == 1)
 			return rows;
 	}
 }
@@ -114,46 +114,48 @@ void tiled_find_tiles(const struct tiled_tiling *t, int64_t *first, struct tiled
 
 /* ---- copies ---- */
 
-/* n pixels of at most four channels, `every` pixels apart, to pixels of four elements; zeros behind the channels. */
-static void copy_small(const uint16_t *x, int64_t c, int64_t step, int64_t n, uint16_t *to)
+/* n pixels of fewer bytes than eight, `step` bytes apart, to pixels of eight, or of four; zeros behind the channels. */
+static void copy_small(const char *x, int64_t c, int64_t step, int64_t n, int64_t pixel, char *to)
 {
-	const uint64_t mask = c == 4 ? ~(uint64_t)0 : ((uint64_t)1 << (16 * c)) - 1;
-	for (int64_t i = 0; i < n; i++, x += step, to += 4) {
-		uint64_t pixel = 0;
-		if (i + 4 < n) /* four elements can be read */
-			memcpy(&pixel, x, sizeof pixel);
+	const uint64_t mask = ((uint64_t)1 << (8 * c)) - 1;
+	for (int64_t i = 0; i < n; i++, x += step, to += pixel) {
+		uint64_t v = 0;
+		if (i + 8 < n) /* eight bytes can be read */
+			memcpy(&v, x, sizeof v);
 		else
-			memcpy(&pixel, x, (size_t)c * sizeof *x);
-		pixel &= mask;
-		memcpy(to, &pixel, sizeof pixel);
+			memcpy(&v, x, (size_t)c);
+		v &= mask;
+		if (pixel == 8)
+			memcpy(to, &v, 8);
+		else
+			memcpy(to, &v, 4);
 	}
 }
 
-/* n pixels of which c channels are wanted, `step` elements apart, to pixels of `pixel` elements; zeros behind the
- * channels. */
-static void copy_pixels(const uint16_t *x, int64_t c, int64_t step, int64_t n, int64_t pixel,
-			uint16_t *to)
+/* n pixels of which c bytes are wanted, `step` bytes apart, to pixels of `pixel` bytes; zeros behind the channels. */
+static void copy_pixels(const char *x, int64_t c, int64_t step, int64_t n, int64_t pixel, char *to)
 {
 	if (step == c && c == pixel) {
-		memcpy(to, x, (size_t)(n * c) * sizeof *to);
+		memcpy(to, x, (size_t)(n * c));
 		return;
 	}
-	if (pixel == 4) {
-		copy_small(x, c, step, n, to);
+	if ((pixel == 8 || pixel == 4) && c < pixel) {
+		copy_small(x, c, step, n, pixel, to);
 		return;
 	}
 	for (int64_t i = 0; i < n; i++, x += step, to += pixel) {
-		memcpy(to, x, (size_t)c * sizeof *to);
+		memcpy(to, x, (size_t)c);
 		for (int64_t j = c; j < pixel; j++)
 			to[j] = 0;
 	}
 }
 
 /* One row of a strip; x: the row of the input from the chunk's first channel on, NULL: outside. */
-static void copy_row(const struct tiled_conv *m, const struct tiled_strip *s, const uint16_t *x,
-		     uint16_t *to)
+static void copy_row(const struct tiled_conv *m, const struct tiled_strip *s, const char *x,
+		     char *to)
 {
-	int64_t all = m->g.groups * m->g.cin, c = m->g.groups > 1 ? all : m->s.cin;
+	int64_t all = m->g.groups * m->g.cin * m->s.size;
+	int64_t c = m->g.groups > 1 ? all : m->s.cin * m->s.size;
 	int64_t pixel = m->s.pixel, n = s->size[2], lo = 0, hi = n;
 	while (lo < n && s->from[2] + lo * s->every[2] < 0)
 		lo++;
@@ -161,19 +163,19 @@ static void copy_row(const struct tiled_conv *m, const struct tiled_strip *s, co
 		hi--;
 	if (!x)
 		lo = hi = n;
-	memset(to, 0, (size_t)(lo * pixel) * sizeof *to);
+	memset(to, 0, (size_t)(lo * pixel));
 	if (lo < hi)
 		copy_pixels(x + (s->from[2] + lo * s->every[2]) * all, c, s->every[2] * all,
 			    hi - lo, pixel, to + lo * pixel);
-	memset(to + hi * pixel, 0, (size_t)((n - hi) * pixel) * sizeof *to);
+	memset(to + hi * pixel, 0, (size_t)((n - hi) * pixel));
 }
 
 /* x: pixel number `from` of the image, the chunk's first channel. */
-void tiled_strip_copy(const struct tiled_conv *m, const struct tiled_strip *s, const uint16_t *x,
-		      int64_t from, uint16_t *to)
+void tiled_strip_copy(const struct tiled_conv *m, const struct tiled_strip *s, const char *x,
+		      int64_t from, char *to)
 {
 	const struct window *g = &m->g;
-	int64_t c = g->groups * g->cin;
+	int64_t c = g->groups * g->cin * m->s.size;
 	for (int64_t i = 0; i < s->size[0]; i++)
 		for (int64_t j = 0; j < s->size[1]; j++, to += s->size[2] * m->s.pixel) {
 			int64_t z = s->from[0] + i * s->every[0], y = s->from[1] + j * s->every[1];

@@ -15,20 +15,20 @@ bool tiles_off;
 #include <unistd.h>
 
 #define TILES \
-	__attribute__((target( \
-		"arch=x86-64-v4,avx512bf16,amx-tile,amx-bf16,prfchw,prefer-vector-width=512")))
+	__attribute__((target("arch=x86-64-v4,avx512bf16,amx-tile,amx-bf16,amx-int8,prfchw," \
+			      "prefer-vector-width=512")))
 
 #define TILES_INLINE TILES __attribute__((always_inline)) static inline
 
 enum {
 	SIDE = 16,
 	LINE = 64,
-	TILE = SIDE * TILES_MOST,
+	TILE = SIDE * TILES_STEP / 2,
 	COLUMNS = 2 * SIDE
 }; /* rows of a tile, bytes of one, elements of all; columns of a panel */
 
 _Static_assert((int)TILES_M == (int)SIDE && (int)TILES_N == (int)SIDE, "a tile has one side");
-_Static_assert((int)TILES_MOST * 2 == (int)LINE, "a step is a line");
+_Static_assert((int)TILES_STEP == (int)LINE, "a step is a line");
 
 /* The vectors of cpu_vecmath.h, for what is rounded to bf16. */
 #pragma GCC push_options
@@ -56,8 +56,8 @@ bool tiles_there(void)
 	return allowed && cpu_level >= 4 && !tiles_off;
 }
 
-/* Tiles 0 to 3: two by two of sums, 4 and 5: rows of A, `upper` and `lower` of them, 6 and 7: pairs of rows of B; `step`
- * elements of k. */
+/* Tiles 0 to 3: two by two of sums, 4 and 5: rows of A, `upper` and `lower` of them, 6 and 7: rows of units of B; `step`
+ * bytes of k. */
 TILES static void set_up(int upper, int lower, int64_t step)
 {
 	struct {
@@ -65,10 +65,16 @@ TILES static void set_up(int upper, int lower, int64_t step)
 		uint16_t bytes[16];
 		uint8_t rows[16];
 	} c = {.palette = 1};
-	const int rows[8] = {upper, upper, lower,         lower,
-			     upper, lower, (int)step / 2, (int)step / 2};
+	const int rows[8] = {upper,
+			     upper,
+			     lower,
+			     lower,
+			     upper,
+			     lower,
+			     (int)step / TILES_UNIT,
+			     (int)step / TILES_UNIT};
 	for (int i = 0; i < 8; i++) {
-		c.bytes[i] = (uint16_t)(rows[i] == 0 ? 0 : i == 4 || i == 5 ? 2 * step : LINE);
+		c.bytes[i] = (uint16_t)(rows[i] == 0 ? 0 : i == 4 || i == 5 ? step : LINE);
 		c.rows[i] = (uint8_t)rows[i];
 	}
 	__asm__ volatile("" : : "r"(&c) : "memory"); /* gcc 12 takes only 8 bytes of it for read */
@@ -83,7 +89,7 @@ TILES static void four(const uint16_t *a, const uint16_t *b, int64_t k, float *c
 	_tile_zero(1);
 	_tile_zero(2);
 	_tile_zero(3);
-	for (int64_t i = 0; i < k; i += TILES_MOST) {
+	for (int64_t i = 0; i < k; i += TILES_STEP / 2) {
 		_tile_loadd(4, a, LINE);
 		_tile_loadd(6, b, 2 * LINE);
 		_tile_loadd(7, b + LINE / 2, 2 * LINE);
@@ -94,7 +100,7 @@ TILES static void four(const uint16_t *a, const uint16_t *b, int64_t k, float *c
 		_tile_dpbf16ps(3, 5, 7);
 		a += TILE;
 		below += TILE;
-		b += TILES_MOST * 2 * SIDE;
+		b += TILES_STEP / 2 * COLUMNS;
 	}
 	_tile_stored(0, c, c_bytes);
 	_tile_stored(1, c + SIDE, c_bytes);
@@ -108,14 +114,14 @@ TILES static void two(const uint16_t *a, const uint16_t *b, int64_t k, float *c,
 {
 	_tile_zero(0);
 	_tile_zero(1);
-	for (int64_t i = 0; i < k; i += TILES_MOST) {
+	for (int64_t i = 0; i < k; i += TILES_STEP / 2) {
 		_tile_loadd(4, a, LINE);
 		_tile_loadd(6, b, 2 * LINE);
 		_tile_loadd(7, b + LINE / 2, 2 * LINE);
 		_tile_dpbf16ps(0, 4, 6);
 		_tile_dpbf16ps(1, 4, 7);
 		a += TILE;
-		b += TILES_MOST * 2 * SIDE;
+		b += TILES_STEP / 2 * COLUMNS;
 	}
 	_tile_stored(0, c, c_bytes);
 	_tile_stored(1, c + SIDE, c_bytes);
@@ -164,12 +170,12 @@ TILES void tiles_multiply(const uint16_t *a, const uint16_t *b, int64_t m, int64
 	if (ldc >= (n + COLUMNS - 1) / COLUMNS * COLUMNS)
 		n = (n + COLUMNS - 1) / COLUMNS * COLUMNS;
 	if (whole > 0) {
-		set_up(SIDE, SIDE, TILES_MOST);
+		set_up(SIDE, SIDE, TILES_STEP);
 		rows_of(a, b, whole, n, k, 2 * SIDE, c, ldc);
 	}
 	if (rest > 0) {
 		set_up(rest < SIDE ? (int)rest : SIDE, rest > SIDE ? (int)rest - SIDE : 0,
-		       TILES_MOST);
+		       TILES_STEP);
 		rows_of(a + whole * k, b, rest, n, k, rest, c + whole * ldc, ldc);
 	}
 	_tile_release();
@@ -190,7 +196,7 @@ TILES void tiles_end(void)
 /* The tiles of sums from where they are, or zeros. */
 TILES_INLINE void begin_sums(bool add, const int m, const int n, const float *c)
 {
-	const float *below = c + SIDE * 2 * SIDE;
+	const float *below = c + SIDE * COLUMNS;
 	if (!add) {
 		_tile_zero(0);
 		_tile_zero(1);
@@ -209,7 +215,7 @@ TILES_INLINE void begin_sums(bool add, const int m, const int n, const float *c)
 
 TILES_INLINE void end_sums(const int m, const int n, float *c)
 {
-	float *below = c + SIDE * 2 * SIDE;
+	float *below = c + SIDE * COLUMNS;
 	_tile_stored(0, c, 2 * LINE);
 	if (n == 2)
 		_tile_stored(1, c + SIDE, 2 * LINE);
@@ -219,44 +225,64 @@ TILES_INLINE void end_sums(const int m, const int n, float *c)
 		_tile_stored(3, below + SIDE, 2 * LINE);
 }
 
-TILES_INLINE void sum_of(const struct tiles_sum *s, const int m, const int n, int64_t b_tile)
+#define PRODUCT(type, c, a, b) \
+	do { \
+		if (type == TILES_BF16) \
+			_tile_dpbf16ps(c, a, b); \
+		else if (type == TILES_U8) \
+			_tile_dpbusd(c, a, b); \
+		else \
+			_tile_dpbssd(c, a, b); \
+	} while (0)
+
+TILES_INLINE void sum_of(const struct tiles_sum *s, const enum tiles_type type, const int m,
+			 const int n, int64_t b_tile)
 {
-	const int64_t a_bytes = s->a_step * 2;
-	const uint16_t *upper = s->a[0], *lower = s->a[1], *b = s->b;
-	const char *ahead = s->ahead;
+	const char *upper = s->a[0], *lower = s->a[1], *b = s->b, *ahead = s->ahead;
 	begin_sums(s->add, m, n, s->c);
 	for (int64_t i = 0; i < s->n; i++, b += 2 * b_tile) {
 		int64_t at = s->at[i];
 		_tile_loadd(6, b, LINE);
-		_tile_loadd(4, upper + at, a_bytes);
-		_tile_dpbf16ps(0, 4, 6);
+		_tile_loadd(4, upper + at, s->a_step);
+		PRODUCT(type, 0, 4, 6);
 		if (n == 2) {
 			_tile_loadd(7, b + b_tile, LINE);
-			_tile_dpbf16ps(1, 4, 7);
+			PRODUCT(type, 1, 4, 7);
 		}
 		if (m == 2) {
-			_tile_loadd(5, lower + at, a_bytes);
-			_tile_dpbf16ps(2, 5, 6);
+			_tile_loadd(5, lower + at, s->a_step);
+			PRODUCT(type, 2, 5, 6);
 		}
 		if (m == 2 && n == 2)
-			_tile_dpbf16ps(3, 5, 7);
+			PRODUCT(type, 3, 5, 7);
 		for (int l = 0; l < s->ahead_lines; l++, ahead += LINE)
 			_mm_prefetch(ahead, _MM_HINT_T1);
 	}
 	end_sums(m, n, s->c);
 }
 
+TILES_INLINE void sum_as(const struct tiles_sum *s, const enum tiles_type type, int m, int n,
+			 int64_t step)
+{
+	int64_t b_tile = step / TILES_UNIT * LINE;
+	if (m == 2 && n == 2)
+		sum_of(s, type, 2, 2, b_tile);
+	else if (m == 2)
+		sum_of(s, type, 2, 1, b_tile);
+	else if (n == 2)
+		sum_of(s, type, 1, 2, b_tile);
+	else
+		sum_of(s, type, 1, 1, b_tile);
+}
+
 TILES void tiles_sum(const struct tiles_sum *s, int m, int n, int64_t step)
 {
-	int64_t b_tile = step * TILES_N;
-	if (m == 2 && n == 2)
-		sum_of(s, 2, 2, b_tile);
-	else if (m == 2)
-		sum_of(s, 2, 1, b_tile);
-	else if (n == 2)
-		sum_of(s, 1, 2, b_tile);
+	if (s->type == TILES_BF16)
+		sum_as(s, TILES_BF16, m, n, step);
+	else if (s->type == TILES_U8)
+		sum_as(s, TILES_U8, m, n, step);
 	else
-		sum_of(s, 1, 1, b_tile);
+		sum_as(s, TILES_I8, m, n, step);
 }
 
 /* NaN stays: the second operand is what comes of one. */
@@ -290,58 +316,101 @@ TILES_INLINE __m512 widened(__m256i x)
 	return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16));
 }
 
-TILES_INLINE void finish_rows(const struct tiles_post *p, const float *c, int rows, int64_t w,
-			      const float *bias, const struct tiles_to *to,
-			      const enum tiles_unary unary, const bool adds)
+/* What is to be added to one row: columns of both masks. */
+TILES_INLINE void addends(const struct tiles_to *to, int64_t row, __mmask16 m0, __mmask16 m1,
+			  __m512 *a0, __m512 *a1)
 {
-	__mmask16 m0 = (__mmask16)(w < SIDE ? (1u << w) - 1 : 0xffff);
-	__mmask16 m1 = (__mmask16)(w > SIDE ? (1u << (w - SIDE)) - 1 : 0);
-	__mmask32 both = m0 | (__mmask32)m1 << 16;
-	__m512 b0 = _mm512_loadu_ps(bias), b1 = _mm512_loadu_ps(bias + SIDE);
-	for (int64_t i = 0; i < rows; i++, c += 2 * SIDE) {
-		/* What was not summed may be subnormal, and slow. */
-		__m512 x0 = finished(p, unary, _mm512_add_ps(_mm512_maskz_load_ps(m0, c), b0));
-		__m512 x1 =
-			finished(p, unary, _mm512_add_ps(_mm512_maskz_load_ps(m1, c + SIDE), b1));
-		if (adds) {
-			const float *wide = (const float *)to->add + i * to->ld;
-			__m512 a0, a1;
-			if (to->add_bf16) {
-				__m512i a = _mm512_maskz_loadu_epi16(
-					both, (const uint16_t *)to->add + i * to->ld);
-				a0 = widened(_mm512_castsi512_si256(a));
-				a1 = widened(_mm512_extracti64x4_epi64(a, 1));
-			} else {
-				a0 = _mm512_maskz_loadu_ps(m0, wide);
-				a1 = _mm512_maskz_loadu_ps(m1, wide + SIDE);
-			}
-			x0 = limited(_mm512_add_ps(x0, a0), to->lo, to->hi);
-			x1 = limited(_mm512_add_ps(x1, a1), to->lo, to->hi);
-		}
-		if (to->bf16) {
-			_mm512_mask_storeu_epi16((uint16_t *)to->y + i * to->ld, both,
-						 (__m512i)_mm512_cvtne2ps_pbh(x1, x0));
-		} else {
-			float *y = (float *)to->y + i * to->ld;
-			_mm512_mask_storeu_ps(y, m0, x0);
-			_mm512_mask_storeu_ps(y + SIDE, m1, x1);
-		}
+	if (to->add_bf16) {
+		const uint16_t *x = (const uint16_t *)to->add + row * to->ld;
+		__m512i a = _mm512_maskz_loadu_epi16(m0 | (__mmask32)m1 << 16, x);
+		*a0 = widened(_mm512_castsi512_si256(a));
+		*a1 = widened(_mm512_extracti64x4_epi64(a, 1));
+	} else {
+		const float *x = (const float *)to->add + row * to->ld;
+		*a0 = _mm512_maskz_loadu_ps(m0, x);
+		*a1 = _mm512_maskz_loadu_ps(m1, x + SIDE);
 	}
 }
 
-TILES void tiles_finish(const struct tiles_post *p, const float *c, int rows, int64_t w,
-			const float *bias, const struct tiles_to *to)
+/* To the nearest integer, within the type's limits. */
+TILES_INLINE __m128i to_code(__m512 x, bool is_signed)
 {
-	if (to->add)
-		finish_rows(p, c, rows, w, bias, to, p->unary, true);
+	__m512i i = _mm512_cvtps_epi32(x);
+	return is_signed ? _mm512_cvtsepi32_epi8(i)
+			 : _mm512_cvtusepi32_epi8(_mm512_max_epi32(i, _mm512_setzero_si512()));
+}
+
+TILES_INLINE void store(const struct tiles_to *to, int64_t row, __mmask16 m0, __mmask16 m1,
+			__m512 x0, __m512 x1)
+{
+	if (to->form == TILES_TO_BF16) {
+		_mm512_mask_storeu_epi16((uint16_t *)to->y + row * to->ld, m0 | (__mmask32)m1 << 16,
+					 (__m512i)_mm512_cvtne2ps_pbh(x1, x0));
+	} else if (to->form == TILES_TO_F32) {
+		float *y = (float *)to->y + row * to->ld;
+		_mm512_mask_storeu_ps(y, m0, x0);
+		_mm512_mask_storeu_ps(y + SIDE, m1, x1);
+	} else {
+		uint8_t *y = (uint8_t *)to->y + row * to->ld;
+		bool is_signed = to->form == TILES_TO_I8;
+		_mm_mask_storeu_epi8(y, m0, to_code(x0, is_signed));
+		_mm_mask_storeu_epi8(y + SIDE, m1, to_code(x1, is_signed));
+	}
+}
+
+/* Of one row: sums that were not made may be subnormal, and slow. */
+TILES_INLINE __m512 sums_at(const float *c, __mmask16 m, const bool integers)
+{
+	return integers ? _mm512_cvtepi32_ps(_mm512_maskz_load_epi32(m, c))
+			: _mm512_maskz_load_ps(m, c);
+}
+
+TILES_INLINE void finish_rows(const struct tiles_post *p, const float *c, int rows, int64_t w,
+			      const float *bias, const float *scale, const struct tiles_to *to,
+			      const enum tiles_unary unary, const bool adds, const bool integers)
+{
+	__mmask16 m0 = (__mmask16)(w < SIDE ? (1u << w) - 1 : 0xffff);
+	__mmask16 m1 = (__mmask16)(w > SIDE ? (1u << (w - SIDE)) - 1 : 0);
+	__m512 b0 = _mm512_loadu_ps(bias), b1 = _mm512_loadu_ps(bias + SIDE);
+	__m512 s0 = b0, s1 = b1;
+	if (integers) {
+		s0 = _mm512_loadu_ps(scale);
+		s1 = _mm512_loadu_ps(scale + SIDE);
+	}
+	for (int64_t i = 0; i < rows; i++, c += COLUMNS) {
+		__m512 x0 = _mm512_add_ps(sums_at(c, m0, integers), b0);
+		__m512 x1 = _mm512_add_ps(sums_at(c + SIDE, m1, integers), b1);
+		if (integers) {
+			x0 = _mm512_mul_ps(x0, s0);
+			x1 = _mm512_mul_ps(x1, s1);
+		}
+		x0 = finished(p, unary, x0);
+		x1 = finished(p, unary, x1);
+		if (adds) {
+			__m512 a0, a1;
+			addends(to, i, m0, m1, &a0, &a1);
+			x0 = limited(_mm512_add_ps(x0, a0), to->lo, to->hi);
+			x1 = limited(_mm512_add_ps(x1, a1), to->lo, to->hi);
+		}
+		store(to, i, m0, m1, x0, x1);
+	}
+}
+
+TILES void tiles_finish(const struct tiles_post *p, const void *c, int rows, int64_t w,
+			const float *bias, const float *scale, const struct tiles_to *to)
+{
+	if (p->integers)
+		finish_rows(p, c, rows, w, bias, scale, to, p->unary, false, true);
+	else if (to->add)
+		finish_rows(p, c, rows, w, bias, scale, to, p->unary, true, false);
 	else if (p->unary == TILES_LIMITS)
-		finish_rows(p, c, rows, w, bias, to, TILES_LIMITS, false);
+		finish_rows(p, c, rows, w, bias, scale, to, TILES_LIMITS, false, false);
 	else if (p->unary == TILES_SWISH)
-		finish_rows(p, c, rows, w, bias, to, TILES_SWISH, false);
+		finish_rows(p, c, rows, w, bias, scale, to, TILES_SWISH, false, false);
 	else if (p->unary == TILES_GELU)
-		finish_rows(p, c, rows, w, bias, to, TILES_GELU, false);
+		finish_rows(p, c, rows, w, bias, scale, to, TILES_GELU, false, false);
 	else
-		finish_rows(p, c, rows, w, bias, to, p->unary, false);
+		finish_rows(p, c, rows, w, bias, scale, to, p->unary, false, false);
 }
 
 #else
@@ -371,10 +440,10 @@ void tiles_sum(const struct tiles_sum *s, int m, int n, int64_t step)
 	(void)s, (void)m, (void)n, (void)step;
 }
 
-void tiles_finish(const struct tiles_post *p, const float *c, int rows, int64_t w,
-		  const float *bias, const struct tiles_to *to)
+void tiles_finish(const struct tiles_post *p, const void *c, int rows, int64_t w, const float *bias,
+		  const float *scale, const struct tiles_to *to)
 {
-	(void)p, (void)c, (void)rows, (void)w, (void)bias, (void)to;
+	(void)p, (void)c, (void)rows, (void)w, (void)bias, (void)scale, (void)to;
 }
 
 #endif
