@@ -48,7 +48,8 @@ needs_slurm() {
 		launch='srun -Q -n 1 -c 1'
 		setsid make -s -C "$ROOT" -f "$PWD/sweep.mak" "B=$PWD/r" -j4 "LAUNCH=$launch" table > first.log 2>&1 &
 		made() { find r/x -name 'f*' ! -name '*.*' 2> /dev/null | sort; }   # FILE itself: its .job comes a moment earlier
-		for _ in $(seq 600); do [ "$(made | wc -l)" -lt 4 ] || break; sleep 0.1; done   # a busy host starts a job in seconds
+		# Of six files two are surely whole: make takes back those of the four jobs that it is killed in.
+		for _ in $(seq 600); do [ "$(made | wc -l)" -lt 6 ] || break; sleep 0.1; done
 		kill -TERM -- -$! || true
 		wait $! || true
 		scancel -u root
@@ -66,7 +67,7 @@ needs_slurm() {
 	SH
 	run -0 timeout 240 "$ROOT/tests/cluster/slurm" "$PWD/cluster" bash all
 	n=$(wc -l < before)
-	[ "$n" -ge 4 ]
+	[ "$n" -ge 2 ]
 	[ "$n" -lt 12 ]
 	all_once
 	# What was there before the kill was not run again.
