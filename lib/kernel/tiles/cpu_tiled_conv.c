@@ -125,6 +125,9 @@ struct tiled_conv *tiled_conv_new(const struct tiled_conv_spec *s, struct cpu_ct
 	m->g = s->g;
 	memcpy(m->all, m->g.kernel, sizeof m->all);
 	(void)cpu_window_crop(&m->g, m->first);
+	for (int d = 0; d < 3; d++)
+		if (m->g.out[d] == 1) /* nothing is a stride away */
+			m->g.stride[d] = 1;
 	m->src = s->src;
 	m->dst = s->dst;
 	m->post = s->post;
@@ -225,15 +228,23 @@ static int64_t bytes_of(enum tiles_form form)
 	return form == TILES_TO_F32 ? 4 : form == TILES_TO_BF16 ? 2 : 1;
 }
 
-/* The outputs of a tile from their sums. */
-static void finish_tile(const void *arg, int64_t tile, const float *sums)
+/* The input of the groups that meet in the panel. */
+static const char *input_of(const struct run *r)
 {
-	const struct run *r = arg;
+	int64_t column, merged = merged_of(r, &column);
+	return r->a + (r->m->g.groups > 1 ? merged * r->m->s.cin * r->m->s.size : 0);
+}
+
+/* The outputs of a tile from their sums.  Is one of these not finite, *odd is set, where somebody asks. */
+static void write_tile(const struct run *r, int64_t tile, const float *sums, bool *odd)
+{
 	const struct tiled_conv *m = r->m;
 	const struct tiled_tiling *t = &r->t;
 	int64_t ld = m->g.groups * m->g.cout, x = r->outputs[tile].at, out = r->outputs[tile].out;
-	struct tiles_to to = {
-		.ld = ld, .form = r->sum ? TILES_TO_BF16 : form_of(m->dst), .add_bf16 = true};
+	struct tiles_to to = {.ld = ld,
+			      .form = r->sum ? TILES_TO_BF16 : form_of(m->dst),
+			      .add_bf16 = true,
+			      .odd = odd};
 	if (r->sum) {
 		to.lo = r->sum->lo;
 		to.hi = r->sum->hi;
@@ -251,6 +262,20 @@ static void finish_tile(const void *arg, int64_t tile, const float *sums)
 	}
 }
 
+/* Zeros keep groups that meet apart only as long as what they are multiplied by is finite. */
+static void finish_tile(const void *arg, int64_t tile, const float *sums)
+{
+	const struct run *r = arg;
+	float apart[TILES_M * PANEL_COLUMNS] __attribute__((aligned(64)));
+	bool odd = false;
+	write_tile(r, tile, sums, r->m->s.merge > 1 && r->m->src == EL_BF16 ? &odd : NULL);
+	if (!odd)
+		return;
+	tiled_sum_apart(r->m, r->panel, input_of(r) + r->tile[tile], r->at, r->t.step, r->t.rows,
+			apart);
+	write_tile(r, tile, apart, NULL);
+}
+
 static int64_t pairs_of(const struct tiled_tiling *t)
 {
 	return (tiled_tiles(t) + 1) / 2;
@@ -266,25 +291,27 @@ static void run_panel(struct run *r, int64_t from, int64_t end)
 	r->first = merged * m->s.cout + column;
 	r->columns = m->s.cout - column < PANEL_COLUMNS ? m->s.cout - column : PANEL_COLUMNS;
 	r->columns = all - r->first < r->columns ? all - r->first : r->columns;
-	const struct tile_panel p = {
-		.type = m->src == EL_BF16 ? TILES_BF16
-			: m->src == EL_U8 ? TILES_U8
-					  : TILES_I8,
-		.a = r->a + (m->g.groups > 1 ? merged * m->s.cin * m->s.size : 0),
-		.tile = r->tile,
-		.n_tiles = tiled_tiles(&r->t),
-		.a_step = r->t.step,
-		.at = r->at,
-		.steps = tiled_steps(m),
-		.step = m->s.step,
-		.b = (const char *)m->pack->data + panel * tiled_panel_bytes(m),
-		.columns = r->columns > TILES_N ? 2 : 1,
-		.sums = r->sums + r->panel * kept,
-		.keep = kept > 0,
-		.add = r->chunk > 0,
-		.last = r->chunk == m->s.chunks - 1,
-		.finish = finish_tile,
-		.arg = r};
+	if (r->columns <= 0) /* of groups that are not there */
+		return;
+	const struct tile_panel p = {.type = m->src == EL_BF16 ? TILES_BF16
+					     : m->src == EL_U8 ? TILES_U8
+							       : TILES_I8,
+				     .a = input_of(r),
+				     .tile = r->tile,
+				     .n_tiles = tiled_tiles(&r->t),
+				     .a_step = r->t.step,
+				     .at = r->at,
+				     .steps = tiled_steps(m),
+				     .step = m->s.step,
+				     .b = (const char *)m->pack->data +
+					  panel * tiled_panel_bytes(m),
+				     .columns = r->columns > TILES_N ? 2 : 1,
+				     .sums = r->sums + r->panel * kept,
+				     .keep = kept > 0,
+				     .add = r->chunk > 0,
+				     .last = r->chunk == m->s.chunks - 1,
+				     .finish = finish_tile,
+				     .arg = r};
 	for (; from < end; from += PANEL_PAIRS)
 		tile_panel_run(&p, from, from + PANEL_PAIRS < end ? from + PANEL_PAIRS : end);
 }

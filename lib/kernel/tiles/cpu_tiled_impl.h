@@ -47,6 +47,10 @@ int64_t tiled_pack_bytes(const struct tiled_conv *m);
 /* (chunks, groups that meet, panels, steps, 2 TILES_N columns' units).  NULL: no memory. */
 struct cpu_pack *tiled_pack_weights(const struct tiled_conv *m, const struct tiled_conv_spec *s,
 				    struct cpu_ctx *c);
+/* The sums (rows, PANEL_COLUMNS) of a tile of bf16 by a panel, of groups that meet, of what each group sees alone: rows a_step
+ * bytes apart from a on, steps `at` bytes behind. */
+void tiled_sum_apart(const struct tiled_conv *m, int64_t panel, const char *a, const int64_t *at,
+		     int64_t a_step, int64_t rows, float *sums);
 
 /* ---- cpu_tiled_strip.c ---- */
 

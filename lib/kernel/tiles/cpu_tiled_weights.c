@@ -193,3 +193,45 @@ struct cpu_pack *tiled_pack_weights(const struct tiled_conv *m, const struct til
 	mem_free(wide);
 	return p;
 }
+
+/* ---- groups apart ---- */
+
+/* A bf16 at p. */
+static float widened(const char *p)
+{
+	uint16_t x;
+	memcpy(&x, p, sizeof x);
+	uint32_t u = (uint32_t)x << 16;
+	float f;
+	memcpy(&f, &u, sizeof f);
+	return f;
+}
+
+/* Column `column` of a panel b, of group `in` of those that meet. */
+static float sum_group(const struct tiled_conv *m, int64_t in, int64_t column, const char *a,
+		       const int64_t *at, const char *b)
+{
+	const struct tiled_shape *s = &m->s;
+	float sum = 0;
+	b += column / TILES_N * s->step * TILES_N + column % TILES_N * TILES_UNIT;
+	for (int64_t segment = 0; segment < s->segments; segment++)
+		for (int64_t c = 2 * in * m->g.cin; c < 2 * (in + 1) * m->g.cin; c += 2) {
+			int64_t i = segment * s->steps + c / s->step, byte = c % s->step;
+			const char *w = b + i * tile_panel_step(s->step);
+			w += byte / TILES_UNIT * TILES_N * TILES_UNIT + byte % TILES_UNIT;
+			sum += widened(a + at[i] + byte) * widened(w);
+		}
+	return sum;
+}
+
+void tiled_sum_apart(const struct tiled_conv *m, int64_t panel, const char *a, const int64_t *at,
+		     int64_t a_step, int64_t rows, float *sums)
+{
+	const char *b = (const char *)m->pack->data + panel * tiled_panel_bytes(m);
+	int64_t first = panel % tiled_panels(m) * PANEL_COLUMNS;
+	for (int64_t i = 0; i < rows; i++, a += a_step)
+		for (int64_t j = 0; j < PANEL_COLUMNS; j++) {
+			int64_t in = (first + j) / m->g.cout;
+			*sums++ = in < m->s.merge ? sum_group(m, in, j, a, at, b) : 0;
+		}
+}

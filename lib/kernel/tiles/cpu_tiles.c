@@ -367,7 +367,8 @@ TILES_INLINE __m512 sums_at(const float *c, __mmask16 m, const bool integers)
 
 TILES_INLINE void finish_rows(const struct tiles_post *p, const float *c, int rows, int64_t w,
 			      const float *bias, const float *scale, const struct tiles_to *to,
-			      const enum tiles_unary unary, const bool adds, const bool integers)
+			      const enum tiles_unary unary, const bool adds, const bool integers,
+			      const bool asks)
 {
 	__mmask16 m0 = (__mmask16)(w < SIDE ? (1u << w) - 1 : 0xffff);
 	__mmask16 m1 = (__mmask16)(w > SIDE ? (1u << (w - SIDE)) - 1 : 0);
@@ -377,9 +378,15 @@ TILES_INLINE void finish_rows(const struct tiles_post *p, const float *c, int ro
 		s0 = _mm512_loadu_ps(scale);
 		s1 = _mm512_loadu_ps(scale + SIDE);
 	}
+	__m512 odd0 = _mm512_setzero_ps(), odd1 = odd0; /* zeros, or NaN */
 	for (int64_t i = 0; i < rows; i++, c += COLUMNS) {
-		__m512 x0 = _mm512_add_ps(sums_at(c, m0, integers), b0);
-		__m512 x1 = _mm512_add_ps(sums_at(c + SIDE, m1, integers), b1);
+		__m512 x0 = sums_at(c, m0, integers), x1 = sums_at(c + SIDE, m1, integers);
+		if (asks) {
+			odd0 = _mm512_fmadd_ps(x0, _mm512_setzero_ps(), odd0);
+			odd1 = _mm512_fmadd_ps(x1, _mm512_setzero_ps(), odd1);
+		}
+		x0 = _mm512_add_ps(x0, b0);
+		x1 = _mm512_add_ps(x1, b1);
 		if (integers) {
 			x0 = _mm512_mul_ps(x0, s0);
 			x1 = _mm512_mul_ps(x1, s1);
@@ -394,23 +401,29 @@ TILES_INLINE void finish_rows(const struct tiles_post *p, const float *c, int ro
 		}
 		store(to, i, m0, m1, x0, x1);
 	}
+	if (asks && _mm512_cmp_ps_mask(odd0, odd1, _CMP_UNORD_Q))
+		*to->odd = true;
 }
 
 TILES void tiles_finish(const struct tiles_post *p, const void *c, int rows, int64_t w,
 			const float *bias, const float *scale, const struct tiles_to *to)
 {
 	if (p->integers)
-		finish_rows(p, c, rows, w, bias, scale, to, p->unary, false, true);
+		finish_rows(p, c, rows, w, bias, scale, to, p->unary, false, true, false);
+	else if (to->odd && !to->add && p->unary == TILES_LIMITS)
+		finish_rows(p, c, rows, w, bias, scale, to, TILES_LIMITS, false, false, true);
+	else if (to->odd)
+		finish_rows(p, c, rows, w, bias, scale, to, p->unary, to->add != NULL, false, true);
 	else if (to->add)
-		finish_rows(p, c, rows, w, bias, scale, to, p->unary, true, false);
+		finish_rows(p, c, rows, w, bias, scale, to, p->unary, true, false, false);
 	else if (p->unary == TILES_LIMITS)
-		finish_rows(p, c, rows, w, bias, scale, to, TILES_LIMITS, false, false);
+		finish_rows(p, c, rows, w, bias, scale, to, TILES_LIMITS, false, false, false);
 	else if (p->unary == TILES_SWISH)
-		finish_rows(p, c, rows, w, bias, scale, to, TILES_SWISH, false, false);
+		finish_rows(p, c, rows, w, bias, scale, to, TILES_SWISH, false, false, false);
 	else if (p->unary == TILES_GELU)
-		finish_rows(p, c, rows, w, bias, scale, to, TILES_GELU, false, false);
+		finish_rows(p, c, rows, w, bias, scale, to, TILES_GELU, false, false, false);
 	else
-		finish_rows(p, c, rows, w, bias, scale, to, p->unary, false, false);
+		finish_rows(p, c, rows, w, bias, scale, to, p->unary, false, false, false);
 }
 
 #else

@@ -60,7 +60,8 @@ struct tiles_post {
 	bool integers;
 };
 /* Where they go: rows ld elements apart, rounded to bf16 or to the nearest integer within limits.  add: rows as far apart, f32 or bf16,
- * which are added then, with limits behind them, to what goes to f32 or bf16; NULL: none. */
+ * which are added then, with limits behind them, to what goes to f32 or bf16; NULL: none.  odd: set if a sum is not finite; NULL:
+ * nobody asks. */
 enum tiles_form { TILES_TO_F32, TILES_TO_BF16, TILES_TO_U8, TILES_TO_I8 };
 struct tiles_to {
 	void *y;
@@ -69,6 +70,7 @@ struct tiles_to {
 	const void *add;
 	bool add_bf16;
 	float lo, hi;
+	bool *odd;
 };
 /* `rows` rows of w columns at c, 2 TILES_N apart; bias, scale (2 TILES_N), scale with integers only. */
 void tiles_finish(const struct tiles_post *p, const void *c, int rows, int64_t w, const float *bias,
