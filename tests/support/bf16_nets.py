@@ -276,6 +276,15 @@ def stacked(name):
     m.save()
 
 
+def weighed(name):
+    """Einsum of tokens by heads and weights, and of what it makes and others."""
+    m = Model(name)
+    x = m.layer("Parameter", "x", "f32", (2, 37, 40))
+    at = m.layer("Einsum", "heads", "f32", (2, 37, 3, 9), x, m.const("w", "f32", weights(40, 3, 9)), equation="btc,chd->bthd", opset="opset7")
+    m.result(m.layer("Einsum", "all", "f32", (2, 37, 50), at, m.const("v", "f32", weights(3, 9, 50)), equation="bthd,hdc->btc", opset="opset7"))
+    m.save()
+
+
 def resized(name):
     """A convolution's planes, larger and smaller by several rules, and convolutions behind them."""
     m, x, y = Model(name), (2, 8, 9, 11), (2, 40, 9, 11)
@@ -381,6 +390,7 @@ resized("resized")
 strip("strip")
 halves("halves")
 stacked("stacked")
+weighed("weighed")
 # One dimension of a stack of products is 0.
 for name, a, b, out in (("no_columns", (2, 8, 4), (2, 4, 0), (2, 8, 0)), ("no_depth", (2, 8, 0), (2, 0, 4), (2, 8, 4)),
                         ("no_rows", (2, 0, 4), (2, 4, 8), (2, 0, 8)), ("no_stack", (0, 2, 8, 4), (1, 2, 4, 5), (0, 2, 8, 5))):
@@ -390,4 +400,4 @@ NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "line", "v
          "few", "pairs", "keys", "empty", "hollow", "no_columns", "no_depth", "no_rows", "no_stack", "found",
          "joined", "joined_plain", "sliced", "sliced_plain", "squeezed", "squeezed_two",
          "clamped", "hswish", "enlarged", "enlarged_apart", "enlarged_volume", "normed", "normed_plain", "normed_volume", "normed_line", "pooled", "pooled_beside", "pooled_apart", "pooled_volume",
-         "tokens", "tokens_too", "resized", "strip", "stacked"] + RECURRENT
+         "tokens", "tokens_too", "resized", "strip", "stacked", "weighed"] + RECURRENT

@@ -75,7 +75,7 @@ int prepare_matmul(const struct op *op, const struct tensor *in, const struct te
 		return 0;
 	struct operand left = operand_of(&in[0], op->a.matmul.transpose_a, true);
 	struct operand right = operand_of(b, transpose, false);
-	bool tiled = tiled_fits(c, &left, &right) && out[0].elem == EL_F32;
+	bool tiled = tiled_fits(c, &left, &right) && (!out || out[0].elem == EL_F32);
 	bool few = (b->quant || b->elem == EL_BF16) && qpanels_fit(b, transpose);
 	struct cpu_pack *pack = tiled               ? tiled_pack(&right, c)
 				: few               ? qpack_quant(b, transpose, c)

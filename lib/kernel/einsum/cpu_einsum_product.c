@@ -1,6 +1,7 @@
 /* cpu_einsum_product.c - two operands of Einsum become one as a stack of matrix products: which labels are the
  * batch's, and constants that are packed once. */
 #include "kernel/einsum/cpu_einsum_pair.h"
+#include "kernel/gemm/cpu_tiled.h"
 
 /* The dims of a batch, one for labels beside each other with the same owners; -1: more than a tensor has. */
 static int batch_dims(const struct einsum_pair *p, const struct einsum_part *part, int64_t *dim)
@@ -126,6 +127,7 @@ static int keep_pack(struct einsum_run *r, const struct op *op, const struct ten
 	cpu_prep_free(r->prep);
 	r->prep = prep;
 	r->prep->owns = 0;
+	r->prep->run = NULL; /* it ran the product, not all of Einsum */
 	return 0;
 }
 
@@ -138,6 +140,16 @@ static bool is_packed(const struct cpu_prep *prep, const struct op *op,
 	const uint64_t *layout = prep->pack->layout;
 	return layout[1] == turned && layout[3] == (uint64_t)p->size[b->role[1 + turned]] &&
 	       layout[4] == (uint64_t)p->size[b->role[2 - turned]];
+}
+
+/* The product by what is packed, or, where that is for tiles and the left operand is not, as if nothing were. */
+static kernel_fn *with_pack(struct kernel_call *k, const struct cpu_prep *prep)
+{
+	struct operand a = operand_of(&k->in[0], k->op->a.matmul.transpose_a, true),
+		       b = operand_of(&k->in[1], k->op->a.matmul.transpose_b, false);
+	bool made = tiled_made(prep->pack), tiled = made && tiled_fits(k->ctx, &a, &b);
+	k->prep = made == tiled ? prep : NULL;
+	return tiled ? tiled_run : run_matmul;
 }
 
 int einsum_product(const struct einsum_pair *given, struct err *e)
@@ -157,12 +169,13 @@ int einsum_product(const struct einsum_pair *given, struct err *e)
 	if (p->r->dry)
 		return m[1].copied || !in[1].data ? 0 : keep_pack(p->r, &op, in, e);
 	struct cpu_prep prep = {.owns = 1u << 1};
+	kernel_fn *run = run_matmul;
 	struct kernel_call call = {.op = &op, .in = in, .out = &out, .ctx = p->r->k->ctx};
 	if (is_packed(p->r->k->prep, &op, &m[1], p)) {
 		prep.pack = p->r->k->prep->pack;
-		call.prep = &prep;
+		run = with_pack(&call, &prep);
 	}
-	if (run_matmul(&call, e))
+	if (run(&call, e))
 		return -1;
 	einsum_deliver(p, &c);
 	return 0;

@@ -3,6 +3,7 @@
 #include "kernel/gemm/cpu_tiled.h"
 #include "kernel/cpu_epilogue.h"
 #include "kernel/cpu_vec.h"
+#include "kernel/gemm/cpu_ending.h"
 #include "kernel/gemm/cpu_pairs.h"
 #include "kernel/tiles/cpu_tile_panel.h"
 
@@ -48,6 +49,9 @@ static int64_t panel_elements(int64_t k)
 	return steps_of(k) * PAIRS_K * PANEL_COLUMNS;
 }
 
+/* Of layout[0]: not a pack of cpu_matmul.c. */
+static const uint64_t TILED_PACK = (uint64_t)1 << 32;
+
 struct pack_job {
 	const float *x;
 	int64_t k, n;
@@ -82,7 +86,7 @@ struct cpu_pack *tiled_pack(const struct operand *b, struct cpu_ctx *c)
 	}
 	uint64_t layout[6] = {OP_MATMUL,         b->col != 1,       b->t->elem,
 			      (uint64_t)b->rows, (uint64_t)b->cols, PAIRS_K};
-	layout[0] |= (uint64_t)1 << 32; /* not a pack of cpu_matmul.c */
+	layout[0] |= TILED_PACK;
 	uint64_t bytes =
 		(uint64_t)(panels_of(b->cols) * panel_elements(b->rows)) * sizeof(uint16_t);
 	struct cpu_pack *p = cpu_pack_get(c->packs, b->t->data, layout, bytes, fill_pack, &job);
@@ -90,70 +94,9 @@ struct cpu_pack *tiled_pack(const struct operand *b, struct cpu_ctx *c)
 	return p;
 }
 
-/* ---- epilogues ---- */
-
-/* An epilogue that is finished with the sums: a constant a column, a unary operator, a tensor that is added. */
-struct ending {
-	struct tiles_post post;
-	const float *bias, *add; /* NULL: none */
-};
-
-/* Instruction i adds an operand to the value so far, which was made by the one before: that operand; NULL: it does not. */
-static const struct epi_operand *addend_of(const struct epilogue *p, int i)
+bool tiled_made(const struct cpu_pack *p)
 {
-	const struct epi_code *c = &p->code[i];
-	for (int j = 0; j < 2 && c->kind == OP_ADD && c->n_sources == 2; j++) {
-		const struct epi_source *x = &c->source[j], *o = &c->source[1 - j];
-		if (!x->operand && x->index == (i ? p->code[i - 1].to.index : 0) && o->operand)
-			return &p->operand[o->index];
-	}
-	return NULL;
-}
-
-static bool unary_of(const struct epilogue *p, int i, struct tiles_post *t)
-{
-	const struct epi_code *c = &p->code[i];
-	if (c->n_sources != 1 || c->source[0].operand ||
-	    c->source[0].index != (i ? p->code[i - 1].to.index : 0))
-		return false;
-	switch (c->kind) {
-	case OP_RELU: t->lo = 0; return true;
-	case OP_CLAMP:
-		t->lo = c->args.a;
-		t->hi = c->args.b;
-		return true;
-	case OP_HSWISH: t->unary = TILES_HSWISH; return true;
-	case OP_SIGMOID: t->unary = TILES_SIGMOID; return c->args.coarse;
-	case OP_SWISH:
-		t->unary = TILES_SWISH;
-		t->beta = c->args.a;
-		return c->args.coarse;
-	case OP_GELU: t->unary = TILES_GELU; return c->args.coarse && !c->args.gelu_tanh;
-	default: return false;
-	}
-}
-
-/* False: the epilogue is something else, and runs over what is written. */
-static bool ending_of(const struct epilogue *p, struct ending *e)
-{
-	int i = 0, n = p ? p->n_code : 0;
-	*e = (struct ending){.post = {.lo = -INFINITY, .hi = INFINITY}};
-	for (int j = 0; j < n; j++)
-		if (p->code[j].to.operand)
-			return false;
-	const struct epi_operand *o = n > 0 ? addend_of(p, 0) : NULL;
-	if (o && o->col == 1 && (o->row == 0 || o->mod == 1)) {
-		e->bias = o->data;
-		i++;
-	}
-	if (i < n && unary_of(p, i, &e->post))
-		i++;
-	o = i < n ? addend_of(p, i) : NULL;
-	if (o && o->col == 1 && o->row == p->cols && o->div == 1 && o->mod >= p->rows) {
-		e->add = o->data;
-		i++;
-	}
-	return i == n && (n == 0 || p->code[n - 1].to.index == 0);
+	return p->layout[0] & TILED_PACK;
 }
 
 /* ---- running ---- */

@@ -9,6 +9,7 @@
 bool tiled_fits(const struct cpu_ctx *c, const struct operand *a, const struct operand *b);
 /* b (k,n), f32, f16 or bf16, rounded to panels; tiled_run is what its user runs.  NULL: no memory. */
 struct cpu_pack *tiled_pack(const struct operand *b, struct cpu_ctx *c);
+bool tiled_made(const struct cpu_pack *p); /* by tiled_pack, of a MatMul's packs? */
 /* Output 0 of a MatMul whose preparation has that pack, and its epilogue: all rows of the left in one product. */
 kernel_fn tiled_run;
 
