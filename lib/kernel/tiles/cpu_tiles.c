@@ -239,23 +239,25 @@ TILES_INLINE void sum_of(const struct tiles_sum *s, const enum tiles_type type, 
 			 const int n, int64_t b_tile)
 {
 	const char *upper = s->a[0], *lower = s->a[1], *b = s->b, *ahead = s->ahead;
+	const int64_t a_step = s->a_step, *steps = s->at, count = s->n;
+	const int ahead_lines = s->ahead_lines;
 	begin_sums(s->add, m, n, s->c);
-	for (int64_t i = 0; i < s->n; i++, b += 2 * b_tile) {
-		int64_t at = s->at[i];
+	for (int64_t i = 0; i < count; i++, b += 2 * b_tile) {
+		int64_t at = steps[i];
 		_tile_loadd(6, b, LINE);
-		_tile_loadd(4, upper + at, s->a_step);
+		_tile_loadd(4, upper + at, a_step);
 		PRODUCT(type, 0, 4, 6);
 		if (n == 2) {
 			_tile_loadd(7, b + b_tile, LINE);
 			PRODUCT(type, 1, 4, 7);
 		}
 		if (m == 2) {
-			_tile_loadd(5, lower + at, s->a_step);
+			_tile_loadd(5, lower + at, a_step);
 			PRODUCT(type, 2, 5, 6);
 		}
 		if (m == 2 && n == 2)
 			PRODUCT(type, 3, 5, 7);
-		for (int l = 0; l < s->ahead_lines; l++, ahead += LINE)
+		for (int l = 0; l < ahead_lines; l++, ahead += LINE)
 			_mm_prefetch(ahead, _MM_HINT_T1);
 	}
 	end_sums(m, n, s->c);
