@@ -193,7 +193,10 @@ struct conv {
 	const struct tiled_conv *m;
 	const struct window *g;
 	const void *x;
-	const uint16_t *add;
+	const void *add;
+	enum elem add_elem;
+	int64_t add_size;
+	float made_scale, add_scale;
 	enum elem to;
 	float lo, hi;
 	int64_t in_size; /* of an element of x */
@@ -211,7 +214,14 @@ static bool convolve(const struct conv *c, int parts, void *y)
 			mem_copy((const char *)c->x + s.from * pixel, (size_t)(s.n_in * pixel), 1);
 		void *scratch = room(s.scratch); /* that nobody has cleared */
 		for (int j = 0; j < parts; j++) {
-			struct tiled_conv_sum sum = {c->add + s.at * n, c->lo, c->hi};
+			struct tiled_conv_sum sum = {.add = (const char *)c->add +
+							    s.at * n * c->add_size,
+						     .elem = c->add_elem,
+						     .to = c->to,
+						     .lo = c->lo,
+						     .hi = c->hi,
+						     .made_scale = c->made_scale,
+						     .add_scale = c->add_scale};
 			tiled_conv_run(c->m, i, (struct channel_part){j, parts}, in,
 				       (char *)y + s.at * n * size, c->add ? &sum : NULL, scratch);
 		}
@@ -280,6 +290,8 @@ static void check_conv(const struct shape *shape, int n_threads, enum kind kind)
 				 .g = &g,
 				 .x = narrow,
 				 .add = kind == ADDED ? add : NULL,
+				 .add_elem = EL_BF16,
+				 .add_size = 2,
 				 .to = wide ? EL_F32 : EL_BF16,
 				 .lo = -2,
 				 .hi = 3,
@@ -359,8 +371,10 @@ static int8_t *drawn_codes(uint32_t stream, int64_t n, bool is_signed)
 	return c;
 }
 
-/* Integers from `src` to `dst`: exact sums, so that results are what f32 makes of them, but for rounding to codes. */
-static void check_codes(const struct shape *shape, int n_threads, enum elem src, enum elem dst)
+/* Integers from `src` to `dst`: exact sums, so that results are what f32 makes of them, but for rounding to codes.  adds: codes of
+ * i8 are added, and the sum is u8. */
+static void check_codes(const struct shape *shape, int n_threads, enum elem src, enum elem dst,
+			bool adds)
 {
 	struct window g = window_of(shape);
 	struct world w = world_new(n_threads);
@@ -389,7 +403,17 @@ static void check_codes(const struct shape *shape, int n_threads, enum elem src,
 				       .post = {.lo = -INFINITY, .hi = INFINITY}};
 	struct tiled_conv *m = tiled_conv_new(&spec, w.ctx);
 	char *y = room((size_t)all * sizeof(float));
-	struct conv c = {.m = m, .g = &g, .x = x, .to = dst, .in_size = 1};
+	int8_t *plus = drawn_codes(5, all, true);
+	struct conv c = {.m = m, .g = &g, .x = x, .to = adds ? EL_U8 : dst, .in_size = 1};
+	if (adds) {
+		c.add = plus;
+		c.add_elem = EL_I8;
+		c.add_size = 1;
+		c.lo = -INFINITY;
+		c.hi = INFINITY;
+		c.made_scale = 0.5f;
+		c.add_scale = 0.75f;
+	}
 	int parts = tiled_conv_parts(m) < n_threads ? tiled_conv_parts(m) : n_threads;
 	bool whole = convolve(&c, parts, y);
 	double *sum = sums_of(&g, wide, wide_weights, bias), worst = 0;
@@ -399,15 +423,17 @@ static void check_codes(const struct shape *shape, int n_threads, enum elem src,
 			got = (double)((float *)(void *)y)[i];
 		} else {
 			v = fmin(fmax(rint(v), dst == EL_U8 ? 0 : -128), dst == EL_U8 ? 255 : 127);
-			got = dst == EL_U8 ? (uint8_t)y[i] : (int8_t)y[i];
+			if (adds)
+				v = fmin(fmax(rint(0.5 * v + 0.75 * plus[i]), 0), 255);
+			got = adds || dst == EL_U8 ? (uint8_t)y[i] : (int8_t)y[i];
 		}
 		worst = fmax(worst, fabs(v - got));
 	}
-	tap(whole && worst == 0, "%s, %s to %s, %d thread%s: %.1e", shape->name, elem_name(src),
-	    elem_name(dst), n_threads, n_threads == 1 ? "" : "s", worst);
+	tap(whole && worst == 0, "%s, %s to %s%s, %d thread%s: %.1e", shape->name, elem_name(src),
+	    elem_name(dst), adds ? ", added" : "", n_threads, n_threads == 1 ? "" : "s", worst);
 	tiled_conv_free(m);
 	mem_free(x), mem_free(weights), mem_free(wide), mem_free(wide_weights), mem_free(bias);
-	mem_free(scale), mem_free(sum), free(y);
+	mem_free(scale), mem_free(sum), mem_free(plus), free(y);
 	world_free(&w);
 }
 
@@ -456,11 +482,12 @@ int main(void)
 			struct world w = world_new(1);
 			for (int k = 0; k < KINDS && tiled_conv_does(w.ctx, &g, EL_BF16); k++)
 				check_conv(&shapes[i], threads, k);
-			for (int k = 0; k < 3 && tiled_conv_does(w.ctx, &g, EL_U8); k++)
-				check_codes(&shapes[i], threads, k == 1 ? EL_I8 : EL_U8,
-					    k == 0   ? EL_F32
-					    : k == 1 ? EL_I8
-						     : EL_U8);
+			if (tiled_conv_does(w.ctx, &g, EL_U8)) {
+				check_codes(&shapes[i], threads, EL_U8, EL_F32, false);
+				check_codes(&shapes[i], threads, EL_I8, EL_I8, false);
+				check_codes(&shapes[i], threads, EL_U8, EL_U8, false);
+				check_codes(&shapes[i], threads, EL_U8, EL_I8, true);
+			}
 			world_free(&w);
 		}
 	if (tiles) {

@@ -2,6 +2,8 @@
 #include "device/cpu/cpu_pixel_step.h"
 #include "kernel/onednn/onednn_layout.h"
 
+#include <math.h>
+
 static struct mem_form form_of_output(const struct pixel_step *s, uint32_t i,
 				      const struct devmem *m)
 {
@@ -133,14 +135,42 @@ static void slice_output(const struct pixel_run *r, int64_t image, const struct 
 				 s->shape.pixels);
 }
 
+static bool in_codes(const struct mem_form *f)
+{
+	return f->pixels && form_size(f->elem) == 1;
+}
+
+/* The same of codes. */
+static bool fused_codes(const struct pixel_run *r, struct tiled_conv_sum *sum)
+{
+	const struct pixel_step *s = r->s;
+	const struct pixel_program *p = &s->program;
+	int o = p->addend[0] == -1 ? p->addend[1] : p->addend[0];
+	if (!p->adds || p->sum != -1 || o < 0 || (p->addend[0] != -1 && p->addend[1] != -1) ||
+	    !in_codes(&s->codes) || !in_codes(&r->y) || !in_codes(&r->memory[o].form))
+		return false;
+	*sum = (struct tiled_conv_sum){.add = r->memory[o].data,
+				       .elem = r->memory[o].form.elem,
+				       .to = r->y.elem,
+				       .lo = p->positive ? 0 : -INFINITY,
+				       .hi = INFINITY,
+				       .made_scale = s->codes.scale / r->y.scale,
+				       .add_scale = r->memory[o].form.scale / r->y.scale};
+	return true;
+}
+
 /* Does a convolution by tiles add what its program does, and nothing else, as it writes?  Then what, of all images. */
 static bool fused_sum(const struct pixel_run *r, struct tiled_conv_sum *sum)
 {
 	const struct pixel_step *s = r->s;
-	int o = s->tiled && s->has_program && !s->direct
-			? pixel_line_adds(&s->program, &sum->lo, &sum->hi)
-			: -1;
-	if (o < 0 || !same_grid(&r->y, &s->x) || !same_grid(&r->memory[o].form, &s->x))
+	if (!s->tiled || !s->has_program)
+		return false;
+	if (s->direct)
+		return fused_codes(r, sum);
+	*sum = (struct tiled_conv_sum){.elem = EL_BF16, .to = EL_BF16};
+	int o = pixel_line_adds(&s->program, &sum->lo, &sum->hi);
+	if (o < 0 || s->x.elem != EL_BF16 || !same_grid(&r->y, &s->x) ||
+	    !same_grid(&r->memory[o].form, &s->x))
 		return false;
 	sum->add = r->memory[o].data;
 	return true;
@@ -185,7 +215,8 @@ static int convolve(struct pixel_run *r, int64_t image, int i, struct channel_pa
 	if (!r->adds)
 		return pixel_conv_run(s, i, part, x, y, scratch, e);
 	struct tiled_conv_sum sum = r->sum;
-	sum.add += (image * s->shape.pixels + pixel_conv_slice(s, i).at) * s->shape.channels;
+	sum.add = (const char *)sum.add + (image * s->shape.pixels + pixel_conv_slice(s, i).at) *
+						  s->shape.channels * form_size(sum.elem);
 	tiled_conv_run(s->tiled, i, part, x, y, &sum, scratch);
 	return 0;
 }

@@ -131,6 +131,7 @@ static void finish_rows(const void *arg, int64_t i, const float *sums)
 	const struct tiles_to to = {.y = (float *)p->r->k->out[0].data + at,
 				    .ld = n,
 				    .add = e->add ? e->add + at : NULL,
+				    .add_form = TILES_TO_F32,
 				    .lo = -INFINITY,
 				    .hi = INFINITY};
 	float bias[PANEL_COLUMNS];

@@ -241,11 +241,13 @@ static void write_tile(const struct run *r, int64_t tile, const float *sums, boo
 	const struct tiled_conv *m = r->m;
 	const struct tiled_tiling *t = &r->t;
 	int64_t ld = m->g.groups * m->g.cout, x = r->outputs[tile].at, out = r->outputs[tile].out;
-	struct tiles_to to = {.ld = ld,
-			      .form = r->sum ? TILES_TO_BF16 : form_of(m->dst),
-			      .add_bf16 = true,
-			      .odd = odd};
+	struct tiles_to to = {.ld = ld, .form = form_of(m->dst), .odd = odd};
 	if (r->sum) {
+		to.form = form_of(r->sum->to);
+		to.add_form = form_of(r->sum->elem);
+		to.made = form_of(m->dst);
+		to.made_scale = r->sum->made_scale;
+		to.add_scale = r->sum->add_scale;
 		to.lo = r->sum->lo;
 		to.hi = r->sum->hi;
 	}
@@ -254,7 +256,8 @@ static void write_tile(const struct run *r, int64_t tile, const float *sums, boo
 		n = t->width - x < t->rows - i ? t->width - x : t->rows - i;
 		int64_t some = t->valid - x < n ? t->valid - x : n;
 		to.y = r->y + element * bytes_of(to.form);
-		to.add = r->sum ? r->sum->add + element : NULL;
+		to.add =
+			r->sum ? (const char *)r->sum->add + element * bytes_of(to.add_form) : NULL;
 		if (some > 0)
 			tiles_finish(&m->post, sums + i * PANEL_COLUMNS, (int)some, r->columns,
 				     m->bias + r->panel * PANEL_COLUMNS,

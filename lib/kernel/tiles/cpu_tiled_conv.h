@@ -33,11 +33,13 @@ const struct cpu_pack *tiled_conv_pack(const struct tiled_conv *m);
 
 int tiled_conv_slices(const struct tiled_conv *m);
 struct window_slice tiled_conv_slice(const struct tiled_conv *m, int i);
-/* What is added to the results, bf16 that lies as they do, and the limits behind it; then the results are bf16, whatever the
- * specification says. */
+/* What is added to the results, that lies as they do, and the limits behind it; then the results are `to`, whatever the specification
+ * says.  bf16 to bf16; or integers to integers: results are rounded to integers of the specification's dst first, and the sum is these
+ * times made_scale and what is added times add_scale. */
 struct tiled_conv_sum {
-	const uint16_t *add; /* (n, groups * cout) */
-	float lo, hi;
+	const void *add; /* (n, groups * cout) */
+	enum elem elem, to;
+	float lo, hi, made_scale, add_scale;
 };
 /* x (n_in, groups * cin), y (n, groups * cout), of which the part's channels are written; scratch: 64-byte aligned.  sum: NULL:
  * nothing is added. */

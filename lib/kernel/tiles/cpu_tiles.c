@@ -318,20 +318,10 @@ TILES_INLINE __m512 widened(__m256i x)
 	return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16));
 }
 
-/* What is to be added to one row: columns of both masks. */
-TILES_INLINE void addends(const struct tiles_to *to, int64_t row, __mmask16 m0, __mmask16 m1,
-			  __m512 *a0, __m512 *a1)
+/* Numbers of integers. */
+TILES_INLINE __m512 of_codes(__m128i x, bool is_signed)
 {
-	if (to->add_bf16) {
-		const uint16_t *x = (const uint16_t *)to->add + row * to->ld;
-		__m512i a = _mm512_maskz_loadu_epi16(m0 | (__mmask32)m1 << 16, x);
-		*a0 = widened(_mm512_castsi512_si256(a));
-		*a1 = widened(_mm512_extracti64x4_epi64(a, 1));
-	} else {
-		const float *x = (const float *)to->add + row * to->ld;
-		*a0 = _mm512_maskz_loadu_ps(m0, x);
-		*a1 = _mm512_maskz_loadu_ps(m1, x + SIDE);
-	}
+	return _mm512_cvtepi32_ps(is_signed ? _mm512_cvtepi8_epi32(x) : _mm512_cvtepu8_epi32(x));
 }
 
 /* To the nearest integer, within the type's limits. */
@@ -342,21 +332,52 @@ TILES_INLINE __m128i to_code(__m512 x, bool is_signed)
 			 : _mm512_cvtusepi32_epi8(_mm512_max_epi32(i, _mm512_setzero_si512()));
 }
 
-TILES_INLINE void store(const struct tiles_to *to, int64_t row, __mmask16 m0, __mmask16 m1,
-			__m512 x0, __m512 x1)
+/* What is to be added to one row: columns of both masks. */
+TILES_INLINE void addends(const struct tiles_to *to, int64_t row, __mmask16 m0, __mmask16 m1,
+			  __m512 *a0, __m512 *a1)
 {
-	if (to->form == TILES_TO_BF16) {
-		_mm512_mask_storeu_epi16((uint16_t *)to->y + row * to->ld, m0 | (__mmask32)m1 << 16,
-					 (__m512i)_mm512_cvtne2ps_pbh(x1, x0));
-	} else if (to->form == TILES_TO_F32) {
-		float *y = (float *)to->y + row * to->ld;
-		_mm512_mask_storeu_ps(y, m0, x0);
-		_mm512_mask_storeu_ps(y + SIDE, m1, x1);
+	__mmask32 both = m0 | (__mmask32)m1 << SIDE;
+	if (to->add_form == TILES_TO_BF16) {
+		const uint16_t *x = (const uint16_t *)to->add + row * to->ld;
+		__m512i a = _mm512_maskz_loadu_epi16(both, x);
+		*a0 = widened(_mm512_castsi512_si256(a));
+		*a1 = widened(_mm512_extracti64x4_epi64(a, 1));
+	} else if (to->add_form == TILES_TO_F32) {
+		const float *x = (const float *)to->add + row * to->ld;
+		*a0 = _mm512_maskz_loadu_ps(m0, x);
+		*a1 = _mm512_maskz_loadu_ps(m1, x + SIDE);
 	} else {
-		uint8_t *y = (uint8_t *)to->y + row * to->ld;
-		bool is_signed = to->form == TILES_TO_I8;
-		_mm_mask_storeu_epi8(y, m0, to_code(x0, is_signed));
-		_mm_mask_storeu_epi8(y + SIDE, m1, to_code(x1, is_signed));
+		const uint8_t *x = (const uint8_t *)to->add + row * to->ld;
+		__m256i a = _mm256_maskz_loadu_epi8(both, x);
+		__m512 by = _mm512_set1_ps(to->add_scale);
+		bool is_signed = to->add_form == TILES_TO_I8;
+		*a0 = _mm512_mul_ps(by, of_codes(_mm256_castsi256_si128(a), is_signed));
+		*a1 = _mm512_mul_ps(by, of_codes(_mm256_extracti128_si256(a, 1), is_signed));
+	}
+}
+
+/* What was made, as it is added to others. */
+TILES_INLINE __m512 as_made(const struct tiles_to *to, __m512 x)
+{
+	bool is_signed = to->made == TILES_TO_I8;
+	return _mm512_mul_ps(_mm512_set1_ps(to->made_scale),
+			     of_codes(to_code(x, is_signed), is_signed));
+}
+
+TILES_INLINE void store(const struct tiles_to *to, const enum tiles_form form, int64_t row,
+			__mmask32 m, __m512 x0, __m512 x1)
+{
+	if (form == TILES_TO_BF16) {
+		_mm512_mask_storeu_epi16((uint16_t *)to->y + row * to->ld, m,
+					 (__m512i)_mm512_cvtne2ps_pbh(x1, x0));
+	} else if (form == TILES_TO_F32) {
+		float *y = (float *)to->y + row * to->ld;
+		_mm512_mask_storeu_ps(y, (__mmask16)m, x0);
+		_mm512_mask_storeu_ps(y + SIDE, (__mmask16)(m >> SIDE), x1);
+	} else {
+		bool is_signed = form == TILES_TO_I8;
+		__m256i both = _mm256_set_m128i(to_code(x1, is_signed), to_code(x0, is_signed));
+		_mm256_mask_storeu_epi8((uint8_t *)to->y + row * to->ld, m, both);
 	}
 }
 
@@ -367,65 +388,81 @@ TILES_INLINE __m512 sums_at(const float *c, __mmask16 m, const bool integers)
 			: _mm512_maskz_load_ps(m, c);
 }
 
-TILES_INLINE void finish_rows(const struct tiles_post *p, const float *c, int rows, int64_t w,
-			      const float *bias, const float *scale, const struct tiles_to *to,
-			      const enum tiles_unary unary, const bool adds, const bool integers,
-			      const bool asks)
+/* What of a call is known when it is compiled. */
+struct finish {
+	enum tiles_unary unary;
+	enum tiles_form form;
+	bool integers, adds, asks;
+};
+
+TILES_INLINE void finish_rows(const struct finish f, const struct tiles_post *p, const float *c,
+			      int rows, int64_t w, const float *bias, const float *scale,
+			      const struct tiles_to *to)
 {
 	__mmask16 m0 = (__mmask16)(w < SIDE ? (1u << w) - 1 : 0xffff);
 	__mmask16 m1 = (__mmask16)(w > SIDE ? (1u << (w - SIDE)) - 1 : 0);
+	__mmask32 both = m0 | (__mmask32)m1 << SIDE;
 	__m512 b0 = _mm512_loadu_ps(bias), b1 = _mm512_loadu_ps(bias + SIDE);
-	__m512 s0 = b0, s1 = b1;
-	if (integers) {
-		s0 = _mm512_loadu_ps(scale);
-		s1 = _mm512_loadu_ps(scale + SIDE);
-	}
+	__m512 s0 = f.integers ? _mm512_loadu_ps(scale) : b0;
+	__m512 s1 = f.integers ? _mm512_loadu_ps(scale + SIDE) : b1;
 	__m512 odd0 = _mm512_setzero_ps(), odd1 = odd0; /* zeros, or NaN */
 	for (int64_t i = 0; i < rows; i++, c += COLUMNS) {
-		__m512 x0 = sums_at(c, m0, integers), x1 = sums_at(c + SIDE, m1, integers);
-		if (asks) {
+		__m512 x0 = sums_at(c, m0, f.integers), x1 = sums_at(c + SIDE, m1, f.integers);
+		if (f.asks) {
 			odd0 = _mm512_fmadd_ps(x0, _mm512_setzero_ps(), odd0);
 			odd1 = _mm512_fmadd_ps(x1, _mm512_setzero_ps(), odd1);
 		}
 		x0 = _mm512_add_ps(x0, b0);
 		x1 = _mm512_add_ps(x1, b1);
-		if (integers) {
+		if (f.integers) {
 			x0 = _mm512_mul_ps(x0, s0);
 			x1 = _mm512_mul_ps(x1, s1);
 		}
-		x0 = finished(p, unary, x0);
-		x1 = finished(p, unary, x1);
-		if (adds) {
+		x0 = finished(p, f.unary, x0);
+		x1 = finished(p, f.unary, x1);
+		if (f.adds) {
 			__m512 a0, a1;
 			addends(to, i, m0, m1, &a0, &a1);
+			if (f.integers) {
+				x0 = as_made(to, x0);
+				x1 = as_made(to, x1);
+			}
 			x0 = limited(_mm512_add_ps(x0, a0), to->lo, to->hi);
 			x1 = limited(_mm512_add_ps(x1, a1), to->lo, to->hi);
 		}
-		store(to, i, m0, m1, x0, x1);
+		store(to, f.form, i, both, x0, x1);
 	}
-	if (asks && _mm512_cmp_ps_mask(odd0, odd1, _CMP_UNORD_Q))
+	if (f.asks && _mm512_cmp_ps_mask(odd0, odd1, _CMP_UNORD_Q))
 		*to->odd = true;
 }
 
+/* The commonest ones are compiled for themselves. */
 TILES void tiles_finish(const struct tiles_post *p, const void *c, int rows, int64_t w,
 			const float *bias, const float *scale, const struct tiles_to *to)
 {
-	if (p->integers)
-		finish_rows(p, c, rows, w, bias, scale, to, p->unary, false, true, false);
-	else if (to->odd && !to->add && p->unary == TILES_LIMITS)
-		finish_rows(p, c, rows, w, bias, scale, to, TILES_LIMITS, false, false, true);
-	else if (to->odd)
-		finish_rows(p, c, rows, w, bias, scale, to, p->unary, to->add != NULL, false, true);
-	else if (to->add)
-		finish_rows(p, c, rows, w, bias, scale, to, p->unary, true, false, false);
-	else if (p->unary == TILES_LIMITS)
-		finish_rows(p, c, rows, w, bias, scale, to, TILES_LIMITS, false, false, false);
-	else if (p->unary == TILES_SWISH)
-		finish_rows(p, c, rows, w, bias, scale, to, TILES_SWISH, false, false, false);
-	else if (p->unary == TILES_GELU)
-		finish_rows(p, c, rows, w, bias, scale, to, TILES_GELU, false, false, false);
-	else
-		finish_rows(p, c, rows, w, bias, scale, to, p->unary, false, false, false);
+	const struct finish f = {p->unary, to->form, p->integers, to->add != NULL, to->odd != NULL};
+#define CASE(u, t, i, a, o) \
+	if (f.unary == (u) && f.form == (t) && f.integers == (i) && f.adds == (a) && \
+	    f.asks == (o)) { \
+		finish_rows((struct finish){u, t, i, a, o}, p, c, rows, w, bias, scale, to); \
+		return; \
+	}
+	CASE(TILES_LIMITS, TILES_TO_BF16, false, false, false)
+	CASE(TILES_LIMITS, TILES_TO_BF16, false, true, false)
+	CASE(TILES_LIMITS, TILES_TO_BF16, false, false, true)
+	CASE(TILES_LIMITS, TILES_TO_F32, false, false, false)
+	CASE(TILES_LIMITS, TILES_TO_F32, false, true, false)
+	CASE(TILES_LIMITS, TILES_TO_U8, true, false, false)
+	CASE(TILES_LIMITS, TILES_TO_I8, true, false, false)
+	CASE(TILES_LIMITS, TILES_TO_U8, true, true, false)
+	CASE(TILES_LIMITS, TILES_TO_I8, true, true, false)
+	CASE(TILES_LIMITS, TILES_TO_F32, true, false, false)
+	CASE(TILES_SWISH, TILES_TO_BF16, false, false, false)
+	CASE(TILES_GELU, TILES_TO_BF16, false, false, false)
+	CASE(TILES_GELU, TILES_TO_F32, false, false, false)
+	CASE(TILES_HSWISH, TILES_TO_BF16, false, false, false)
+#undef CASE
+	finish_rows(f, p, c, rows, w, bias, scale, to);
 }
 
 #else

@@ -59,18 +59,19 @@ struct tiles_post {
 	float beta;   /* TILES_SWISH */
 	bool integers;
 };
-/* Where they go: rows ld elements apart, rounded to bf16 or to the nearest integer within limits.  add: rows as far apart, f32 or bf16,
- * which are added then, with limits behind them, to what goes to f32 or bf16; NULL: none.  odd: set if a sum is not finite; NULL:
- * nobody asks. */
+/* Where they go: rows ld elements apart, rounded to bf16 or to the nearest integer within limits. */
 enum tiles_form { TILES_TO_F32, TILES_TO_BF16, TILES_TO_U8, TILES_TO_I8 };
 struct tiles_to {
 	void *y;
 	int64_t ld;
 	enum tiles_form form;
+	/* Rows as far apart, of this form, that are added then, with limits behind them; NULL: none.  To f32 and bf16 these are f32 or
+	 * bf16.  Integers are added to integers: what was made is rounded to one of form `made` first; the sum is that times
+	 * made_scale and these times add_scale. */
 	const void *add;
-	bool add_bf16;
-	float lo, hi;
-	bool *odd;
+	enum tiles_form add_form, made;
+	float lo, hi, made_scale, add_scale;
+	bool *odd; /* set if a sum is not finite; NULL: nobody asks */
 };
 /* `rows` rows of w columns at c, 2 TILES_N apart; bias, scale (2 TILES_N), scale with integers only. */
 void tiles_finish(const struct tiles_post *p, const void *c, int rows, int64_t w, const float *bias,
