@@ -127,3 +127,49 @@ int channel_parts_choose(const struct channel_parts *c)
 	}
 	return best;
 }
+
+/* ---- slices ---- */
+
+struct window_slices window_slices_of(const struct window *g, const struct window_cut *c)
+{
+	enum { MOST = 64 };
+	struct window_slices s = {.in_inner = 1, .out_inner = 1};
+	while (s.axis < 2 && g->out[s.axis] == 1)
+		s.axis++;
+	for (int d = s.axis + 1; d < 3; d++) {
+		s.in_inner *= g->in[d];
+		s.out_inner *= g->out[d];
+	}
+	int64_t rows = g->out[s.axis];
+	int64_t weights = g->groups * g->cin * g->cout * g->taps * c->weight_size;
+	int64_t bytes = g->groups * (c->in_size * g->cin * s.in_inner * g->stride[s.axis] +
+				     c->out_size * g->cout * s.out_inner);
+	int64_t most = (weights > c->bytes ? weights : c->bytes) / bytes;
+	if (g->kernel[s.axis] > 1 && s.axis == 0)
+		most = rows; /* by strips */
+	most = most < 1 ? 1 : most;
+	int64_t pieces = (rows + most - 1) / most;
+	if (g->batch < c->n_threads)
+		pieces = (pieces + c->n_threads - 1) / c->n_threads * c->n_threads;
+	pieces = pieces > rows ? rows : pieces > MOST ? MOST : pieces;
+	s.each = (rows + pieces - 1) / pieces;
+	s.n = (int)((rows + s.each - 1) / s.each);
+	return s;
+}
+
+struct window_slice window_slice_at(const struct window *g, const struct window_slices *s, int i)
+{
+	int d = s->axis;
+	int64_t first = i * s->each, left = g->out[d] - first, n = left < s->each ? left : s->each;
+	int64_t from = first * g->stride[d] - g->pad[d];
+	int64_t end = from + (n - 1) * g->stride[d] + (g->kernel[d] - 1) * g->dilation[d] + 1;
+	from = from < 0 ? 0 : from > g->in[d] ? g->in[d] : from;
+	end = end < from ? from : end > g->in[d] ? g->in[d] : end;
+	for (int before = 0; before < d; before++)
+		if (g->in[before] > 1) { /* planes that one output sees together */
+			from = 0;
+			end = g->in_plane / s->in_inner;
+		}
+	return (struct window_slice){from * s->in_inner, (end - from) * s->in_inner,
+				     first * s->out_inner, n * s->out_inner, 0};
+}

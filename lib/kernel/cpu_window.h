@@ -50,4 +50,21 @@ struct window_slice {
 	size_t scratch; /* bytes that a run needs */
 };
 
+/* A convolution's output in pieces of equally many rows, along its first dim of more than one. */
+struct window_slices {
+	int axis;                    /* of the window's dims */
+	int64_t each;                /* rows of a slice */
+	int64_t in_inner, out_inner; /* pixels of a row */
+	int n;
+};
+/* What of a slice stays in a cache: elements of so many bytes, so many bytes of input and output, or as many as of the weights, if a
+ * row has no more; where an output sees several planes, all planes, which are then taken by strips. */
+struct window_cut {
+	int64_t in_size, out_size, weight_size, bytes;
+	int n_threads; /* each has as many slices */
+};
+struct window_slices window_slices_of(const struct window *g, const struct window_cut *c);
+/* Slice i; scratch 0. */
+struct window_slice window_slice_at(const struct window *g, const struct window_slices *s, int i);
+
 #endif

@@ -15,7 +15,6 @@ enum {
 	BLOCK_TAPS = 512,        /* with the tile that comes to more taps */
 	PIECE = 768,             /* rows of weights that stay in cache */
 	SLICE_BYTES = 512 << 10, /* of a slice's input and output, if a row has no more */
-	MAX_SLICES = 64,
 	/* Below these oneDNN's are as fast: */
 	MIN_CHANNELS = 1024, /* input times output channels */
 	MIN_INPUTS = 8,
@@ -47,11 +46,8 @@ struct tile {
 
 struct indirect {
 	struct window g;
-	int axis; /* of the window's dims, that the slices cut */
-	int64_t each;
-	int n_slices;
-	int64_t in_inner, out_inner; /* pixels of a step along the axis */
-	bool joins;                  /* rows of taps */
+	struct window_slices slices;
+	bool joins; /* rows of taps */
 	float lo, hi;
 	float *bias; /* (groups, panels, GEMM_N) */
 	struct cpu_pack *pack;
@@ -103,30 +99,6 @@ static void fill_weights(void *arg, void *data)
 
 /* ---- slices ---- */
 
-static void cut(struct indirect *m, int n_threads)
-{
-	const struct window *g = &m->g;
-	while (m->axis < 2 && g->out[m->axis] == 1)
-		m->axis++;
-	m->in_inner = m->out_inner = 1;
-	for (int d = m->axis + 1; d < 3; d++) {
-		m->in_inner *= g->in[d];
-		m->out_inner *= g->out[d];
-	}
-	int64_t rows = g->out[m->axis], weights = g->groups * g->cin * g->cout * g->taps * 4;
-	int64_t bytes = g->groups * 4 *
-			(g->cin * m->in_inner * g->stride[m->axis] + g->cout * m->out_inner);
-	int64_t most = (weights > SLICE_BYTES ? weights : SLICE_BYTES) / bytes;
-	if (g->kernel[m->axis] > 1 && m->axis == 0)
-		most = rows; /* by strips */
-	int64_t pieces = (rows + (most < 1 ? 1 : most) - 1) / (most < 1 ? 1 : most);
-	if (g->batch < n_threads) /* as many for each thread */
-		pieces = (pieces + n_threads - 1) / n_threads * n_threads;
-	pieces = pieces > rows ? rows : pieces > MAX_SLICES ? MAX_SLICES : pieces;
-	m->each = (rows + pieces - 1) / pieces;
-	m->n_slices = (int)((rows + m->each - 1) / m->each);
-}
-
 struct indirect *indirect_new(const struct indirect_spec *s, struct cpu_ctx *c)
 {
 	struct indirect *m = MEM_NEW(struct indirect);
@@ -140,7 +112,8 @@ struct indirect *indirect_new(const struct indirect_spec *s, struct cpu_ctx *c)
 	for (int64_t i = 0; s->bias && i < g->groups; i++)
 		memcpy(m->bias + i * panels * GEMM_N, s->bias + i * g->cout,
 		       (size_t)g->cout * sizeof *m->bias);
-	cut(m, c->n_threads);
+	const struct window_cut cut = {4, 4, 4, SLICE_BYTES, c->n_threads};
+	m->slices = window_slices_of(g, &cut);
 	struct fill f = {g, s->weights};
 	uint64_t layout[6] = {OP_CONVOLUTION,      CONV_INDIRECT,     EL_F32,
 			      (uint64_t)g->groups, (uint64_t)g->cout, (uint64_t)(g->cin * g->taps)};
@@ -170,7 +143,7 @@ const struct cpu_pack *indirect_pack(const struct indirect *m)
 
 int indirect_slices(const struct indirect *m)
 {
-	return m->n_slices;
+	return m->slices.n;
 }
 
 /* Floats that stand for a pixel outside. */
@@ -181,23 +154,10 @@ static int64_t n_zeros(const struct indirect *m)
 
 struct window_slice indirect_slice(const struct indirect *m, int i)
 {
-	const struct window *g = &m->g;
-	int d = m->axis;
-	int64_t first = i * m->each, left = g->out[d] - first, n = left < m->each ? left : m->each;
-	int64_t from = first * g->stride[d] - g->pad[d];
-	int64_t end = from + (n - 1) * g->stride[d] + (g->kernel[d] - 1) * g->dilation[d] + 1;
-	from = from < 0 ? 0 : from > g->in[d] ? g->in[d] : from;
-	end = end < from ? from : end > g->in[d] ? g->in[d] : end;
-	for (int before = 0; before < d; before++)
-		if (g->in[before] > 1) { /* planes that one output sees together */
-			from = 0;
-			end = g->in_plane / m->in_inner;
-		}
-	return (struct window_slice){from * m->in_inner, (end - from) * m->in_inner,
-				     first * m->out_inner, n * m->out_inner,
-				     (size_t)n_zeros(m) * sizeof(float) +
-					     (size_t)(BLOCK_TAPS + g->taps) *
-						     sizeof(struct tile_tap)};
+	struct window_slice s = window_slice_at(&m->g, &m->slices, i);
+	s.scratch = (size_t)n_zeros(m) * sizeof(float) +
+		    (size_t)(BLOCK_TAPS + m->g.taps) * sizeof(struct tile_tap);
+	return s;
 }
 
 /* ---- running ---- */
@@ -371,7 +331,7 @@ void indirect_run(const struct indirect *m, int i, struct channel_part part, con
 {
 	struct window_slice s = indirect_slice(m, i);
 	/* What several planes read of one stays in cache where they take it strip by strip. */
-	int64_t plane = m->axis == 0 ? m->out_inner : s.n;
+	int64_t plane = m->slices.axis == 0 ? m->slices.out_inner : s.n;
 	int64_t strip = (int64_t)BLOCK_TILES * LEVEL_CALL(tile_rows);
 	memset(scratch, 0, (size_t)n_zeros(m) * sizeof(float));
 	for (int64_t p = 0; p < plane; p += strip)

@@ -15,7 +15,6 @@ enum {
 	SLICE_BYTES = 768 << 10,  /* of a slice's input and output, if a row has no more */
 	PANELS_BYTES = 384 << 10, /* of weights that stay in the second-level cache */
 	FEW_PAIRS = 8,            /* of tiles whose results do, too */
-	MAX_SLICES = 64,
 	MAX_CHUNKS = 64
 };
 
@@ -33,34 +32,6 @@ bool tiled_conv_does(const struct cpu_ctx *c, const struct window *g, enum elem 
 
 /* ---- slices and strips ---- */
 
-static void cut_slices(struct tiled_conv *m, int n_threads)
-{
-	const struct window *g = &m->g;
-	while (m->axis < 2 && g->out[m->axis] == 1)
-		m->axis++;
-	m->in_inner = m->out_inner = 1;
-	for (int d = m->axis + 1; d < 3; d++) {
-		m->in_inner *= g->in[d];
-		m->out_inner *= g->out[d];
-	}
-	int64_t rows = g->out[m->axis], weights = g->groups * g->cin * g->cout * g->taps;
-	int64_t size = m->src == EL_BF16 ? 2 : 1;
-	int64_t of_dst = m->dst == EL_F32 ? 4 : m->dst == EL_BF16 ? 2 : 1;
-	weights *= size;
-	int64_t bytes = g->groups * (size * g->cin * m->in_inner * g->stride[m->axis] +
-				     of_dst * g->cout * m->out_inner);
-	int64_t most = (weights > SLICE_BYTES ? weights : SLICE_BYTES) / bytes;
-	if (g->kernel[m->axis] > 1 && m->axis == 0)
-		most = rows; /* by strips */
-	most = most < 1 ? 1 : most;
-	int64_t pieces = (rows + most - 1) / most;
-	if (g->batch < n_threads) /* as many for each thread */
-		pieces = (pieces + n_threads - 1) / n_threads * n_threads;
-	pieces = pieces > rows ? rows : pieces > MAX_SLICES ? MAX_SLICES : pieces;
-	m->each = (rows + pieces - 1) / pieces;
-	m->n_slices = (int)((rows + m->each - 1) / m->each);
-}
-
 /* Is the input read where it lies? */
 static bool is_direct(const struct tiled_conv *m)
 {
@@ -76,12 +47,11 @@ static bool is_direct(const struct tiled_conv *m)
 /* Outputs of slice i. */
 static void slice_range(const struct tiled_conv *m, int i, int64_t lo[3], int64_t hi[3])
 {
-	for (int d = 0; d < 3; d++) {
-		lo[d] = 0;
-		hi[d] = m->g.out[d];
-	}
-	lo[m->axis] = i * m->each;
-	hi[m->axis] = lo[m->axis] + m->each < hi[m->axis] ? lo[m->axis] + m->each : hi[m->axis];
+	memset(lo, 0, 3 * sizeof *lo);
+	memcpy(hi, m->g.out, 3 * sizeof *hi);
+	int d = m->slices.axis;
+	lo[d] = i * m->slices.each;
+	hi[d] = lo[d] + m->slices.each < hi[d] ? lo[d] + m->slices.each : hi[d];
 }
 
 /* Bytes between the caches of a slice in so many chunks, about. */
@@ -131,7 +101,13 @@ struct tiled_conv *tiled_conv_new(const struct tiled_conv_spec *s, struct cpu_ct
 	m->src = s->src;
 	m->dst = s->dst;
 	m->post = s->post;
-	cut_slices(m, c->n_threads);
+	int64_t size = m->src == EL_BF16 ? 2 : 1;
+	const struct window_cut cut = {size,
+				       m->dst == EL_F32    ? 4
+				       : m->dst == EL_BF16 ? 2
+							   : 1,
+				       size, SLICE_BYTES, c->n_threads};
+	m->slices = window_slices_of(&m->g, &cut);
 	(void)tiled_shape_find(&m->g, m->src, 1, &m->s);
 	m->direct = is_direct(m);
 	if (!m->direct)
@@ -170,7 +146,7 @@ const struct cpu_pack *tiled_conv_pack(const struct tiled_conv *m)
 
 int tiled_conv_slices(const struct tiled_conv *m)
 {
-	return m->n_slices;
+	return m->slices.n;
 }
 
 int tiled_conv_parts(const struct tiled_conv *m)
@@ -390,27 +366,15 @@ static void run_strip(const struct tiled_conv *m, const struct window_slice *sl,
 
 struct window_slice tiled_conv_slice(const struct tiled_conv *m, int i)
 {
-	const struct window *g = &m->g;
-	int d = m->axis;
+	struct window_slice s = window_slice_at(&m->g, &m->slices, i);
 	int64_t lo[3], hi[3], bytes;
 	slice_range(m, i, lo, hi);
-	int64_t first = lo[d], n = hi[d] - lo[d];
-	int64_t from = first * g->stride[d] - g->pad[d];
-	int64_t end = from + (n - 1) * g->stride[d] + (g->kernel[d] - 1) * g->dilation[d] + 1;
-	from = from < 0 ? 0 : from > g->in[d] ? g->in[d] : from;
-	end = end < from ? from : end > g->in[d] ? g->in[d] : end;
-	for (int before = 0; before < d; before++)
-		if (g->in[before] > 1) { /* planes that one output sees together */
-			from = 0;
-			end = g->in_plane / m->in_inner;
-		}
 	hi[1] = lo[1] + tiled_strip_rows(m, lo, hi, &bytes);
-	struct tiled_strip s = tiled_strip_of(m, lo, hi);
-	struct tiled_tiling t = tiled_tiling_of(m, &s, row_of(m, &s), 0);
-	return (struct window_slice){from * m->in_inner, (end - from) * m->in_inner,
-				     first * m->out_inner, n * m->out_inner,
-				     offset_bytes(m, &t) + (size_t)sums_of(m, &t) * sizeof(float) +
-					     (m->direct ? 0 : lines((size_t)bytes))};
+	struct tiled_strip strip = tiled_strip_of(m, lo, hi);
+	struct tiled_tiling t = tiled_tiling_of(m, &strip, row_of(m, &strip), 0);
+	s.scratch = offset_bytes(m, &t) + (size_t)sums_of(m, &t) * sizeof(float) +
+		    (m->direct ? 0 : lines((size_t)bytes));
+	return s;
 }
 
 void tiled_conv_run(const struct tiled_conv *m, int i, struct channel_part part, const void *x,

@@ -23,9 +23,7 @@ struct tiled_conv {
 	int64_t all[3];   /* taps of all */
 	struct tiled_shape s;
 	bool direct; /* the input is read where it lies */
-	int axis;    /* of the window's dims, that the slices cut */
-	int64_t each, in_inner, out_inner;
-	int n_slices;
+	struct window_slices slices;
 	enum elem src, dst;
 	struct tiles_post post;
 	float *bias, *scale; /* (merged, panels, PANEL_COLUMNS) */
