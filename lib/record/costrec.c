@@ -49,6 +49,8 @@ int cost_encode(const struct cost_rec *x, struct rec_writer *w, struct err *e)
 	if (x->has_rules) {
 		put_bool(w, "contention", x->contention);
 		put_bool(w, "overlap", x->overlap);
+		if (x->copy_holds && !x->overlap)
+			put_matrix(w, "copy_holds", TT_U8, x->k, x->k, x->copy_holds);
 	}
 	if (x->order)
 		put_text(w, "order", x->order);
@@ -202,6 +204,22 @@ static int decode_slowdowns(const struct rec *r, bool required, struct cost_rec 
 		       : 0;
 }
 
+static int decode_overlap(const struct rec *r, struct arena *a, struct cost_rec *x, struct err *e)
+{
+	uint64_t shape[2] = {x->k, x->k};
+
+	if (get_bool(r->map, "overlap", &x->overlap, e) < 0)
+		return -1;
+	if (x->overlap || !val_get(r->map, "copy_holds"))
+		return 0;
+	if (get_tensor(r->map, "copy_holds", TT_U8, 2, shape, a, &x->copy_holds, e) < 0)
+		return -1;
+	for (size_t i = 0; i < (size_t)x->k * x->k; i++)
+		if (x->copy_holds[i] > 3)
+			return err_set(e, ST_INPUT, "copy_holds: 0 to 3");
+	return 0;
+}
+
 static int decode_model(const struct rec *r, struct arena *a, struct cost_rec *x, struct err *e)
 {
 	if ((val_get(r->map, "pair_src") && decode_pairs(r, false, a, x, e) < 0) ||
@@ -209,7 +227,7 @@ static int decode_model(const struct rec *r, struct arena *a, struct cost_rec *x
 		return -1;
 	x->has_rules = val_get(r->map, "contention") != NULL;
 	if (x->has_rules && (get_bool(r->map, "contention", &x->contention, e) < 0 ||
-			     get_bool(r->map, "overlap", &x->overlap, e) < 0))
+			     decode_overlap(r, a, x, e) < 0))
 		return -1;
 	if (decode_slowdowns(r, false, x, e) < 0)
 		return -1;
@@ -239,5 +257,5 @@ int cost_decode(const struct rec *r, uint32_t n_sets, unsigned keys, struct aren
 	if (!(keys & COST_OVERLAP))
 		return 0;
 	x->has_rules = val_get(r->map, "overlap") != NULL;
-	return x->has_rules ? get_bool(r->map, "overlap", &x->overlap, e) : 0;
+	return x->has_rules ? decode_overlap(r, a, x, e) : 0;
 }

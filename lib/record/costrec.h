@@ -46,8 +46,11 @@ struct cost_rec {
 	double slowdown, multi_slowdown;
 	uint64_t profiles; /* how many this is the mean of; 0: not told */
 
-	bool has_rules; /* the next two are told */
+	bool has_rules; /* the next two are told, and the third perhaps */
 	bool contention, overlap;
+	/* (k,k) without overlap: 1, 2 or 3, a copy from row to column occupies its source, its
+	 * destination, both; 0: neither; NULL: always both */
+	const uint8_t *copy_holds;
 	const char *order; /* which ready set a device takes; NULL: not told */
 };
 
@@ -61,7 +64,7 @@ int cost_decode_head(const struct rec *r, struct arena *a, struct cost_rec *out,
 /* What a reader asks for besides set_s; it does not look at the other keys. */
 enum {
 	COST_MODEL = 1, /* pairs, set_mem, held, move_s, rules, slowdown, order; each where told */
-	COST_OVERLAP = 2, /* overlap, where told: has_rules */
+	COST_OVERLAP = 2, /* overlap, copy_holds, where told: has_rules */
 	COST_PROFILE = 4  /* what every profile tells: all intervals, pairs, slowdown; profiles */
 };
 enum { COST_MAX_SLOWDOWN = 1000 };

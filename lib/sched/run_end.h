@@ -57,10 +57,10 @@ INLINE void end_copy(struct run_state *x, struct run_rules r, uint32_t slot, uin
 	release_tensor(x, r, t, src);
 	start_next(x, r, s);
 	set_idle(x, r, s, true);
-	if (!r.overlap) {
+	if (copy_holds(x, r, s, COPY_HOLDS_SRC))
 		set_idle(x, r, device_server(r, src), true);
+	if (copy_holds(x, r, s, COPY_HOLDS_DST))
 		set_idle(x, r, device_server(r, dst), true);
-	}
 	set_waiting(x, r, device_server(r, dst), any_ready(x, r, dst));
 }
 

@@ -22,10 +22,10 @@ INLINE void start_copy(struct run_state *x, struct run_rules r, uint32_t server)
 		       : sched_copy_s(&x->e->c->links, src, dst, x->tensor[t].bytes));
 	if (r.serial)
 		set_idle(x, r, server, false);
-	if (!r.overlap) {
+	if (copy_holds(x, r, server, COPY_HOLDS_SRC))
 		set_idle(x, r, device_server(r, src), false);
+	if (copy_holds(x, r, server, COPY_HOLDS_DST))
 		set_idle(x, r, device_server(r, dst), false);
-	}
 	if (r.scan) {
 		x->end[server] = time_key(end);
 		x->doing[server] = slot;
@@ -87,7 +87,15 @@ static bool copy_before(const struct engine *e, uint32_t a, uint32_t b)
 	return a % e->k != b % e->k ? a % e->k < b % e->k : a < b;
 }
 
-/* The link of the copy that has waited longest, of those whose devices are idle; false: none. */
+/* Is device `dev` computing, or held up by a copy, while a copy on link s needs it? */
+static bool is_in_the_way(const struct engine *e, uint32_t s, uint32_t dev, unsigned end)
+{
+	return (!e->c->copy_holds || e->c->copy_holds[s] & end) &&
+	       !set_has(e->idle, dev * (e->k + 1));
+}
+
+/* The link of the copy that has waited longest, of those whose devices are idle where it occupies
+ * them; false: none. */
 static bool longest_waiting(const struct engine *e, uint32_t *server)
 {
 	bool found = false;
@@ -97,8 +105,8 @@ static bool longest_waiting(const struct engine *e, uint32_t *server)
 			uint32_t s = w * 64 + (uint32_t)__builtin_ctzll(links);
 			uint32_t src = s / e->k, dst = s % e->k;
 
-			if (src == dst || !set_has(e->idle, src * (e->k + 1)) ||
-			    !set_has(e->idle, dst * (e->k + 1)))
+			if (src == dst || is_in_the_way(e, s, src, COPY_HOLDS_SRC) ||
+			    is_in_the_way(e, s, dst, COPY_HOLDS_DST))
 				continue;
 			if (!found || copy_before(e, e->queue[s].head, e->queue[*server].head))
 				*server = s;

@@ -107,6 +107,12 @@ INLINE void set_waiting(struct run_state *x, struct run_rules r, uint32_t server
 	set_add(x->e->waiting, server, yes);
 }
 
+/* Does a copy on this link occupy its source, its destination? */
+INLINE bool copy_holds(const struct run_state *x, struct run_rules r, uint32_t server, unsigned end)
+{
+	return !r.overlap && (!x->e->c->copy_holds || x->e->c->copy_holds[server] & end);
+}
+
 /* ---- ready tasks ---- */
 
 INLINE bool any_ready(struct run_state *x, struct run_rules r, uint32_t dev)

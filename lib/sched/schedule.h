@@ -6,13 +6,18 @@
 
 #include "sched/sched.h"
 
+enum { COPY_HOLDS_SRC = 1, COPY_HOLDS_DST = 2 };
+
 struct sched_costs {
 	const double *task_s; /* (n,k) seconds; negative: cannot run there */
 	struct sched_links links;
 	bool contention; /* a directed link carries one copy at a time, latency included */
-	/* a device computes while it copies; else a copy occupies both its devices, and waiting
-	 * copies go before tasks */
+	/* a device computes while it copies; else a copy occupies its devices, and waiting copies
+	 * go before tasks */
 	bool overlap;
+	/* (k,k) without overlap: which of its devices a copy from row to column occupies
+	 * (COPY_HOLDS_SRC | COPY_HOLDS_DST); NULL: both, on any link */
+	const uint8_t *copy_holds;
 	/* (k,k) 1: the two devices share what they compute with, and take turns; symmetric, 0 on the
 	 * diagonal.  NULL: none do */
 	const uint8_t *turns;
@@ -20,6 +25,15 @@ struct sched_costs {
 	/* (n,k) what task_s never is below, if it changes; NULL: it does not change */
 	const double *least_s;
 };
+
+/* Do devices src and dst compute nothing while a tensor goes from one to the other?  Both ends: of
+ * COPY_HOLDS_SRC and COPY_HOLDS_DST one. */
+static inline bool sched_copy_holds(const struct sched_costs *c, uint32_t src, uint32_t dst,
+				    unsigned end)
+{
+	return !c->overlap &&
+	       (!c->copy_holds || c->copy_holds[(size_t)src * c->links.k + dst] & end);
+}
 
 enum timeline_status {
 	TIMELINE_OK,

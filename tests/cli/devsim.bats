@@ -303,6 +303,30 @@ change() {
 	'
 }
 
+@test "copy_holds of the cost record: which devices a copy occupies, whatever their order" {
+	change off.mp 'c = first(r, "cost"); c["contention"], c["overlap"] = True, False'
+	for holds in 0,0,0,0 0,1,2,0 0,2,1,0 0,3,3,0; do
+		change "$holds.mp" "c = first(r, 'cost'); c['contention'], c['overlap'] = True, False; \
+			c['copy_holds'] = tensor(np.array([$holds], 'u1').reshape(2, 2))"
+		devsim "$holds.mp" > "x$holds.mp"
+	done
+	devsim off.mp > xoff.mp
+	devsim --no-overlap 0,1,2,0.mp > xnone.mp
+	devsim r.mp > a.mp
+	placebase of:0,1,2,0.mp -D gpu,cpu 0,1,2,0.mp | devsim > turned.mp
+	py '
+		def lat(f): return [round(m["lat_s"], 12) for m in runs(f)]
+		on, off = lat("a.mp"), lat("xoff.mp")
+		assert lat("x0,0,0,0.mp") == on and lat("x0,3,3,0.mp") == off == lat("xnone.mp")
+		some = lat("x0,1,2,0.mp"), lat("x0,2,1,0.mp")
+		assert some[0] != some[1] and all(sum(on) < sum(s) < sum(off) for s in some), (on, off, some)
+		assert lat("turned.mp")[-6:] == some[0], (lat("turned.mp"), some)
+	'
+	change bad.mp 'c = first(r, "cost"); c["contention"], c["overlap"] = True, False; c["copy_holds"] = tensor(np.array([[0, 4], [1, 0]], "u1"))'
+	run -3 devsim bad.mp
+	[[ $output == *"cost record: copy_holds: 0 to 3"* ]]
+}
+
 @test "unknown records pass, streams may follow one another" {
 	change u.mp 'r.insert(1, ["odd", {"a": [1, 2.5, None]}]); r.append(["odder", {}])'
 	cat u.mp r.mp | devsim > x.mp

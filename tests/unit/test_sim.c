@@ -19,8 +19,8 @@ struct problem {
 	struct sched_edge edge[MAX_E];
 	double task_s[MAX_N * MAX_K], latency_s[MAX_K * MAX_K], bytes_per_s[MAX_K * MAX_K];
 	uint16_t device[MAX_N];
-	uint8_t turns[MAX_K * MAX_K];
-	bool contention, overlap, takes_turns;
+	uint8_t turns[MAX_K * MAX_K], copy_holds[MAX_K * MAX_K];
+	bool contention, overlap, holds_some, takes_turns;
 	enum sched_policy policy;
 };
 
@@ -30,6 +30,7 @@ static struct sched_costs costs_of(struct problem *p)
 				    .links = {p->k, p->latency_s, p->bytes_per_s},
 				    .contention = p->contention,
 				    .overlap = p->overlap,
+				    .copy_holds = p->holds_some ? p->copy_holds : NULL,
 				    .turns = p->takes_turns ? p->turns : NULL,
 				    .policy = p->policy};
 }
@@ -72,6 +73,9 @@ static void random_problem(struct problem *p, uint32_t n, uint32_t k, uint32_t e
 	for (uint32_t i = 0; i < p->k * p->k && p->takes_turns; i++)
 		if (i / p->k < i % p->k)
 			p->turns[i] = p->turns[i % p->k * p->k + i / p->k] = draw(3) == 0;
+	p->holds_some = draw(2) == 0;
+	for (uint32_t i = 0; i < p->k * p->k; i++)
+		p->copy_holds[i] = (uint8_t)draw(4);
 	uint32_t want = draw(edges);
 	while (p->n_edges < want && p->n > 1) {
 		uint32_t src = draw(p->n - 1), dst = src + 1 + draw(p->n - 1 - src);
@@ -204,15 +208,24 @@ static bool copy_first(const struct naive *x, const struct naive_copy *a,
 	return a->dst != b->dst ? a->dst < b->dst : a->key < b->key;
 }
 
+/* Does a copy from one device to another keep the first or the second, `end`, from computing? */
+static bool holds(const struct problem *p, uint32_t from, uint32_t to, unsigned end)
+{
+	return !p->overlap && (!p->holds_some || p->copy_holds[from * p->k + to] & end);
+}
+
 static bool dev_busy(const struct problem *p, const struct naive *x, uint32_t d)
 {
 	for (uint32_t v = 0; v < p->n; v++)
 		if (p->device[v] == d && x->started[v] && !x->done[v])
 			return true;
-	for (uint32_t i = 0; i < x->n_copies && !p->overlap; i++) {
+	for (uint32_t i = 0; i < x->n_copies; i++) {
 		const struct naive_copy *c = &x->copy[i];
+		uint32_t from = p->device[c->src_task];
 
-		if (c->start_s >= 0 && !c->done && (c->dst == d || p->device[c->src_task] == d))
+		if (c->start_s >= 0 && !c->done &&
+		    ((from == d && holds(p, from, c->dst, COPY_HOLDS_SRC)) ||
+		     (c->dst == d && holds(p, from, c->dst, COPY_HOLDS_DST))))
 			return true;
 	}
 	return false;
@@ -224,14 +237,15 @@ static bool can_start(const struct problem *p, const struct naive *x, const stru
 
 	if (c->start_s >= 0)
 		return false;
-	for (uint32_t i = 0; i < x->n_copies && p->contention; i++) {
+	for (uint32_t i = 0; i < x->n_copies && (p->contention || !p->overlap); i++) {
 		const struct naive_copy *o = &x->copy[i];
 
 		if (o->start_s >= 0 && !o->done && p->device[o->src_task] == from &&
 		    o->dst == c->dst)
 			return false;
 	}
-	return p->overlap || (!dev_busy(p, x, from) && !dev_busy(p, x, c->dst));
+	return !(holds(p, from, c->dst, COPY_HOLDS_SRC) && dev_busy(p, x, from)) &&
+	       !(holds(p, from, c->dst, COPY_HOLDS_DST) && dev_busy(p, x, c->dst));
 }
 
 static void naive_start(const struct problem *p, struct naive *x, double now)
@@ -719,6 +733,18 @@ static void by_hand(void)
 	s = timeline_run(x, (uint16_t[]){0, 0, 0, 1}, &t);
 	tap(s == TIMELINE_OK && t->makespan_s == 13 && t->start_s[2] == 7,
 	    "without overlap a copy occupies both devices and goes first");
+	timeliner_free(x);
+	c.copy_holds = (const uint8_t[]){0, COPY_HOLDS_DST, COPY_HOLDS_SRC, 0};
+	x = timeliner_new(&d, &c, true);
+	/* Device 0 computes while it copies: as with overlap. */
+	s = timeline_run(x, (uint16_t[]){0, 0, 0, 1}, &t);
+	tap(s == TIMELINE_OK && t->makespan_s == 11 && t->start_s[2] == 4,
+	    "a device that copies do not hold computes meanwhile");
+	/* The copy of 0's output (1..4) holds device 1: 2 runs there 4..5, 1 on device 0 4..6; the
+	 * copy of 2's output 5..8; 3 8..10. */
+	s = timeline_run(x, (uint16_t[]){1, 0, 1, 0}, &t);
+	tap(s == TIMELINE_OK && t->makespan_s == 10 && t->start_s[2] == 4 && t->start_s[1] == 4,
+	    "one that they hold does not");
 	timeliner_free(x);
 	arena_free(a);
 }

@@ -124,8 +124,10 @@ static double transfer(struct sides *s, double seconds, int link, bool count)
 {
 	const struct place_model *m = s->v->m;
 	bool on_link = m->rules == PLACE_SCHEDULE && m->costs.contention;
-	bool on_device[2] = {m->rules != PLACE_SCHEDULE || !m->costs.overlap,
-			     m->rules == PLACE_SCHEDULE && !m->costs.overlap};
+	/* Where only some copies occupy devices the bound leaves that out. */
+	bool both = !m->costs.overlap && !m->costs.copy_holds;
+	bool on_device[2] = {m->rules != PLACE_SCHEDULE || both,
+			     m->rules == PLACE_SCHEDULE && both};
 	uint32_t at[3] = {cheapest(s, false), cheapest(s, true), s->x.n_classes + (uint32_t)link};
 	bool is[3] = {on_device[0], on_device[1], on_link};
 	double w = 0;

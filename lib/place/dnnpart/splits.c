@@ -7,6 +7,16 @@
 
 static const double NO_WAY_S = 1e30; /* finite: sums of it can be taken back */
 
+/* Does a copy to another device occupy d? */
+static bool copies_hold(const struct place_model *m, uint32_t d)
+{
+	bool any = false;
+
+	for (uint32_t o = 0; o < m->k; o++)
+		any |= o != d && sched_copy_holds(&m->costs, d, o, COPY_HOLDS_SRC);
+	return any;
+}
+
 static bool find_classes(struct splits *p)
 {
 	const struct place_units *u = p->u;
@@ -22,7 +32,7 @@ static bool find_classes(struct splits *p)
 		if (c < MAX_CLASSES) {
 			p->first[c] = d;
 			p->size[c] = 1;
-			p->sum[c] = m->rules == PLACE_SCHEDULE ? !m->costs.overlap
+			p->sum[c] = m->rules == PLACE_SCHEDULE ? copies_hold(m, d)
 							       : !dnnpart_is_cpu(m, d);
 		}
 		c++;

@@ -264,6 +264,25 @@ const uint8_t *place_inputs_turns(const struct place_inputs *x, const char *cons
 	return any ? turns : NULL;
 }
 
+/* The record's copy_holds, by the devices asked for; of one that it does not know: both. */
+static const uint8_t *recorded_holds(const struct place_inputs *x, const char *const *names,
+				     uint32_t k, struct arena *a)
+{
+	const struct cost_rec *c = &x->cost;
+
+	if (!c->copy_holds || !x->overlap)
+		return NULL;
+	uint8_t *holds = ARENA_NEWN(a, uint8_t, (size_t)k * k);
+
+	for (size_t i = 0; i < (size_t)k * k; i++) {
+		uint32_t src = cost_column(x, names[i / k]), dst = cost_column(x, names[i % k]);
+
+		holds[i] = src < c->k && dst < c->k ? c->copy_holds[(size_t)src * c->k + dst]
+						    : COPY_HOLDS_SRC | COPY_HOLDS_DST;
+	}
+	return holds;
+}
+
 /* Types of devices, sets that stay together, and what the cost record says besides times. */
 static void recorded_rules(const struct place_inputs *x, const char *const *names, uint32_t k,
 			   struct arena *a, struct place_setup *s)
@@ -285,6 +304,7 @@ static void recorded_rules(const struct place_inputs *x, const char *const *name
 	s->together = classes(x, s->set_s, k, a);
 	s->contention &= !y->has_rules || y->contention;
 	s->overlap &= !y->has_rules || y->overlap;
+	s->copy_holds = recorded_holds(x, names, k, a);
 	s->slowdown = x->spec.n_devs ? 0 : y->slowdown;
 	s->multi_slowdown = x->spec.n_devs ? 0 : y->multi_slowdown;
 	s->policy = policy_of(x->order != PLACE_ORDER_RECORDED ? x->order : x->cost_order);

@@ -276,6 +276,7 @@ int place_model_init(struct place_model *m, const struct graph *g, const struct 
 					.links = s->links,
 					.contention = s->contention,
 					.overlap = s->overlap,
+					.copy_holds = s->copy_holds,
 					.turns = s->turns,
 					.policy = s->policy};
 	m->task_mem = ARENA_NEWN(a, uint64_t, (size_t)m->tasks.dag.n * m->k);

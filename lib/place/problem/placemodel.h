@@ -54,8 +54,9 @@ struct place_setup {
 	struct sched_links links;
 	const uint64_t *mem_limit; /* (k) bytes, 0: not limited */
 	bool contention, overlap;
+	const uint8_t *copy_holds; /* as struct sched_costs has it, and the next two */
 	enum sched_policy policy;
-	const uint8_t *turns;            /* as struct sched_costs has it */
+	const uint8_t *turns;
 	double slowdown, multi_slowdown; /* as place_latency_s has them; 0: none */
 	struct place_objective objective;
 	struct place_power power;

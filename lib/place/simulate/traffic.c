@@ -116,8 +116,10 @@ double traffic_period_s(const struct place_traffic *x, const struct place_model 
 		for (uint32_t j = 0; j < x->k; j++) {
 			double out = x->busy_s[(size_t)i * x->k + j];
 
-			if (!m->costs.overlap)
-				load += out + x->busy_s[(size_t)j * x->k + i];
+			if (sched_copy_holds(&m->costs, i, j, COPY_HOLDS_SRC))
+				load += out;
+			if (sched_copy_holds(&m->costs, j, i, COPY_HOLDS_DST))
+				load += x->busy_s[(size_t)j * x->k + i];
 			if (m->costs.contention)
 				most = fmax(most, out);
 		}

@@ -143,10 +143,11 @@ static bool same_way(const struct place_model *m, uint32_t a, uint32_t b, uint32
 {
 	const struct sched_links *l = &m->costs.links;
 	const double *joules = m->objective.energy > 0 ? m->power.j_per_byte : NULL;
+	const uint8_t *holds = m->costs.copy_holds;
 	size_t i = (size_t)a * m->k + b, j = (size_t)c * m->k + d;
 
 	return l->latency_s[i] == l->latency_s[j] && l->bytes_per_s[i] == l->bytes_per_s[j] &&
-	       (!joules || joules[i] == joules[j]);
+	       (!joules || joules[i] == joules[j]) && (!holds || holds[i] == holds[j]);
 }
 
 /* Do a and b take turns, as c and d do or do not? */
