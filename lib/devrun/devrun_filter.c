@@ -263,7 +263,8 @@ static int check_memory(const struct state *s, struct err *e)
 static int write_profile(struct state *s, const struct rec *earlier, struct err *e)
 {
 	struct profile p;
-	if (open_session(s, NULL, e) < 0 || check_memory(s, e) < 0)
+	if (open_session(s, NULL, e) < 0 || check_memory(s, e) < 0 ||
+	    (earlier && session_plan_overlap(&s->session, earlier, e) < 0))
 		return -1;
 	msg_busy("profile", 0);
 	int rc = profile_take(&s->session, s->queue.arena, &p, e);

@@ -98,6 +98,7 @@ struct planner {
 	uint32_t *out_tensor; /* (n_out) or GRAPH_NONE */
 	double *step_s;       /* (n_steps, k) planned seconds; negative: cannot run there */
 	struct sched_costs costs;
+	bool copies_told;       /* costs.overlap and copy_holds are a profile's */
 	struct mem_pool **pool; /* (k) the memory that the next plan's tensors lie in */
 	/* Of the next plan. */
 	enum fuse_mode fuse; /* FUSE_ALL after planner_open */
@@ -115,6 +116,19 @@ struct planner {
 int planner_open(struct planner *p, struct model *m, struct device_list *l,
 		 struct err *e) MUST_CHECK;
 void planner_close(struct planner *p);
+
+/* costs.overlap and copy_holds as they may be for these devices, from a; how many.  The first is what
+ * planner_open takes.  A device with a memory of its own copies and computes in one queue, so that
+ * copies occupy it, not the other end: unless threads that feed it keep that from computing, or
+ * what copies take is mostly waiting; which of these is so, a profile finds out.  Where such a
+ * device is made of cores of this machine there is no choice: they do the copying. */
+struct copy_rule {
+	bool overlap;
+	const uint8_t *holds;
+};
+enum { COPY_RULES = 3 };
+uint32_t planner_copy_rules(const struct device_list *l, struct arena *a,
+			    struct copy_rule out[COPY_RULES]);
 
 /* Device of every step for a placement of sets; steps outside all sets go with
  * their first consumer. */

@@ -80,14 +80,55 @@ static void guess_links(struct planner *p)
 	p->costs.links = (struct sched_links){p->devices->n, latency, rate};
 }
 
-/* Do devices compute while they copy?  Not where one with memory of its own is made of cores of
- * this machine, which then do the copying. */
-static bool copies_overlap(const struct device_list *l)
+/* Who computes while it copies, to or from a device with a memory of its own. */
+enum copying { HELD_OWN, HELD_NONE, HELD_BOTH };
+
+/* Does a copy between a and b keep a from computing?  Not to choose: where a or b copies with cores of
+ * this machine. */
+static bool copy_holds(const struct device_list *l, uint32_t a, uint32_t b, enum copying how)
 {
+	const struct device *x = &l->dev[a], *y = &l->dev[b];
+	bool own_x = !x->class->host, own_y = !y->class->host;
+	if ((own_x && x->n_cpus > 0) || (own_y && y->n_cpus > 0))
+		return true;
+	return how == HELD_OWN ? own_x : how == HELD_BOTH && (own_x || own_y);
+}
+
+static struct copy_rule copy_rule(const struct device_list *l, enum copying how, struct arena *a)
+{
+	uint32_t k = l->n, n_held = 0;
+	uint8_t *holds = ARENA_NEWN(a, uint8_t, (size_t)k * k);
+	for (uint32_t i = 0; i < k * k; i++) {
+		uint32_t src = i / k, dst = i % k;
+		bool from = src != dst && copy_holds(l, src, dst, how);
+		bool to = src != dst && copy_holds(l, dst, src, how);
+		holds[i] = (uint8_t)((from ? COPY_HOLDS_SRC : 0) | (to ? COPY_HOLDS_DST : 0));
+		n_held += from + to;
+	}
+	bool always = n_held == 2 * k * (k - 1);
+	return (struct copy_rule){n_held == 0, n_held == 0 || always ? NULL : holds};
+}
+
+uint32_t planner_copy_rules(const struct device_list *l, struct arena *a,
+			    struct copy_rule out[COPY_RULES])
+{
+	bool choice = false;
 	for (uint32_t d = 0; d < l->n; d++)
-		if (!l->dev[d].class->host && l->dev[d].n_cpus > 0)
-			return false;
-	return true;
+		choice = choice || (!l->dev[d].class->host && l->dev[d].n_cpus == 0);
+	out[0] = copy_rule(l, HELD_OWN, a);
+	if (!choice)
+		return 1;
+	out[1] = copy_rule(l, HELD_NONE, a);
+	out[2] = copy_rule(l, HELD_BOTH, a);
+	return COPY_RULES;
+}
+
+static void set_overlap(struct planner *p)
+{
+	struct copy_rule rule[COPY_RULES];
+	planner_copy_rules(p->devices, p->arena, rule);
+	p->costs.overlap = rule[0].overlap;
+	p->costs.copy_holds = rule[0].holds;
 }
 
 int planner_open(struct planner *p, struct model *m, struct device_list *l, struct err *e)
@@ -112,10 +153,10 @@ int planner_open(struct planner *p, struct model *m, struct device_list *l, stru
 		return -1;
 	p->costs = (struct sched_costs){.task_s = p->step_s,
 					.contention = true,
-					.overlap = copies_overlap(l),
 					.turns = device_list_all_turns(l, p->arena),
 					.policy = SCHED_RANK};
 	guess_links(p);
+	set_overlap(p);
 	return 0;
 }
 

@@ -4,17 +4,20 @@
  *
  * The price pulls every knob to what was measured directly.  search_grid tries a few latencies and
  * slowdowns for a start; then each sweep tries every knob a step up, and where that is no better
- * a step down, and keeps what lowers the error.  Steps shrink from sweep to sweep.  The orders that
+ * a step down, and keeps what lowers the error.  This is done for each rule of copies, of which the best goes
+ * on.  Steps shrink from sweep to sweep.  The orders that
  * devrun's plans keep to are searched in the last sweeps alone: with them a simulation takes three
  * times as long. */
 #include "profile/fit.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "place/simulate/evaluate.h"
 
 enum { SWEEPS = 9, ROUGH_SWEEPS = 6, LEAST_SWEEPS = 2 };
+static const double FIRST_STEP = 0.25, SHRINK = 0.75;
 static const double FACTOR_PRICE = 0.2, COPY_PRICE = 2e-4, READ_PRICE = 8e-3, SLOWDOWN_PRICE = 0.02;
 static const double LEAST_FACTOR = 0.6, MOST_FACTOR = 2.5, MOST_SLOWDOWN = 3,
 		    MOST_MULTI_SLOWDOWN = 1;
@@ -37,6 +40,7 @@ struct fitter {
 	const struct fit_case *c;
 	const struct profile *p;
 	struct knobs now;
+	const struct copy_rule *rule;
 	enum sched_policy policy;
 	double loss;
 	struct arena *fixed, *a; /* for good; of one simulation */
@@ -77,7 +81,8 @@ static void make_setup(struct fitter *x, struct place_setup *s)
 				  .set_s = x->set_s,
 				  .mem_limit = x->no_limit,
 				  .contention = true,
-				  .overlap = x->p->overlap,
+				  .overlap = x->rule->overlap,
+				  .copy_holds = x->rule->holds,
 				  .turns = x->d->turns,
 				  .policy = x->policy,
 				  .slowdown = x->now.slowdown,
@@ -227,6 +232,59 @@ static int search_grid(struct fitter *x)
 	return 0;
 }
 
+/* A start, and rough sweeps until end_s; *step: that of the next. */
+static int fit_roughly(struct fitter *x, double end_s, double *step)
+{
+	*step = FIRST_STEP;
+	for (uint32_t d = 0; d < x->k; d++)
+		x->now.factor[d] = 1;
+	x->now.multi_slowdown = 0;
+	int rc = search_grid(x);
+	for (int i = 0; i < ROUGH_SWEEPS && rc == 0 && (i < LEAST_SWEEPS || clock_s() < end_s);
+	     i++, *step *= SHRINK)
+		rc = sweep(x, *step);
+	return rc;
+}
+
+static void copy_knobs(const struct fitter *x, struct knobs *to, const struct knobs *from)
+{
+	memcpy(to->factor, from->factor, x->k * sizeof *to->factor);
+	memcpy(to->times, from->times, (size_t)x->k * x->k * sizeof *to->times);
+	to->slowdown = from->slowdown;
+	to->multi_slowdown = from->multi_slowdown;
+}
+
+static struct knobs knobs_new(struct fitter *x)
+{
+	return (struct knobs){.factor = ARENA_NEWN(x->fixed, double, x->k),
+			      .times = ARENA_NEWN(x->fixed, double, (size_t)x->k * x->k)};
+}
+
+/* The rule of copies that fits best, roughly, and its knobs; each has its share of the time. */
+static int fit_rules(struct fitter *x, double end_s, double *step)
+{
+	struct knobs best = knobs_new(x);
+	const struct copy_rule *first = x->d->rule, *rule = first;
+	double least = INFINITY, next = FIRST_STEP;
+	for (uint32_t i = 0; i < x->d->n_rules; i++) {
+		double now = clock_s();
+		x->rule = first + i;
+		if (fit_roughly(x, now + (end_s - now) / (x->d->n_rules - i), step) < 0)
+			return -1;
+		if (i > 0 && !(x->loss < least))
+			continue;
+		least = x->loss;
+		rule = x->rule;
+		next = *step;
+		copy_knobs(x, &best, &x->now);
+	}
+	copy_knobs(x, &x->now, &best);
+	x->rule = rule;
+	x->loss = least;
+	*step = next;
+	return 0;
+}
+
 static void apply(const struct fitter *x, struct profile *out)
 {
 	uint32_t k = x->k;
@@ -239,6 +297,8 @@ static void apply(const struct fitter *x, struct profile *out)
 		if (out->has_link[i])
 			out->link[i].latency_s =
 				interval_scaled(out->link[i].latency_s, *times_of(x, i));
+	out->overlap = x->rule->overlap;
+	out->copy_holds = x->rule->holds;
 	out->slowdown = x->now.slowdown;
 	out->multi_slowdown = x->now.multi_slowdown;
 }
@@ -289,31 +349,25 @@ int fit_profile(const struct graph *g, const struct fit_devices *devices, const 
 			   .fixed = arena_new(),
 			   .a = arena_new(),
 			   .e = e};
-	x.now.factor = ARENA_NEWN(x.fixed, double, k);
-	x.now.times = ARENA_NEWN(x.fixed, double, (size_t)k *k);
+	x.now = knobs_new(&x);
 	x.set_s = ARENA_NEWN(x.fixed, double, (size_t)g->n_sets *k);
 	x.saved_s = ARENA_NEWN(x.fixed, double, (size_t)out->n_pairs *k);
 	x.no_limit = ARENA_NEWN(x.fixed, uint64_t, k);
 	x.src = ARENA_NEWN(x.fixed, uint32_t, out->n_pairs);
 	x.dst = ARENA_NEWN(x.fixed, uint32_t, out->n_pairs);
-	for (uint32_t d = 0; d < k; d++)
-		x.now.factor[d] = 1;
 	for (uint32_t i = 0; i < out->n_pairs; i++) {
 		x.src[i] = out->pair[i].src;
 		x.dst[i] = out->pair[i].dst;
 	}
-	double step = 0.25, end_s = clock_s() + most_s;
+	double end_s = clock_s() + most_s, step = 0;
 	x.policy = SCHED_RANK;
-	int rc = search_grid(&x);
-	for (int i = 0; i < SWEEPS && rc == 0 && (i < LEAST_SWEEPS || clock_s() < end_s);
-	     i++, step *= 0.75) {
-		if (i == ROUGH_SWEEPS) {
-			x.policy = SCHED_IMPROVED;
-			rc = mean_error(&x, &x.loss);
-		}
-		if (rc == 0)
-			rc = sweep(&x, step);
+	int rc = fit_rules(&x, end_s, &step);
+	if (rc == 0) {
+		x.policy = SCHED_IMPROVED;
+		rc = mean_error(&x, &x.loss);
 	}
+	for (int i = ROUGH_SWEEPS; i < SWEEPS && rc == 0 && clock_s() < end_s; i++, step *= SHRINK)
+		rc = sweep(&x, step);
 	if (rc == 0 && out->held.set)
 		rc = find_margins(&x, out);
 	if (rc == 0)

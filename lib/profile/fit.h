@@ -18,6 +18,8 @@ struct fit_devices {
 	const uint32_t *alike; /* (k) the first device that has the same times */
 	bool *host;            /* (k) computes in host memory */
 	const uint8_t *turns;  /* (k,k) which take turns; NULL: none do */
+	uint32_t n_rules;      /* of copies, one of which out gets */
+	struct copy_rule rule[COPY_RULES];
 };
 
 /* What plans of the cases need on a device beyond what the simulator expects of them, at most, becomes
@@ -28,7 +30,8 @@ struct fit_devices {
  * measured)|, coordinate by coordinate, with a price for factors other than 1, for latencies that
  * leave what was measured, and for slowing each other.  Devices that are alike have one factor,
  * links between such pairs one latency.  Between devices in host memory nothing is queued or
- * copied, so that there latencies stay close to what was measured.  It ends when most_s are over, behind the first sweeps.
+ * copied, so that there latencies stay close to what was measured.  Of several rules of copies that one stays with
+ * which the cases fit best.  It ends when most_s are over, behind the first sweeps.
  * -1: g cannot be simulated. */
 int fit_profile(const struct graph *g, const struct fit_devices *devices, const struct fit_case *c,
 		uint32_t n, double most_s, struct profile *out, struct err *e) MUST_CHECK;

@@ -2,6 +2,7 @@
 #include "profile/planned_costs.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "record/costrec.h"
 
@@ -42,6 +43,40 @@ static void set_link_costs(struct session *s, const struct devs *devs)
 	}
 }
 
+/* Whether copies overlap with computing; where the record does not tell, as devsim takes it. */
+static void set_overlap(struct session *s, const struct cost_rec *c)
+{
+	struct sched_costs *to = &s->planner.costs;
+	uint32_t k = s->devices.n;
+	s->planner.copies_told = true;
+	to->overlap = !c->has_rules || c->overlap;
+	to->copy_holds = NULL;
+	if (!c->copy_holds)
+		return;
+	uint8_t *holds = ARENA_NEWN(s->planner.arena, uint8_t, (size_t)k * k);
+	memset(holds, COPY_HOLDS_SRC | COPY_HOLDS_DST, (size_t)k * k);
+	for (size_t i = 0; i < (size_t)c->k * c->k; i++) {
+		int src = device_list_find(&s->devices, c->names[i / c->k]);
+		int dst = device_list_find(&s->devices, c->names[i % c->k]);
+		if (src >= 0 && dst >= 0)
+			holds[(uint32_t)src * k + (uint32_t)dst] = c->copy_holds[i];
+	}
+	to->copy_holds = holds;
+}
+
+int session_plan_overlap(struct session *s, const struct rec *cost, struct err *e)
+{
+	struct arena *a = arena_new();
+	struct cost_rec c;
+	int rc = cost_decode_head(cost, a, &c, e);
+	if (rc == 0)
+		rc = cost_decode(cost, s->model.g->n_sets, COST_OVERLAP, a, &c, e);
+	if (rc == 0)
+		set_overlap(s, &c);
+	arena_free(a);
+	return rc < 0 ? err_prefix(e, "cost record") : 0;
+}
+
 int session_plan_costs(struct session *s, const struct rec *cost, const struct devs *devs,
 		       struct err *e)
 {
@@ -65,8 +100,7 @@ int session_plan_costs(struct session *s, const struct rec *cost, const struct d
 				set_step_costs(s, (uint32_t)d, c.set_s, i, c.k, step_set);
 		}
 		set_link_costs(s, devs);
-		/* where the record does not tell, as devsim takes it */
-		s->planner.costs.overlap = !c.has_rules || c.overlap;
+		set_overlap(s, &c);
 		s->has_costs = known == s->devices.n;
 	}
 	arena_free(a);

@@ -13,4 +13,8 @@
 int session_plan_costs(struct session *s, const struct rec *cost, const struct devs *devs,
 		       struct err *e) MUST_CHECK;
 
+/* Of that record only whether copies overlap: a profile that becomes part of a mean has them as those
+ * before it. */
+int session_plan_overlap(struct session *s, const struct rec *cost, struct err *e) MUST_CHECK;
+
 #endif

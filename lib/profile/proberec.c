@@ -122,6 +122,7 @@ static int cost_record(const struct session *s, const struct profile *p, const s
 			     .has_rules = true,
 			     .contention = true,
 			     .overlap = p->overlap,
+			     .copy_holds = p->copy_holds,
 			     .order = "improved"}; /* as plans do (plan_contract.c) */
 	split_intervals(p->set_s, (size_t)x.n_sets * x.k, a, &x.set_s, &x.set_lo, &x.set_hi);
 	split_intervals(p->saved_s, (size_t)x.n_pairs * x.k, a, &x.saved_s, &x.saved_lo,

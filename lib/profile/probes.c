@@ -333,6 +333,16 @@ struct timed *probes_timed(struct probes *x, uint32_t i)
 
 /* ---- what they tell ---- */
 
+/* Those that the planner knows, or what an earlier profile has found. */
+static uint32_t copy_rules(const struct probes *x, const struct profile *out,
+			   struct copy_rule *rule)
+{
+	if (!x->s->planner.copies_told)
+		return planner_copy_rules(&x->s->devices, x->s->planner.arena, rule);
+	rule[0] = (struct copy_rule){out->overlap, out->copy_holds};
+	return 1;
+}
+
 int probes_fit(struct probes *x, const double *single_s, const uint32_t *alike, double most_s,
 	       struct profile *out, struct err *e)
 {
@@ -353,8 +363,12 @@ int probes_fit(struct probes *x, const double *single_s, const uint32_t *alike, 
 			device[i] = (uint16_t)d;
 		c[n++] = (struct fit_case){device, single_s[d], NULL};
 	}
-	struct fit_devices devices = {k, ARENA_NEWN(x->a, const char *, k), alike,
-				      ARENA_NEWN(x->a, bool, k), x->s->planner.costs.turns};
+	struct fit_devices devices = {.k = k,
+				      .names = ARENA_NEWN(x->a, const char *, k),
+				      .alike = alike,
+				      .host = ARENA_NEWN(x->a, bool, k),
+				      .turns = x->s->planner.costs.turns};
+	devices.n_rules = copy_rules(x, out, devices.rule);
 	for (uint32_t d = 0; d < k; d++) {
 		devices.names[d] = x->s->devices.dev[d].name;
 		devices.host[d] = x->s->devices.dev[d].class->host != NULL;

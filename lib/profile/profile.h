@@ -22,8 +22,9 @@ struct profile {
 	bool *has_link;           /* (k, k) */
 	struct link_cost *link;   /* (k, k) from row to column */
 	double slowdown,
-		multi_slowdown; /* while several devices compute, are in use (place_latency_s) */
-	bool overlap;           /* devices compute while they copy (sched_costs, planner.c) */
+		multi_slowdown;    /* while several devices compute, are in use (place_latency_s) */
+	bool overlap;              /* devices compute while they copy (sched_costs, planner.c) */
+	const uint8_t *copy_holds; /* (k, k) else: which of them does not; NULL: neither */
 	struct held_profile held;
 	uint32_t n_earlier; /* profiles that are in it besides the one taken (profile_mean.h) */
 };

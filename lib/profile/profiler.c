@@ -374,6 +374,7 @@ int profile_take(struct session *s, struct arena *a, struct profile *out, struct
 			     .alike = MEM_NEWN(uint32_t, k + 1),
 			     .subject = MEM_NEWN(struct subject, 2 * k + PROBES_MOST + 1)};
 	*out = (struct profile){.overlap = s->planner.costs.overlap,
+				.copy_holds = s->planner.costs.copy_holds,
 				.set_s = ARENA_NEWN(a, struct interval, n_sets * k),
 				.failed = ARENA_NEWN(a, const char *, k),
 				.has_link = ARENA_NEWN(a, bool, k *k),

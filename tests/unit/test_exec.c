@@ -314,6 +314,34 @@ static void replans(void)
 	mem_free(device);
 }
 
+/* Which devices copies may occupy: `want` has a digit for each link, row by row, of each rule; "-": they
+ * overlap; "b": both always.  cores: the last device computes on one of this machine's. */
+static void holds(const char *kinds, bool cores, const char *want)
+{
+	struct device_list l;
+	struct copy_rule rule[COPY_RULES];
+	struct arena *a = arena_new();
+	char got[64] = "";
+	int core = 0;
+	make_devices(&l, kinds);
+	l.dev[l.n - 1].n_cpus = cores;
+	l.dev[l.n - 1].cpus = &core;
+	uint32_t n = planner_copy_rules(&l, a, rule), end = 0;
+	for (uint32_t r = 0; r < n; r++) {
+		got[end] = ' ';
+		end += r > 0;
+		for (uint32_t i = 0; rule[r].holds && i < l.n * l.n; i++)
+			got[end++] = (char)('0' + rule[r].holds[i]);
+		if (!rule[r].holds)
+			got[end++] = rule[r].overlap ? '-' : 'b';
+	}
+	got[end] = 0;
+	tap(strcmp(got, want) == 0, "%s%s: copies occupy %s", kinds,
+	    cores ? ", the last on a core" : "", got);
+	end_devices(&l);
+	arena_free(a);
+}
+
 int main(void)
 {
 	placements("n", 40, 10, 1);
@@ -339,5 +367,12 @@ int main(void)
 	profiles("nl", false);
 	profiles("ll", false);
 	replans();
+	holds("nn", false, "-");
+	holds("nl", false, "0210 - b");
+	holds("nnl", false, "002002110 - 003003330");
+	holds("ll", false, "b - b");
+	holds("nl", true, "b");
+	holds("nnl", true, "003003330");
+	holds("nll", true, "023103330 003003330 b");
 	return tap_end();
 }
