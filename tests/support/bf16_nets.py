@@ -41,6 +41,8 @@ conv("uneven", (1, 8, 30, 31), (24, 8, 4, 4), (1, 24, 14, 15), stride=2, pad=(1,
 conv("wide", (1, 16, 40, 40), (16, 16, 3, 3), (1, 16, 40, 40), pad=(4, 4), dilation=4)
 conv("groups", (1, 32, 20, 20), (4, 12, 8, 3, 3), (1, 48, 20, 20), pad=(1, 1), group=True, post=("ReLU",))
 conv("depth", (1, 64, 28, 28), (64, 1, 1, 3, 3), (1, 64, 28, 28), pad=(1, 1), group=True)
+conv("depth_volume", (1, 32, 5, 9, 9), (32, 1, 1, 3, 3, 3), (1, 32, 5, 9, 9), spatial=3, pad=(1, 1), group=True)
+conv("depth_twice", (1, 32, 9, 9), (32, 2, 1, 3, 3), (1, 64, 9, 9), pad=(1, 1), group=True, post=("ReLU",))
 conv("line", (1, 16, 400), (32, 16, 5), (1, 32, 400), spatial=1, pad=(2, 2))
 conv("volume", (1, 8, 7, 12, 12), (16, 8, 3, 3, 3), (1, 16, 7, 12, 12), spatial=3, pad=(1, 1))
 conv("pixel", (1, 512, 1, 1), (700, 512, 1, 1), (1, 700, 1, 1), post=("ReLU",))
@@ -396,7 +398,7 @@ for name, a, b, out in (("no_columns", (2, 8, 4), (2, 4, 0), (2, 8, 0)), ("no_de
                         ("no_rows", (2, 0, 4), (2, 4, 8), (2, 0, 8)), ("no_stack", (0, 2, 8, 4), (1, 2, 4, 5), (0, 2, 8, 5))):
     matmul(name, a, b, out, constant=False)
 
-NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "line", "volume", "pixel", "halves", "rest", "attend", "attend_long", "none", "tall", "turned", "left",
+NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "depth_volume", "depth_twice", "line", "volume", "pixel", "halves", "rest", "attend", "attend_long", "none", "tall", "turned", "left",
          "few", "pairs", "keys", "empty", "hollow", "no_columns", "no_depth", "no_rows", "no_stack", "found",
          "joined", "joined_plain", "sliced", "sliced_plain", "squeezed", "squeezed_two",
          "clamped", "hswish", "enlarged", "enlarged_apart", "enlarged_volume", "normed", "normed_plain", "normed_volume", "normed_line", "pooled", "pooled_beside", "pooled_apart", "pooled_volume",

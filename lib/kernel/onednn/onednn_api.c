@@ -127,6 +127,7 @@ bool onednn_primitive_new(struct onednn_primitive *x, const void *op_desc,
 		x->weights = *api.primitive_desc_query_md(pd, dnnl_query_weights_md, 0);
 		x->dst = *api.primitive_desc_query_md(pd, dnnl_query_dst_md, 0);
 		x->gemm = strstr(name, "gemm");
+		x->depthwise = strstr(name, "dw");
 		x->scratch = api.memory_desc_get_size(
 			api.primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0));
 	} else {

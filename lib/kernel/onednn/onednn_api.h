@@ -43,6 +43,7 @@ struct onednn_primitive {
 	dnnl_memory_desc_t src, weights, dst; /* as the primitive wants them */
 	size_t scratch;                       /* bytes */
 	bool gemm;                            /* windows are laid out, and multiplied as matrices */
+	bool depthwise; /* made for one channel a group, and for nothing else */
 };
 /* The primitive of an operation descriptor, when the library has one that is not its plain reference.
  * attr may be NULL.  false: there is none; x->p stays NULL. */

@@ -175,8 +175,11 @@ static bool slice_primitive(const struct onednn_conv *m, struct slice *s,
 	     onednn_primitive_new(&s->primitive, &d, attr);
 	if (attr)
 		api->primitive_attr_destroy(attr);
-	/* Where dilation reaches far, the library has no other for depthwise ones: a product of one row for each channel. */
-	if (ok && s->primitive.gemm && g->groups > 1 && g->cin == 1) {
+	/* Where dilation reaches far, the library has no other for depthwise ones: a product of one row for each channel.  Where
+	 * there are three dims, or several outputs a channel, what it has for f32 and bf16 fills up one channel to 8 or 16. */
+	bool unfit = s->primitive.gemm ||
+		     (!s->primitive.depthwise && (m->src == dnnl_f32 || m->src == dnnl_bf16));
+	if (ok && unfit && g->groups > 1 && g->cin == 1) {
 		onednn_primitive_release(&s->primitive);
 		ok = false;
 	}
