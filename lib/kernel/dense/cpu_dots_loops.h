@@ -1,5 +1,7 @@
 /* cpu_dots_loops.h - the inner loops of cpu_dots.c, one level (cpu_levels.h). */
 
+#include "kernel/cpu_some_loops.h"
+
 /* Loops below macros are indented as the loops that they are. */
 /* clang-format off */
 #define UNROLL _Pragma("GCC unroll 4")
@@ -69,18 +71,32 @@ INLINE void LEVEL(dots_of)(const int steps, const float *w, int rows, bool fetch
 				__builtin_prefetch(row[j] + DOTS_ROWS * n + i + LEVEL_WIDTH);
 		}
 	}
+	/* Less than two vectors are left; lanes behind the end are zeros. */
 	UNROLL
-	for (int t = 0; t < steps; t++, x += n, y += pitch) {
+	for (int h = 0; h < 2; h++) {
+		const int64_t at = i + h * LEVEL_WIDTH;
+		if (at >= n)
+			break;
+		VEC v[DOTS_STEPS];
+		UNROLL
+		for (int t = 0; t < steps; t++)
+			v[t] = LEVEL(load_some)(x + t * n + at, n - at);
+		UNROLL
+		for (int j = 0; j < DOTS_ROWS; j++) {
+			VEC u = LEVEL(load_some)(row[j] + at, n - at);
+			UNROLL
+			for (int t = 0; t < steps; t++)
+				sum[t][h][j] = VFMA(u, v[t], sum[t][h][j]);
+		}
+	}
+	UNROLL
+	for (int t = 0; t < steps; t++, y += pitch) {
 		UNROLL
 		for (int j = 0; j < DOTS_ROWS; j++)
 			sum[t][0][j] = VADD(sum[t][0][j], sum[t][1][j]);
 		vec4 all = LEVEL(lane_sums)(sum[t][0]);
-		for (int j = 0; j < rows; j++) {
-			float rest = 0;
-			for (int64_t k = i; k < n; k++)
-				rest = FMA(row[j][k], x[k], rest);
-			y[j] = all[j] + rest;
-		}
+		for (int j = 0; j < rows; j++)
+			y[j] = all[j];
 	}
 }
 
