@@ -70,6 +70,7 @@ def attend(name, rows, keys, size, values):
 
 attend("attend", 101, 51, 33, 35)
 attend("attend_long", 13, 300, 64, 64)
+attend("attend_few", 16, 16, 6, 6)
 
 
 def layer_of(m):
@@ -398,7 +399,7 @@ for name, a, b, out in (("no_columns", (2, 8, 4), (2, 4, 0), (2, 8, 0)), ("no_de
                         ("no_rows", (2, 0, 4), (2, 4, 8), (2, 0, 8)), ("no_stack", (0, 2, 8, 4), (1, 2, 4, 5), (0, 2, 8, 5))):
     matmul(name, a, b, out, constant=False)
 
-NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "depth_volume", "depth_twice", "line", "volume", "pixel", "halves", "rest", "attend", "attend_long", "none", "tall", "turned", "left",
+NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "depth_volume", "depth_twice", "line", "volume", "pixel", "halves", "rest", "attend", "attend_long", "attend_few", "none", "tall", "turned", "left",
          "few", "pairs", "keys", "empty", "hollow", "no_columns", "no_depth", "no_rows", "no_stack", "found",
          "joined", "joined_plain", "sliced", "sliced_plain", "squeezed", "squeezed_two",
          "clamped", "hswish", "enlarged", "enlarged_apart", "enlarged_volume", "normed", "normed_plain", "normed_volume", "normed_line", "pooled", "pooled_beside", "pooled_apart", "pooled_volume",

@@ -13,7 +13,8 @@
 enum {
 	GRAIN = 1 << 17,   /* multiply-adds of a task */
 	ROWS = 8 * GEMM_M, /* in bf16, whose scores stay in the second-level cache */
-	FEW_ROWS = 4       /* below, packing takes longer than products */
+	FEW_ROWS = 4,      /* up to so many packing takes longer than products */
+	FEW = 6144 /* (rows + keys) * (both widths): up to so much what is around the products takes longer */
 };
 
 struct attention_run {
@@ -223,7 +224,8 @@ int run_attention(const struct kernel_call *k, struct err *e)
 	}
 	r.scale = k->op->n_in > 4 && k->in[4].data ? (float)tensor_real(&k->in[4], 0)
 						   : 1 / sqrtf((float)r.q.cols);
-	r.bf16 = k->ctx->bf16_products && pairs_there() && r.q.rows > FEW_ROWS;
+	r.bf16 = k->ctx->bf16_products && pairs_there() && r.q.rows > FEW_ROWS &&
+		 (r.q.rows + r.key.rows) * (r.q.cols + r.v.cols) > FEW;
 	r.n_batch = tensor_elements(&r.batch);
 	r.rows = r.bf16 ? ROWS : ATTEND_ROWS;
 	r.rows = r.q.rows < r.rows ? r.q.rows : r.rows;
