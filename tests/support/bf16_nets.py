@@ -204,6 +204,20 @@ def pooled(name, x, kernel, stride, pad):
     m.save()
 
 
+def meant(name, x):
+    """A convolution, the means of its volumes, and both multiplied."""
+    m, shape, mean = Model(name), (x[0], 40, *x[2:]), (x[0], 40, 1, 1, 1)
+    layer, _ = layer_of(m)
+    w = m.const("w", "f32", weights(40, x[1], 1, 1, 1) / x[1] ** 0.5)
+    at = layer("Convolution", shape, m.layer("Parameter", "x", "f32", x), w, strides="1,1,1", dilations="1,1,1", pads_begin="0,0,0",
+               pads_end="0,0,0", auto_pad="explicit")
+    at = layer("ReLU", shape, at)
+    means = layer("ReduceMean", mean, at, m.const("axes", "i64", np.array([2, 3, -1], np.int64)), keep_dims="true")
+    m.result(layer("Multiply", shape, at, layer("Sigmoid", mean, means)))
+    m.save()
+
+
+meant("meant_volume", (2, 24, 5, 9, 7))
 limited("clamped", "Clamp", min="-0.5", max="1.5")
 limited("hswish", "HSwish")
 joined("joined", False)
@@ -402,5 +416,5 @@ for name, a, b, out in (("no_columns", (2, 8, 4), (2, 4, 0), (2, 8, 0)), ("no_de
 NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "depth_volume", "depth_twice", "line", "volume", "pixel", "halves", "rest", "attend", "attend_long", "attend_few", "none", "tall", "turned", "left",
          "few", "pairs", "keys", "empty", "hollow", "no_columns", "no_depth", "no_rows", "no_stack", "found",
          "joined", "joined_plain", "sliced", "sliced_plain", "squeezed", "squeezed_two",
-         "clamped", "hswish", "enlarged", "enlarged_apart", "enlarged_volume", "normed", "normed_plain", "normed_volume", "normed_line", "pooled", "pooled_beside", "pooled_apart", "pooled_volume",
+         "clamped", "hswish", "enlarged", "enlarged_apart", "enlarged_volume", "normed", "normed_plain", "normed_volume", "normed_line", "pooled", "pooled_beside", "pooled_apart", "pooled_volume", "meant_volume",
          "tokens", "tokens_too", "resized", "strip", "stacked", "weighed"] + RECURRENT

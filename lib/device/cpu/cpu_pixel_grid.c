@@ -97,7 +97,8 @@ bool is_mean_of_planes(const struct tensor *axes, uint32_t rank)
 {
 	struct err e = ERR_INIT;
 	uint32_t set;
-	return rank == 4 && op_axes(axes, rank, &set, &e) >= 0 && set == 0xc;
+	return (rank == 4 || rank == 5) && op_axes(axes, rank, &set, &e) >= 0 &&
+	       set == (rank == 4 ? 0xc : 0x1c);
 }
 
 /* Is node v a convolution or pooling of one spatial dim, or does its input 0 descend from one by operators that keep its

@@ -35,7 +35,7 @@ bool has_planes(const struct graph *g, uint32_t v);
 bool concat_joins_channels(const struct graph *g, uint32_t v);
 /* Do input and output of v differ in their channels alone? */
 bool keeps_planes(const struct graph *g, uint32_t v);
-/* Is a reduction along the axes (a constant) one of whole planes of (n,c,h,w)? */
+/* Is a reduction along the axes (a constant) one of whole planes of (n,c,h,w), or of whole volumes? */
 bool is_mean_of_planes(const struct tensor *axes, uint32_t rank);
 
 /* Can it lie in pixels form at all: static f32, 3 to 5 dims? */

@@ -29,21 +29,24 @@ static bool windows_fit(const struct window *g, bool padded_counts)
 	return true;
 }
 
-/* The window of a mean of whole planes. */
+/* The window of a mean of whole planes or volumes. */
 static struct window whole_planes(const struct tensor *x)
 {
-	return (struct window){.batch = x->dim[0],
-			       .groups = 1,
-			       .cin = x->dim[1],
-			       .cout = x->dim[1],
-			       .in = {1, x->dim[2], x->dim[3]},
-			       .out = {1, 1, 1},
-			       .kernel = {1, x->dim[2], x->dim[3]},
-			       .stride = {1, 1, 1},
-			       .dilation = {1, 1, 1},
-			       .in_plane = x->dim[2] * x->dim[3],
-			       .out_plane = 1,
-			       .taps = x->dim[2] * x->dim[3]};
+	struct window g = {.batch = x->dim[0],
+			   .groups = 1,
+			   .cin = x->dim[1],
+			   .cout = x->dim[1],
+			   .out = {1, 1, 1},
+			   .stride = {1, 1, 1},
+			   .dilation = {1, 1, 1},
+			   .out_plane = 1,
+			   .taps = 1};
+	for (uint32_t d = 0; d < 3; d++) {
+		g.in[d] = g.kernel[d] = d + x->rank < 5 ? 1 : x->dim[d + x->rank - 3];
+		g.taps *= g.in[d];
+	}
+	g.in_plane = g.taps;
+	return g;
 }
 
 bool pixel_pool_init(struct pixel_pool *p, const struct step_spec *spec, enum elem elem,
