@@ -239,7 +239,7 @@ interrupt_phase() {
 		[ "$group" = "$phase_group" ] || continue
 		while read -r line caught; do
 			[ "$line" != SigCgt: ] || ! ((0x$caught & 2)) || kill -INT "$(basename "${file%/stat}")" || true
-		done < "${file%stat}status"
+		done < "${file%stat}status" || continue     # it has ended meanwhile
 	done 2> /dev/null
 }
 
