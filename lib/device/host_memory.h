@@ -11,6 +11,7 @@ struct mem_form {
 	enum elem elem;
 	bool pixels; /* channels (dim 1) behind the other dims, images outermost; else row-major */
 	float scale;
+	float zero; /* of codes without a sign that a step makes for itself: (code - zero) * scale; 0 in memory */
 };
 
 struct devmem {

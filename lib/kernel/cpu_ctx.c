@@ -38,6 +38,11 @@ void cpu_ctx_allow_bf16(struct cpu_ctx *c, bool products, cpu_prepare_fn *prepar
 	c->prepare = prepare;
 }
 
+void cpu_ctx_allow_codes(struct cpu_ctx *c)
+{
+	c->codes = true;
+}
+
 uint64_t cpu_ctx_bytes(const struct cpu_ctx *c)
 {
 	uint64_t n = 0;

@@ -31,6 +31,7 @@ struct cpu_ctx {
 	cpu_prepare_fn *prepare;     /* asked before the kernel's own; NULL: none */
 	bool bf16_weights;           /* products with few rows may keep f32 weights as bf16 */
 	bool bf16_products;          /* those with many round what they multiply */
+	bool codes;                  /* those of numbers on grids of 8 bits are in integers */
 };
 
 /* `bytes` of scratch of a thread, or of slot SLOT_x: 64-byte aligned, valid until the next

@@ -44,6 +44,10 @@ typedef int cpu_prepare_fn(const struct op *op, const struct tensor *in, const s
  * with many rows are faster with operands in bf16, where the processor multiplies them. */
 void cpu_ctx_allow_bf16(struct cpu_ctx *c, bool products, cpu_prepare_fn *prepare);
 
+/* Products of numbers that FakeQuantize has put on grids may be in integers, where whoever prepares nodes knows
+ * which these are. */
+void cpu_ctx_allow_codes(struct cpu_ctx *c);
+
 /* May this node run here?  Otherwise *reason says why not (static text). */
 bool cpu_kernel_supports(const struct op *op, const char **reason);
 

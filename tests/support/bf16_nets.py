@@ -302,6 +302,26 @@ def weighed(name):
     m.save()
 
 
+def few_bits(name, elem, k, n, rows, group=0):
+    """Weights as codes of 8 or 4 bits with a scale, and without a sign a zero, for each column, or for each group of rows."""
+    m = Model(name)
+    shape = (n, k // group, group) if group else (n, k)
+    part = (n, k // group, 1) if group else (n, 1)
+    count = n * k // (2 if elem == "u4" else 1)
+    codes = rng.integers(0, 256, count).astype(np.uint8)
+    at = m.layer("Convert", "wide", "f32", shape, m.const("codes", elem, codes, shape), destination_type="f32")
+    if elem != "i8":
+        zero = m.const("zero", "f32", rng.integers(6, 10, part).astype(np.float32) * (16 if elem == "u8" else 1))
+        at = m.layer("Subtract", "centred", "f32", shape, at, zero)
+    at = m.layer("Multiply", "scaled", "f32", shape, at, m.const("scale", "f32", rng.random(part).astype(np.float32)))
+    if group:
+        at = m.layer("Reshape", "joined", "f32", (n, k), at, m.const("dims", "i64", np.array([n, k], np.int64)), special_zero="false")
+    x = m.layer("Parameter", "x", "f32", (2, rows, k))
+    at = m.layer("MatMul", "product", "f32", (2, rows, n), x, at, transpose_a="false", transpose_b="true")
+    m.result(m.layer("Add", "bias", "f32", (2, rows, n), at, m.const("b", "f32", weights(n))))
+    m.save()
+
+
 def resized(name):
     """A convolution's planes, larger and smaller by several rules, and convolutions behind them."""
     m, x, y = Model(name), (2, 8, 9, 11), (2, 40, 9, 11)
@@ -408,6 +428,9 @@ strip("strip")
 halves("halves")
 stacked("stacked")
 weighed("weighed")
+few_bits("codes8", "i8", 300, 70, 23)
+few_bits("codes8_zero", "u8", 129, 33, 60)
+few_bits("codes4", "u4", 160, 100, 30, group=32)
 # One dimension of a stack of products is 0.
 for name, a, b, out in (("no_columns", (2, 8, 4), (2, 4, 0), (2, 8, 0)), ("no_depth", (2, 8, 0), (2, 0, 4), (2, 8, 4)),
                         ("no_rows", (2, 0, 4), (2, 4, 8), (2, 0, 8)), ("no_stack", (0, 2, 8, 4), (1, 2, 4, 5), (0, 2, 8, 5))):
@@ -417,4 +440,4 @@ NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "depth_vol
          "few", "pairs", "keys", "empty", "hollow", "no_columns", "no_depth", "no_rows", "no_stack", "found",
          "joined", "joined_plain", "sliced", "sliced_plain", "squeezed", "squeezed_two",
          "clamped", "hswish", "enlarged", "enlarged_apart", "enlarged_volume", "normed", "normed_plain", "normed_volume", "normed_line", "pooled", "pooled_beside", "pooled_apart", "pooled_volume", "meant_volume",
-         "tokens", "tokens_too", "resized", "strip", "stacked", "weighed"] + RECURRENT
+         "tokens", "tokens_too", "resized", "strip", "stacked", "weighed", "codes8", "codes8_zero", "codes4"] + RECURRENT

@@ -25,8 +25,8 @@ class Net:
     def shape(self):
         return self.m.shape[self.at][1]
 
-    def quantize(self, low, high, levels=256):
-        limits = [self.const(v) for v in (low, high, low, high)]
+    def quantize(self, low, high, levels=256, out=None):
+        limits = [self.const(v) for v in (low, high, *(out or (low, high)))]
         return self.add("FakeQuantize", self.shape(), *limits, levels=levels, auto_broadcast="numpy")
 
     def conv(self, cout, kernel=1, stride=1, pad=0, groups=0, bias=True, real=False):
@@ -104,4 +104,47 @@ for name, keep in (("plane_mean", True), ("flat_mean", False)):
     axes = n.m.const("axes", "i64", np.array([2, -1], np.int64))
     n.add("ReduceMean", (2, 150, 1, 1) if keep else (2, 150), axes, keep_dims="true" if keep else "false")
     (n.quantize(0, 3.7).conv(8) if keep else n).save()
-NAMES = ["mean", "padded_mean", "plane_mean", "flat_mean", "first", "chain", "depth", "groups", "residual", "pooled", "joined", "asymmetric", "few", "real", "none"]
+Net("flat", (2, 16, 9, 7)).quantize(-1, 2).conv(32, bias=False).save()
+Net("asymmetric_depth", (1, 40, 14, 14)).quantize(-0.2784, 4.4544).conv(40, 3, 1, 1, groups=40).save()
+Net("rescaled", (1, 16, 9, 9)).quantize(-1, 2, out=(-2, 3)).conv(32, 3, pad=1).save()
+
+
+def matmul(n, out, how="i8", turned=True, off=False):
+    """A product with weights on one grid a column: as codes with scales, or as numbers."""
+    shape = n.shape()
+    codes = rng.integers(-127, 128, (out, shape[-1])).astype(np.int8)
+    codes[:, 0] = 127
+    scale = (0.001 + 0.02 * rng.random((out, 1))).astype(np.float32)
+    w = codes if turned else np.ascontiguousarray(codes.T)
+    s = scale if turned else np.ascontiguousarray(scale.T)
+    if how == "i8":
+        c = n.m.const(n.name("c"), "i8", w)
+        c = n.m.layer("Convert", n.name("wide"), "f32", w.shape, c, destination_type="f32")
+        c = n.m.layer("Multiply", n.name("w"), "f32", w.shape, c, n.const(s), auto_broadcast="numpy")
+    else:
+        values = w.astype(np.float32) * s
+        if off:
+            values += np.float32(1e-3) * rng.standard_normal(values.shape).astype(np.float32)
+        c = n.const(values)
+    return n.add("MatMul", shape[:-1] + (out,), c, transpose_a="false", transpose_b="true" if turned else "false")
+
+
+def bias(n):
+    return n.add("Add", n.shape(), n.const(rng.standard_normal(n.shape()[-1:])), auto_broadcast="numpy")
+
+
+# Products of tokens.  Zero may lie between two codes; a Transpose moves what lies on a grid; rows may be few.
+n = Net("tokens", (1, 65, 96))
+bias(matmul(n.quantize(-0.9509, 0.9434), 200)).add("Gelu", n.shape(), approximation_mode="ERF")
+bias(matmul(n.quantize(-0.17, 2), 33)).save()
+matmul(Net("between", (2, 40, 64)).quantize(-1, 1), 48, "f32").save()
+matmul(Net("columns", (3, 30, 64)).quantize(-1, 2), 70, turned=False).save()
+matmul(Net("column_numbers", (80, 61)).quantize(0, 2, 128), 70, "f32", turned=False).save()
+n = Net("moved", (1, 4, 50, 32)).quantize(-1.2, 1.3)
+n.at = n.m.layer("Transpose", "turn", "f32", (1, 50, 4, 32), n.at, n.m.const("order", "i64", np.array([0, 2, 1, 3], np.int64)))
+n.at = n.m.layer("Reshape", "flat", "f32", (1, 50, 128), n.at, n.m.const("dims", "i64", np.array([1, 50, 128], np.int64)), special_zero="false")
+matmul(n, 64).save()
+matmul(Net("one_row", (1, 64)).quantize(-1, 1), 48).save()
+matmul(Net("off_grid", (1, 64, 64)).quantize(-1, 1), 48, "f32", off=True).save()
+NAMES = ["mean", "padded_mean", "plane_mean", "flat_mean", "first", "chain", "depth", "groups", "residual", "pooled", "joined", "asymmetric", "few", "real", "none",
+         "flat", "asymmetric_depth", "rescaled", "tokens", "between", "columns", "column_numbers", "moved", "one_row", "off_grid"]

@@ -3,7 +3,7 @@
  * one thread and several. */
 #include "base/mem.h"
 #include "base/pool.h"
-#include "device/cpu/cpu_fuse.h"
+#include "device/cpu/fuse/cpu_fuse.h"
 #include "kernel/cpu_level.h"
 #include "tap.h"
 

@@ -6,9 +6,9 @@
 
 #include "base/mem.h"
 #include "device/cpu/cpu_dynop.h"
-#include "device/cpu/cpu_form.h"
-#include "device/cpu/cpu_fuse.h"
-#include "device/cpu/cpu_pixel.h"
+#include "device/cpu/pixel/cpu_form.h"
+#include "device/cpu/fuse/cpu_fuse.h"
+#include "device/cpu/pixel/cpu_pixel.h"
 #include "kernel/onednn/onednn.h"
 
 /* A dynamic operator, a fused step or one in pixels; pointers to what it is not are NULL.  A step that is

@@ -2,7 +2,7 @@
  * a precision behind it (cpu_name.h).  The worker's thread and the pool's threads sit on the device's cores. */
 #include "base/mem.h"
 #include "base/pool.h"
-#include "device/cpu/cpu_fuse.h"
+#include "device/cpu/fuse/cpu_fuse.h"
 #include "device/cpu/cpu_step.h"
 #include "device/host_memory.h"
 #include "kernel/onednn/onednn.h"
@@ -90,7 +90,7 @@ static void describe_precision(struct device *d, enum cpu_precision p)
 		[ONEDNN_AMX] = "products in bf16 (AMX)"};
 	size_t n = strlen(d->description);
 	snprintf(d->description + n, sizeof d->description - n, "; %s",
-		 p == PRECISION_INT8 ? "convolutions between FakeQuantize in int8, all else f32"
+		 p == PRECISION_INT8 ? "products between FakeQuantize in int8, all else f32"
 				     : how[onednn_speed()]);
 }
 
@@ -122,6 +122,8 @@ static int cpu_open(struct device *d, struct err *e)
 			(s->precision == PRECISION_BF16 && onednn_multiplies());
 	if (s->precision == PRECISION_BF16)
 		cpu_ctx_allow_bf16(s->ctx, onednn_multiplies(), onednn_prepare);
+	else if (s->precision == PRECISION_INT8)
+		cpu_ctx_allow_codes(s->ctx);
 	if (s->precision != PRECISION_F32)
 		describe_precision(d, s->precision);
 	return 0;

@@ -5,6 +5,7 @@
 #include "kernel/gemm/cpu_qpack.h"
 #include "kernel/gemm/cpu_stack.h"
 #include "kernel/gemm/cpu_tiled.h"
+#include "kernel/gemm/cpu_widened.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -372,6 +373,8 @@ int run_matmul(const struct kernel_call *k, struct err *e)
 		r.a.batch.rank = r.batch.rank = 0;
 	}
 	r.n_batch = tensor_elements(&r.batch);
+	if (r.q && r.n_batch == 1 && r.a.col == 1 && widened_fits(k->ctx, r.m))
+		return widened_run(k, r.q, k->in[0].data, r.m, e);
 	return run_products(&r, e);
 }
 

@@ -116,15 +116,15 @@ PAIRS float pairs_weights(uint16_t *a, int64_t i, const float *x, int64_t k, flo
 /* Two rows of w columns, side by side; NULL: a row of zeros. */
 PAIRS static void join_rows(const float *x, const float *y, int64_t w, void *to)
 {
-	const __m512 one = _mm512_set1_ps(1);
+	/* Element i of the first row, then of the second. */
+	const __m512i order =
+		_mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23,
+				 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
 	for (int64_t j = 0; j < PAIRS_N; j += 16) {
-		__m512i low = _mm512_setzero_si512(), high = low;
-		if (x)
-			low = _mm512_cvtepu16_epi32(rounded(x + j, first(w - j), one));
-		if (y)
-			high = _mm512_cvtepu16_epi32(rounded(y + j, first(w - j), one));
-		_mm512_storeu_si512((uint32_t *)to + j,
-				    _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
+		__m512 low = x ? _mm512_maskz_loadu_ps(first(w - j), x + j) : _mm512_setzero_ps();
+		__m512 high = y ? _mm512_maskz_loadu_ps(first(w - j), y + j) : _mm512_setzero_ps();
+		__m512i both = (__m512i)_mm512_cvtne2ps_pbh(high, low);
+		_mm512_storeu_si512((uint32_t *)to + j, _mm512_permutexvar_epi16(order, both));
 	}
 }
 

@@ -15,7 +15,7 @@
 	X(set_max_cpu_isa) X(engine_create) X(stream_create) X(stream_destroy) X(memory_create) \
 	X(memory_destroy) X(memory_set_data_handle) X(memory_desc_init_by_strides) X(memory_desc_init_by_tag) \
 	X(memory_desc_get_size) X(primitive_attr_create) X(primitive_attr_destroy) \
-	X(primitive_attr_set_output_scales) X(primitive_attr_set_post_ops) X(post_ops_create) \
+	X(primitive_attr_set_output_scales) X(primitive_attr_set_zero_points) X(primitive_attr_set_post_ops) X(post_ops_create) \
 	X(post_ops_append_eltwise) X(post_ops_destroy) X(primitive_attr_set_scratchpad_mode) X(primitive_desc_create) X(primitive_desc_destroy) \
 	X(primitive_desc_query) X(primitive_desc_query_md) X(primitive_create) \
 	X(primitive_destroy) X(primitive_execute) X(dilated_convolution_forward_desc_init) \

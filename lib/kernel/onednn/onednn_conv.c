@@ -21,6 +21,7 @@ struct onednn_conv {
 	struct window g;
 	dnnl_data_type_t src, weights, dst;
 	float *scale, *bias; /* (groups * cout) or NULL */
+	int32_t zero;        /* of src */
 	bool has_unary;
 	enum op_kind unary;
 	struct unary_args args;
@@ -170,6 +171,9 @@ static bool slice_primitive(const struct onednn_conv *m, struct slice *s,
 		  api->primitive_attr_create(&attr) == dnnl_success;
 	if (ok && m->scale)
 		ok = api->primitive_attr_set_output_scales(attr, y[1], 1 << 1, m->scale) ==
+		     dnnl_success;
+	if (ok && m->zero != 0)
+		ok = api->primitive_attr_set_zero_points(attr, DNNL_ARG_SRC, 1, 0, &m->zero) ==
 		     dnnl_success;
 	ok = ok && (!m->has_unary || add_unary(m, attr)) &&
 	     onednn_primitive_new(&s->primitive, &d, attr);
@@ -343,6 +347,7 @@ int onednn_conv_new(const struct onednn_conv_spec *s, struct cpu_ctx *c, struct 
 	m->dst = type_of(s->dst);
 	m->weights = s->src == EL_U8 || s->src == EL_I8 ? dnnl_s8 : m->src;
 	m->scale = s->scale ? mem_copy(s->scale, n, sizeof *s->scale) : NULL;
+	m->zero = s->zero;
 	m->bias = s->bias ? mem_copy(s->bias, n, sizeof *s->bias) : NULL;
 	int rc = cut(m, c->n_threads), made = 0;
 	if (rc > 0 && s->parts)

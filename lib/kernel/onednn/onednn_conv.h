@@ -20,6 +20,7 @@ struct onednn_conv_spec {
 	const void *key; /* of the pack: the address of the constant that the weights are made of */
 	/* (groups * cout) or NULL: the output is (sum + bias) * scale. */
 	const float *scale, *bias;
+	int zero;       /* of integers: the code that stands for 0, as padding does */
 	bool parts;     /* of output channels, where there are fewer slices than threads */
 	bool has_unary; /* this operator, which onednn_conv_does, comes behind it */
 	enum op_kind unary;

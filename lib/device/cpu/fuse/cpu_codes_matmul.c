@@ -1,0 +1,99 @@
+/* cpu_codes_matmul.c - see cpu_codes_matmul.h. */
+#include "device/cpu/fuse/cpu_codes_matmul.h"
+#include "device/cpu/fuse/cpu_grid.h"
+#include "kernel/gemm/cpu_product.h"
+#include "kernel/onednn/onednn_codes_matmul.h"
+#include "op/quant.h"
+
+#include <string.h>
+
+/* Element (row, column) of an (n,k) matrix of codes and scales as a quantizer has left it. */
+struct codes {
+	int64_t n, k;
+	int8_t *code;
+	float *scale; /* (n) */
+};
+
+/* Signed bytes with one scale a column of the output, or one for all, are codes as they lie. */
+static bool copy_codes(const struct operand *b, bool turned, struct codes *c)
+{
+	const struct tensor *t = b->t;
+	const struct quant *q = t->quant;
+	if (!q || q->codes.elem != EL_I8 || q->zero.elem != EL_DYNAMIC ||
+	    q->scale.elem == EL_DYNAMIC || !tensor_same_shape(&q->codes, t))
+		return false;
+	int64_t scales = tensor_elements(&q->scale), step = b->col;
+	uint32_t d = turned ? 1 : 0; /* columns of the output, as a dim from the right */
+	if (scales != 1 &&
+	    (scales != c->n || q->scale.rank <= d || q->scale.dim[q->scale.rank - 1 - d] != c->n))
+		return false;
+	for (int64_t j = 0; j < c->n; j++)
+		c->scale[j] = quant_scale(q, j * step);
+	const int8_t *from = t->data;
+	for (int64_t j = 0; j < c->n; j++)
+		for (int64_t i = 0; i < c->k; i++)
+			c->code[j * c->k + i] = from[i * b->row + j * b->col];
+	return true;
+}
+
+/* Any other weights, where their values are such codes. */
+static int find_codes(const struct operand *b, struct codes *c, struct err *e)
+{
+	int64_t count = c->n * c->k;
+	float *w = mem_try((size_t)count * 2 * sizeof *w), *turned = w + count;
+	if (!w)
+		return cpu_no_memory(e);
+	if (b->t->quant)
+		quant_read(b->t, 0, count, w);
+	else
+		cpu_convert(EL_F32, w, b->t->elem, b->t->data, count);
+	for (int64_t j = 0; j < c->n; j++)
+		for (int64_t i = 0; i < c->k; i++)
+			turned[j * c->k + i] = w[i * b->row + j * b->col];
+	int rc = grid_of_weights(turned, c->n, c->k, c->code, c->scale);
+	mem_free(w);
+	return rc;
+}
+
+static bool is_matrix(const struct tensor *t)
+{
+	return t && t->data && tensor_is_static(t) && t->rank >= 2 && tensor_elements(t) > 0 &&
+	       tensor_elements(t) == t->dim[t->rank - 1] * t->dim[t->rank - 2] &&
+	       (t->quant || t->elem == EL_F32 || t->elem == EL_F16 || t->elem == EL_BF16);
+}
+
+int codes_matmul_prepare(const struct step_node *n, struct cpu_ctx *ctx, struct cpu_prep **prep,
+			 struct err *e)
+{
+	const struct graph *g = n->graph;
+	struct code_grid grid;
+	if (n->op->kind != OP_MATMUL || n->op->a.matmul.transpose_a || n->n_in != 2 ||
+	    n->in[0].from == FROM_CONST || n->in[1].from != FROM_CONST ||
+	    !is_matrix(n->in[1].tensor) || !tensor_is_static(n->in[0].tensor) ||
+	    n->in[0].tensor->elem != EL_F32 || n->out[0].elem != EL_F32 ||
+	    !grid_of_values(g, g->in_node[g->in_ptr[n->v]], n->env, &grid))
+		return 0;
+	struct operand b = operand_of(n->in[1].tensor, n->op->a.matmul.transpose_b, false);
+	int64_t elements = tensor_elements(n->in[0].tensor);
+	if (elements % b.rows || !onednn_codes_pay(elements / b.rows, b.cols, b.rows))
+		return 0;
+	struct codes c = {.n = b.cols, .k = b.rows};
+	c.code = mem_try((size_t)(c.n * c.k));
+	c.scale = MEM_NEWN(float, (size_t)c.n);
+	int rc = !c.code                                           ? cpu_no_memory(e)
+		 : copy_codes(&b, n->op->a.matmul.transpose_b, &c) ? 1
+								   : find_codes(&b, &c, e);
+	if (rc > 0) {
+		const struct tensor in[] = {*n->in[0].tensor, *n->in[1].tensor};
+		const struct codes_matmul_spec spec = {.op = n->op,
+						       .in = in,
+						       .out = n->out,
+						       .grid = grid,
+						       .weights = c.code,
+						       .scale = c.scale};
+		rc = onednn_codes_matmul(&spec, ctx, prep, e);
+	}
+	mem_free(c.code);
+	mem_free(c.scale);
+	return rc;
+}

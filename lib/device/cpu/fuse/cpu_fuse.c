@@ -1,0 +1,230 @@
+/* cpu_fuse.c - steps of one or several nodes: preparing and running them. */
+#include "device/cpu/fuse/cpu_codes_matmul.h"
+#include "device/cpu/fuse/cpu_fuse_impl.h"
+
+#include <string.h>
+
+/* A node that a kernel runs. */
+struct fuse_kernel {
+	struct op op;
+	struct cpu_prep *prep;
+	uint32_t n_in, n_out;
+	struct tensor *in, *out; /* data set for constants; the rest by each run */
+	uint32_t *from;          /* (n_in) the step's input, or UINT32_MAX */
+};
+
+struct fused {
+	struct cpu_ctx *ctx;
+	struct fuse_kernel *kernel; /* NULL: none */
+	struct fuse_tokens *tokens; /* in its place; NULL: none */
+	struct fuse_plan *plan;     /* NULL: the kernel alone */
+	uint32_t n_consts;
+	struct tensor *consts; /* (n_consts) constants that run reads where they are */
+};
+
+bool cpu_fuse_fits(const struct step_spec *s)
+{
+	struct fuse_plan p;
+	return fuse_parts(s, &p) && fuse_code(&p, false);
+}
+
+bool cpu_fuse_is_tokens(const struct step_spec *s)
+{
+	return fuse_tokens_match(s) > 0;
+}
+
+/* ---- preparing ---- */
+
+static void kernel_free(struct fuse_kernel *k)
+{
+	if (!k)
+		return;
+	cpu_prep_free(k->prep);
+	mem_free(k->in);
+	mem_free(k->out);
+	mem_free(k->from);
+	mem_free(k);
+}
+
+static int kernel_new(const struct step_node *n, struct cpu_ctx *ctx, struct fuse_kernel **out,
+		      struct err *e)
+{
+	struct fuse_kernel *k = MEM_NEW(struct fuse_kernel);
+	k->op = *n->op;
+	k->n_in = n->n_in;
+	k->n_out = n->n_out;
+	k->in = MEM_NEWN(struct tensor, n->n_in + 1);
+	k->out = mem_copy(n->out, n->n_out, sizeof *n->out);
+	k->from = MEM_NEWN(uint32_t, n->n_in + 1);
+	for (uint32_t i = 0; i < n->n_in; i++) {
+		const struct step_arg *a = &n->in[i];
+		if (a->tensor)
+			k->in[i] = *a->tensor;
+		k->from[i] = a->from == FROM_INPUT ? a->index : UINT32_MAX;
+		if (a->from == FROM_INPUT)
+			k->in[i].data = NULL;
+	}
+	*out = k;
+	int rc = ctx->codes ? codes_matmul_prepare(n, ctx, &k->prep, e) : 0;
+	return rc ? rc : cpu_kernel_prepare(&k->op, k->in, k->out, ctx, &k->prep, e);
+}
+
+/* Constants that are not packed. */
+static void list_constants(struct fused *f, const struct step_spec *s)
+{
+	uint32_t n = 0;
+	for (uint32_t v = 0; v < s->n_nodes; v++)
+		n += s->node[v].n_in;
+	f->consts = MEM_NEWN(struct tensor, n + 1);
+	for (uint32_t v = 0; v < s->n_nodes; v++)
+		for (uint32_t i = 0; i < s->node[v].n_in; i++) {
+			const struct step_arg *a = &s->node[v].in[i];
+			bool packed = f->kernel && v == 0 && cpu_prep_owns(f->kernel->prep, (int)i);
+			packed = packed || (f->tokens && v == 1 && i == 1);
+			if (a->from == FROM_CONST && !packed)
+				f->consts[f->n_consts++] = *a->tensor;
+		}
+}
+
+int cpu_fuse_new(const struct step_spec *s, struct cpu_ctx *ctx, struct fused **out, struct err *e)
+{
+	struct fuse_plan p;
+	bool fits = fuse_parts(s, &p) && fuse_code(&p, ctx->bf16_products);
+	struct fused *f = MEM_NEW(struct fused);
+	f->ctx = ctx;
+	if (!fits && s->n_nodes > 1) {
+		cpu_fuse_free(f);
+		return err_set(e, ST_INPUT, "%u nodes that do not fuse", s->n_nodes);
+	}
+	if (fits && !(s->n_nodes == 1 && p.part[0].head))
+		f->plan = mem_copy(&p, 1, sizeof p);
+	int rc = 0;
+	if (f->plan && p.head > 0)
+		rc = fuse_tokens_new(s, ctx, &f->tokens, e);
+	else if (!f->plan || p.part[0].head)
+		rc = kernel_new(&s->node[0], ctx, &f->kernel, e);
+	if (rc < 0) {
+		cpu_fuse_free(f);
+		return -1;
+	}
+	/* Of the plan, run needs the programs alone: the spec's nodes go. */
+	for (uint32_t v = 0; f->plan && v < f->plan->n; v++)
+		f->plan->node[v].node = NULL;
+	list_constants(f, s);
+	*out = f;
+	return 0;
+}
+
+void cpu_fuse_free(struct fused *f)
+{
+	if (!f)
+		return;
+	kernel_free(f->kernel);
+	fuse_tokens_free(f->tokens);
+	mem_free(f->plan);
+	mem_free(f->consts);
+	mem_free(f);
+}
+
+void cpu_fuse_memory(const struct fused *f, void (*fn)(void *arg, const void *key, uint64_t bytes),
+		     void *arg)
+{
+	const struct cpu_prep *prep = f->kernel   ? f->kernel->prep
+				      : f->tokens ? fuse_tokens_prep(f->tokens)
+						  : NULL;
+	if (prep && prep->pack)
+		fn(arg, prep->pack, prep->pack->bytes);
+	else if (prep)
+		fn(arg, prep, cpu_prep_bytes(prep));
+	for (uint32_t i = 0; i < f->n_consts; i++)
+		fn(arg, f->consts[i].data, (uint64_t)tensor_bytes(&f->consts[i]));
+}
+
+/* In a program: the output is written, and the input read, element by element in the matrix's
+ * order, and the input no more after that. */
+static bool program_in_place(const struct fuse_part *p, uint32_t in, uint32_t out)
+{
+	int written = -1;
+	for (int i = 0; i < p->code.n_operands; i++)
+		if (p->place[i].base == BASE_OUTPUT && p->place[i].index == out)
+			written = p->written_by[i];
+	for (int i = 0; i < p->code.n_operands; i++) {
+		const struct epi_operand *o = &p->code.operand[i];
+		if (p->place[i].base != BASE_INPUT || p->place[i].index != in)
+			continue;
+		if (p->last_read[i] > written || p->place[i].bytes != 0 || o->col != 1 ||
+		    (p->code.rows > 1 &&
+		     (o->div != 1 || o->mod != p->code.rows || o->row != p->code.cols)))
+			return false;
+	}
+	return written >= 0;
+}
+
+bool cpu_fuse_in_place(const struct fused *f, uint32_t in, uint32_t out)
+{
+	const struct fuse_kernel *k = f->kernel;
+	if (f->plan)
+		return f->plan->n_parts == 1 && !k && !f->tokens &&
+		       program_in_place(&f->plan->part[0], in, out);
+	for (uint32_t i = 0; i < k->n_in; i++)
+		if (k->from[i] == in)
+			return out == 0 && cpu_kernel_in_place(&k->op, k->in, k->out, (int)i);
+	return false;
+}
+
+/* ---- running ---- */
+
+static void *address_of(const struct fuse_place *p, void *const *in, void *const *out,
+			void *scratch)
+{
+	const char *base = p->base == BASE_INPUT    ? in[p->index]
+			   : p->base == BASE_OUTPUT ? out[p->index]
+			   : p->base == BASE_CONST  ? p->data
+						    : scratch;
+	return (void *)(uintptr_t)(base + p->bytes);
+}
+
+static int run_part(struct fused *f, int number, void *const *in, void *const *out, void *scratch,
+		    struct err *e)
+{
+	struct fuse_part *part = &f->plan->part[number];
+	for (int i = 0; i < part->code.n_operands; i++)
+		part->code.operand[i].data = address_of(&part->place[i], in, out, scratch);
+	if (!part->head) {
+		cpu_epilogue_run(f->ctx, &part->code, NULL);
+		return 0;
+	}
+	const struct fuse_node *r = &f->plan->node[part->result];
+	struct fuse_kernel *k = f->kernel;
+	void *to = r->leaves ? out[r->out_index] : (char *)scratch + r->scratch;
+	if (f->tokens)
+		return fuse_tokens_run(f->tokens, in, to,
+				       part->code.n_code > 0 ? &part->code : NULL, e);
+	struct kernel_call call = {
+		.op = &k->op, .prep = k->prep, .in = k->in, .out = k->out, .ctx = f->ctx};
+	k->out[0].data = to;
+	if (part->code.n_code > 0)
+		call.post = &part->code;
+	return cpu_kernel_call(&call, e);
+}
+
+int cpu_fuse_run(struct fused *f, void *const *in, void *const *out, struct err *e)
+{
+	struct fuse_kernel *k = f->kernel;
+	void *scratch = NULL;
+	for (uint32_t i = 0; k && i < k->n_in; i++)
+		if (k->from[i] != UINT32_MAX)
+			k->in[i].data = in[k->from[i]];
+	if (!f->plan) {
+		for (uint32_t i = 0; i < k->n_out; i++)
+			k->out[i].data = out[i];
+		return cpu_kernel_run(&k->op, k->prep, k->in, k->out, f->ctx, e);
+	}
+	if (f->plan->scratch_bytes > 0 &&
+	    !(scratch = cpu_slot_scratch(f->ctx, SLOT_STEP, (size_t)f->plan->scratch_bytes)))
+		return cpu_no_memory(e);
+	for (int i = 0; i < f->plan->n_parts; i++)
+		if (run_part(f, i, in, out, scratch, e) < 0)
+			return -1;
+	return 0;
+}

@@ -1,0 +1,188 @@
+/* cpu_form.c - see cpu_form.h. */
+#include "device/cpu/pixel/cpu_form.h"
+#include "kernel/cpu_codes.h"
+#include "kernel/cpu_level.h"
+#include "kernel/cpu_turn.h"
+#include "kernel/cpu_vec.h"
+
+#include <string.h>
+
+#define LEVEL_FILE "device/cpu/pixel/cpu_form_loops.h"
+#include "kernel/cpu_levels.h"
+
+struct form_shape form_shape_of(const struct tensor *t)
+{
+	struct form_shape s = {1, 1, 1};
+	for (uint32_t d = 0; d < t->rank; d++)
+		*(d == 0 ? &s.images : d == 1 ? &s.channels : &s.pixels) *= t->dim[d];
+	return s;
+}
+
+int64_t form_size(enum elem elem)
+{
+	return elem == EL_F32 ? 4 : elem == EL_BF16 ? 2 : 1;
+}
+
+void form_copy_rows(const void *x, int64_t x_step, int64_t n, int64_t bytes, void *y,
+		    int64_t y_step)
+{
+	LEVEL_CALL(copy_rows, x, x_step, n, bytes, y, y_step);
+}
+
+void form_codes(const struct mem_form *f, const float *src, int64_t n, void *dst)
+{
+	if (f->elem == EL_F32)
+		memcpy(dst, src, (size_t)n * sizeof *src);
+	else if (f->elem == EL_BF16)
+		vec_to_bf16(src, dst, n);
+	else if (f->elem == EL_U8)
+		codes_of(&(struct code_grid){f->scale, f->zero}, src, n, dst);
+	else
+		LEVEL_CALL(to_i8, src, n, 1 / f->scale, dst);
+}
+
+void form_add(const struct mem_form *fa, const void *a, const struct mem_form *fb, const void *b,
+	      int64_t n, const struct mem_form *f, float low, void *dst)
+{
+	bool is_signed = f->elem == EL_I8;
+	float high = is_signed ? 127 : 255, x = fa->scale / f->scale, y = fb->scale / f->scale;
+	if (fa->elem == EL_I8 && fb->elem == EL_U8) {
+		form_add(fb, b, fa, a, n, f, low, dst);
+		return;
+	}
+	low = low > (is_signed ? -128 : 0) ? low : is_signed ? -128 : 0;
+	if (fb->elem == EL_U8 && !is_signed)
+		LEVEL_CALL(add_uuu, a, x, b, y, n, low, high, dst);
+	else if (fb->elem == EL_U8)
+		LEVEL_CALL(add_uui, a, x, b, y, n, low, high, dst);
+	else if (fa->elem == EL_U8 && !is_signed)
+		LEVEL_CALL(add_uiu, a, x, b, y, n, low, high, dst);
+	else if (fa->elem == EL_U8)
+		LEVEL_CALL(add_uii, a, x, b, y, n, low, high, dst);
+	else if (!is_signed)
+		LEVEL_CALL(add_iiu, a, x, b, y, n, low, high, dst);
+	else
+		LEVEL_CALL(add_iii, a, x, b, y, n, low, high, dst);
+}
+
+void form_max(enum elem elem, const void *x, int64_t n, void *y)
+{
+	if (elem == EL_F32)
+		LEVEL_CALL(max_f32, x, n, y);
+	else if (elem == EL_BF16)
+		LEVEL_CALL(max_bf16, x, n, y);
+	else if (elem == EL_I8)
+		LEVEL_CALL(max_i8, x, n, y);
+	else
+		LEVEL_CALL(max_u8, x, n, y);
+}
+
+void form_sum(enum elem elem, const void *x, int64_t n, float *y)
+{
+	if (elem == EL_F32)
+		LEVEL_CALL(sum_f32, x, n, y);
+	else if (elem == EL_BF16)
+		LEVEL_CALL(sum_bf16, x, n, y);
+	else if (elem == EL_I8)
+		LEVEL_CALL(sum_i8, x, n, y);
+	else
+		LEVEL_CALL(sum_u8, x, n, y);
+}
+
+static void from_codes(const struct mem_form *f, const void *src, int64_t n, float *dst)
+{
+	if (f->elem == EL_BF16)
+		vec_from_bf16(src, dst, n);
+	else if (f->elem == EL_U8)
+		LEVEL_CALL(from_u8, src, n, f->scale, dst);
+	else
+		LEVEL_CALL(from_i8, src, n, f->scale, dst);
+}
+
+void form_read(const struct mem_form *f, const struct form_shape *s, const void *data,
+	       int64_t image, int64_t first, int64_t n, float *dst)
+{
+	int64_t at = (image * s->pixels + first) * s->channels;
+	if (!f->pixels && s->pixels > 1) { /* codes are in pixels */
+		const float *x = (const float *)data + image * s->channels * s->pixels + first;
+		cpu_turn(x, s->pixels, s->channels, n, dst, s->channels);
+	} else if (f->elem == EL_F32) {
+		memcpy(dst, (const float *)data + at, (size_t)(n * s->channels) * sizeof *dst);
+	} else {
+		from_codes(f, (const char *)data + at * form_size(f->elem), n * s->channels, dst);
+	}
+}
+
+/* Channels and elements of a tile of form_turn: at least two whole lines of many planes, in the first cache. */
+enum { TURN_CHANNELS = 64, TURN_TILE = 2048 };
+
+void form_turn(const struct mem_form *f, const struct form_shape *s, const float *src,
+	       int64_t image, int64_t first, int64_t n, void *dst)
+{
+	float tile[TURN_TILE];
+	const float *x = src + image * s->channels * s->pixels + first;
+	int64_t most = s->channels < TURN_CHANNELS ? s->channels : TURN_CHANNELS;
+	int64_t step = TURN_TILE / most, size = form_size(f->elem);
+	for (int64_t p = 0; p < n; p += step)
+		for (int64_t c = 0; c < s->channels; c += most) {
+			int64_t pixels = n - p < step ? n - p : step;
+			int64_t k = s->channels - c < most ? s->channels - c : most;
+			char *to = (char *)dst + (p * s->channels + c) * size;
+			cpu_turn(x + c * s->pixels + p, s->pixels, k, pixels, tile, k);
+			if (k == s->channels)
+				form_codes(f, tile, pixels * k, to);
+			for (int64_t i = 0; i < pixels && k < s->channels; i++)
+				form_codes(f, tile + i * k, k, to + i * s->channels * size);
+		}
+}
+
+void form_write(const struct mem_form *f, const struct form_shape *s, void *data, int64_t image,
+		int64_t first, int64_t n, const float *src)
+{
+	int64_t at = (image * s->pixels + first) * s->channels;
+	if (!f->pixels && s->pixels > 1)
+		cpu_turn(src, s->channels, n, s->channels,
+			 (float *)data + image * s->channels * s->pixels + first, s->pixels);
+	else if (f->elem == EL_F32)
+		memcpy((float *)data + at, src, (size_t)(n * s->channels) * sizeof *src);
+	else
+		form_codes(f, src, n * s->channels, (char *)data + at * form_size(f->elem));
+}
+
+/* Pixels and channels of a piece of form_plain: whole tiles of cpu_turn. */
+enum { PIECE_PIXELS = 16, PIECE_CHANNELS = 256 };
+
+/* One image of codes or bf16 in pixels, to planes. */
+static void turn_codes(const struct mem_form *f, const struct form_shape *s, const char *x,
+		       float *dst)
+{
+	float piece[PIECE_PIXELS * PIECE_CHANNELS];
+	int64_t size = form_size(f->elem);
+	for (int64_t p = 0; p < s->pixels; p += PIECE_PIXELS)
+		for (int64_t c = 0; c < s->channels; c += PIECE_CHANNELS) {
+			int64_t n = s->pixels - p < PIECE_PIXELS ? s->pixels - p : PIECE_PIXELS;
+			int64_t k =
+				s->channels - c < PIECE_CHANNELS ? s->channels - c : PIECE_CHANNELS;
+			for (int64_t i = 0; i < n; i++)
+				from_codes(f, x + ((p + i) * s->channels + c) * size, k,
+					   piece + i * PIECE_CHANNELS);
+			cpu_turn(piece, PIECE_CHANNELS, n, k, dst + c * s->pixels + p, s->pixels);
+		}
+}
+
+void form_plain(const struct mem_form *f, const struct form_shape *s, const void *data, float *dst)
+{
+	int64_t n = s->channels * s->pixels;
+	if (f->elem == EL_F32 && (!f->pixels || s->pixels == 1))
+		memcpy(dst, data, (size_t)(s->images * n) * sizeof *dst);
+	else if (s->pixels == 1)
+		from_codes(f, data, s->images * n, dst);
+	else
+		for (int64_t i = 0; i < s->images; i++)
+			if (f->elem == EL_F32)
+				cpu_turn((const float *)data + i * n, s->channels, s->pixels,
+					 s->channels, dst + i * n, s->pixels);
+			else
+				turn_codes(f, s, (const char *)data + i * n * form_size(f->elem),
+					   dst + i * n);
+}

@@ -1,0 +1,43 @@
+/* cpu_form.h - f32 tensors that lie in other forms (mem_form, host_memory.h), piece by piece.
+ *
+ * A tensor is seen as (images, channels, pixels): dims 0, 1 and the product of the others; with two dims or
+ * fewer it has one pixel an image.  Plain form has channels before pixels, `pixels` form behind. */
+#ifndef HSDAG_DEVICE_CPU_PIXEL_CPU_FORM_H
+#define HSDAG_DEVICE_CPU_PIXEL_CPU_FORM_H
+
+#include "device/host_memory.h"
+
+/* Forms that are not plain have at most so many channels, and codes lie in pixels. */
+enum { FORM_CHANNELS = 4096 };
+
+struct form_shape {
+	int64_t images, channels, pixels;
+};
+struct form_shape form_shape_of(const struct tensor *t);
+
+/* Pixels first .. first + n - 1 of one image of a tensor at `data`, as f32 (n,channels). */
+void form_read(const struct mem_form *f, const struct form_shape *s, const void *data,
+	       int64_t image, int64_t first, int64_t n, float *dst);
+/* The same into a tensor; codes are rounded and limited. */
+void form_write(const struct mem_form *f, const struct form_shape *s, void *data, int64_t image,
+		int64_t first, int64_t n, const float *src);
+/* Pixels first .. first + n - 1 of one image of a plain tensor, as codes (n,channels) of *f. */
+void form_turn(const struct mem_form *f, const struct form_shape *s, const float *src,
+	       int64_t image, int64_t first, int64_t n, void *dst);
+int64_t form_size(enum elem elem); /* bytes of an element */
+/* n rows of `bytes` each, x_step bytes apart, to rows y_step apart. */
+void form_copy_rows(const void *x, int64_t x_step, int64_t n, int64_t bytes, void *y,
+		    int64_t y_step);
+/* n floats to codes of f->elem. */
+void form_codes(const struct mem_form *f, const float *src, int64_t n, void *dst);
+/* n codes of two forms, added, in a third form; at least `low` times its scale. */
+void form_add(const struct mem_form *fa, const void *a, const struct mem_form *fb, const void *b,
+	      int64_t n, const struct mem_form *f, float low, void *dst);
+/* The larger of n codes of type `elem`, or floats, x and y each, into y. */
+void form_max(enum elem elem, const void *x, int64_t n, void *y);
+/* n codes of type `elem` as numbers, without their scale, or n floats, added to y. */
+void form_sum(enum elem elem, const void *x, int64_t n, float *y);
+/* A whole tensor to plain f32. */
+void form_plain(const struct mem_form *f, const struct form_shape *s, const void *data, float *dst);
+
+#endif

@@ -1,0 +1,429 @@
+/* cpu_pixel_run.c - steps in pixels run: convolutions by slices, programs by tiles. */
+#include "device/cpu/pixel/cpu_pixel_step.h"
+#include "kernel/onednn/onednn_layout.h"
+
+#include <math.h>
+
+static struct mem_form form_of_output(const struct pixel_step *s, uint32_t i,
+				      const struct devmem *m)
+{
+	return m->private ? s->want[i] : (struct mem_form){.elem = EL_F32};
+}
+
+bool pixel_step_wants(const struct pixel_step *s, struct devmem *const *in,
+		      struct devmem *const *out)
+{
+	if (s->kind == PIXEL_CONV || s->kind == PIXEL_NORM)
+		return true;
+	if (s->kind == PIXEL_POOL)
+		return pixel_pool_wants(&s->pool, in, out);
+	if (s->kind == PIXEL_CONCAT)
+		return pixel_concat_wants(&s->concat, in);
+	if (s->kind == PIXEL_TURN)
+		return pixel_turn_wants(&s->turn, in, out, &s->want[0]);
+	if (s->kind == PIXEL_RESIZE || s->kind == PIXEL_DECONV)
+		return out[0]->private;
+	for (uint32_t i = 0; i < s->n_out; i++)
+		if (out[i]->private && s->want[i].elem != EL_F32)
+			return true;
+	for (int i = 0; i < s->program.code.n_operands; i++)
+		if (s->program.kind[i] == PIXEL_READ && s->program.place[i].base == BASE_INPUT &&
+		    !form_is_plain(&in[s->program.place[i].index]->form))
+			return true;
+	return false;
+}
+
+struct pixel_run {
+	struct pixel_step *s;
+	struct devmem *const *in, *const *out;
+	struct pixel_memory memory[EPI_OPERANDS];
+	struct mem_form y; /* of output 0 */
+	int n_tasks;
+	bool adds; /* fused_sum */
+	struct tiled_conv_sum sum;
+	struct err err;
+	atomic_flag failed;
+};
+
+static void find_memory(struct pixel_run *r)
+{
+	const struct pixel_program *p = &r->s->program;
+	for (int i = 0; r->s->has_program && i < p->code.n_operands; i++) {
+		const struct fuse_place *pl = &p->place[i];
+		if (!pixel_is_memory(p->kind[i]))
+			continue;
+		if (pl->base == BASE_CONST) {
+			union {
+				const void *c;
+				void *p;
+			} data = {(const char *)pl->data + pl->bytes};
+			r->memory[i] = (struct pixel_memory){data.p, {.elem = EL_F32}};
+		} else if (pl->base == BASE_INPUT) {
+			r->memory[i] =
+				(struct pixel_memory){r->in[pl->index]->p, r->in[pl->index]->form};
+		} else {
+			r->memory[i] = (struct pixel_memory){
+				r->out[pl->index]->p,
+				form_of_output(r->s, pl->index, r->out[pl->index])};
+		}
+	}
+}
+
+static size_t whole_lines(int64_t bytes)
+{
+	return ((size_t)bytes + 63) & ~(size_t)63;
+}
+
+/* Codes of the pixels that a slice reads: where they are, or made in x. */
+static const void *slice_input(const struct pixel_run *r, int64_t image,
+			       const struct window_slice *sl, char *x, float *tile)
+{
+	const struct pixel_step *s = r->s;
+	const struct devmem *m = r->in[s->x_in];
+	int64_t c = s->in_shape.channels, step = pixel_program_tile(&s->in_shape);
+	if (same_grid(&m->form, &s->x))
+		return (const char *)m->p +
+		       (image * s->in_shape.pixels + sl->from) * c * form_size(s->x.elem);
+	if (form_is_plain(&m->form) && s->in_shape.pixels > 1) {
+		form_turn(&s->x, &s->in_shape, m->p, image, sl->from, sl->n_in, x);
+		return x;
+	}
+	for (int64_t i = 0; i < sl->n_in; i += step) {
+		int64_t n = sl->n_in - i < step ? sl->n_in - i : step;
+		form_read(&m->form, &s->in_shape, m->p, image, sl->from + i, n, tile);
+		form_codes(&s->x, tile, n * c, x + i * c * form_size(s->x.elem));
+	}
+	return x;
+}
+
+/* What becomes of a slice's outputs in y. */
+static void slice_output(const struct pixel_run *r, int64_t image, const struct window_slice *sl,
+			 char *y, float *tile)
+{
+	const struct pixel_step *s = r->s;
+	const struct form_shape row = {1, s->shape.channels, sl->n};
+	int64_t c = s->shape.channels, step = pixel_program_tile(&s->shape);
+	const int64_t first = (image * s->shape.pixels + sl->at) * c;
+	const struct pixel_memory value[2] = {
+		{y, s->direct ? s->codes : pixels_form(EL_F32)},
+		{(char *)r->out[0]->p + first * form_size(r->y.elem), r->y}};
+	struct epilogue code;
+	if (s->direct && s->has_program &&
+	    pixel_program_add(&s->program, r->memory, value, first, sl->n * c))
+		return;
+	if (s->has_program &&
+	    pixel_line_run(&s->program, r->memory, value, image, sl->at, sl->n, tile))
+		return;
+	if (s->has_program)
+		code = s->program.code;
+	bool turns = !s->direct && form_is_plain(&r->y) && s->shape.pixels > 1;
+	bool there = y == value[1].data;
+	for (int64_t i = 0; i < sl->n && (s->has_program || !turns); i += step) {
+		int64_t n = sl->n - i < step ? sl->n - i : step;
+		float *at = (float *)(void *)y + i * c;
+		if (s->direct)
+			form_read(&s->codes, &row, y, 0, i, n, at = tile);
+		if (s->has_program)
+			pixel_program_run(&s->program, &code, r->memory, image, sl->at + i, n, at,
+					  tile + (n * c > PIXEL_FLOATS ? n * c : PIXEL_FLOATS));
+		if (!turns && !there)
+			form_write(&r->y, &s->shape, r->out[0]->p, image, sl->at + i, n, at);
+	}
+	if (turns)
+		layout_to_planes((const float *)(void *)y, c, sl->n,
+				 (float *)r->out[0]->p + image * c * s->shape.pixels + sl->at,
+				 s->shape.pixels);
+}
+
+static bool in_codes(const struct mem_form *f)
+{
+	return f->pixels && form_size(f->elem) == 1;
+}
+
+/* The same of codes. */
+static bool fused_codes(const struct pixel_run *r, struct tiled_conv_sum *sum)
+{
+	const struct pixel_step *s = r->s;
+	const struct pixel_program *p = &s->program;
+	int o = p->addend[0] == -1 ? p->addend[1] : p->addend[0];
+	if (!p->adds || p->sum != -1 || o < 0 || (p->addend[0] != -1 && p->addend[1] != -1) ||
+	    !in_codes(&s->codes) || !in_codes(&r->y) || !in_codes(&r->memory[o].form))
+		return false;
+	*sum = (struct tiled_conv_sum){.add = r->memory[o].data,
+				       .elem = r->memory[o].form.elem,
+				       .to = r->y.elem,
+				       .lo = p->positive ? 0 : -INFINITY,
+				       .hi = INFINITY,
+				       .made_scale = s->codes.scale / r->y.scale,
+				       .add_scale = r->memory[o].form.scale / r->y.scale};
+	return true;
+}
+
+/* Does a convolution by tiles add what its program does, and nothing else, as it writes?  Then what, of all images. */
+static bool fused_sum(const struct pixel_run *r, struct tiled_conv_sum *sum)
+{
+	const struct pixel_step *s = r->s;
+	if (!s->tiled || !s->has_program)
+		return false;
+	if (s->direct)
+		return fused_codes(r, sum);
+	*sum = (struct tiled_conv_sum){.elem = EL_BF16, .to = EL_BF16};
+	int o = pixel_line_adds(&s->program, &sum->lo, &sum->hi);
+	if (o < 0 || s->x.elem != EL_BF16 || !same_grid(&r->y, &s->x) ||
+	    !same_grid(&r->memory[o].form, &s->x))
+		return false;
+	sum->add = r->memory[o].data;
+	return true;
+}
+
+static struct mem_form sums_form(const struct pixel_step *s)
+{
+	return s->direct ? s->codes : pixels_form(EL_F32);
+}
+
+/* Does the convolution write where the output lies? */
+static bool writes_there(const struct pixel_run *r)
+{
+	const struct mem_form sums = sums_form(r->s);
+	if (r->adds)
+		return true;
+	return same_grid(&r->y, &sums) && (!r->s->direct || !r->s->has_program);
+}
+
+/* Floats that slice_output needs. */
+static int64_t output_floats(const struct pixel_step *s)
+{
+	int64_t n = pixel_program_tile(&s->shape), floats = n * s->shape.channels;
+	floats = floats > PIXEL_FLOATS ? floats : PIXEL_FLOATS;
+	if (s->has_program)
+		floats += pixel_program_floats(&s->program, n) + pixel_line_floats(&s->program);
+	return floats;
+}
+
+/* Where the sums of a slice lie that the convolution writes there. */
+static char *slice_sums(const struct pixel_run *r, int64_t image, const struct window_slice *sl)
+{
+	const struct pixel_step *s = r->s;
+	return (char *)r->out[0]->p + (image * s->shape.pixels + sl->at) * s->shape.channels *
+					      form_size(r->adds ? r->y.elem : sums_form(s).elem);
+}
+
+static int convolve(struct pixel_run *r, int64_t image, int i, struct channel_part part,
+		    const void *x, void *y, void *scratch, struct err *e)
+{
+	struct pixel_step *s = r->s;
+	if (!r->adds)
+		return pixel_conv_run(s, i, part, x, y, scratch, e);
+	struct tiled_conv_sum sum = r->sum;
+	sum.add = (const char *)sum.add + (image * s->shape.pixels + pixel_conv_slice(s, i).at) *
+						  s->shape.channels * form_size(sum.elem);
+	tiled_conv_run(s->tiled, i, part, x, y, &sum, scratch);
+	return 0;
+}
+
+static int conv_slice(struct pixel_run *r, int64_t image, int i, int thread, struct err *e)
+{
+	const struct pixel_step *s = r->s;
+	struct window_slice sl = pixel_conv_slice(s, i);
+	bool there = writes_there(r);
+	size_t x_bytes = whole_lines(sl.n_in * s->in_shape.channels * form_size(s->x.elem));
+	size_t y_bytes =
+		there ? 0 : whole_lines(sl.n * s->shape.channels * form_size(sums_form(s).elem));
+	size_t room_bytes = whole_lines(output_floats(s) * 4);
+	char *x = cpu_thread_scratch(s->ctx, thread,
+				     x_bytes + y_bytes + room_bytes + sl.scratch + 64);
+	if (!x)
+		return cpu_no_memory(e);
+	char *y = there ? slice_sums(r, image, &sl) : x + x_bytes;
+	float *room = (float *)(void *)(x + x_bytes + y_bytes);
+	const void *from = slice_input(r, image, &sl, x, room);
+	const struct channel_part all = {0, 1};
+	if (convolve(r, image, i, all, from, y, (char *)room + room_bytes, e) < 0)
+		return -1;
+	if (!there || (s->has_program && !r->adds))
+		slice_output(r, image, &sl, y, room);
+	return 0;
+}
+
+/* Of a slice that reads and writes where its tensors lie. */
+static int conv_part(struct pixel_run *r, int64_t image, int i, struct channel_part part,
+		     int thread, struct err *e)
+{
+	const struct pixel_step *s = r->s;
+	struct window_slice sl = pixel_conv_slice(s, i);
+	void *scratch = cpu_thread_scratch(s->ctx, thread, sl.scratch + 64);
+	if (!scratch)
+		return cpu_no_memory(e);
+	return convolve(r, image, i, part, slice_input(r, image, &sl, NULL, NULL),
+			slice_sums(r, image, &sl), scratch, e);
+}
+
+/* Pixels first .. first + n - 1 of x (up0 * up1 * up2 * channels) go where they belong, runs of a row at a time. */
+static void scatter(const struct pixel_step *s, const char *x, int64_t first, int64_t n, char *y)
+{
+	const int64_t *in = s->g.in, *up = s->up;
+	int64_t size = s->shape.channels * form_size(s->codes.elem), run;
+	int64_t step = up[0] * up[1] * up[2] * size, line = up[2] * size;
+	for (int64_t p = first; p < first + n; p += run, x += run * step) {
+		int64_t col = p % in[2], row = p / in[2] % in[1], plane = p / in[2] / in[1];
+		run = in[2] - col < first + n - p ? in[2] - col : first + n - p;
+		for (int64_t t = 0; t < up[0] * up[1]; t++) {
+			int64_t z = plane * up[0] + t / up[1], r = row * up[1] + t % up[1];
+			form_copy_rows(x + t * line, step, run, line,
+				       y + ((z * in[1] * up[1] + r) * in[2] + col) * line, line);
+		}
+	}
+}
+
+static int deconv_slice(struct pixel_run *r, int64_t image, int i, int thread, struct err *e)
+{
+	const struct pixel_step *s = r->s;
+	struct window_slice sl = pixel_conv_slice(s, i);
+	int64_t c = s->in_shape.channels, tile = c > PIXEL_FLOATS ? c : PIXEL_FLOATS;
+	int64_t size = form_size(s->codes.elem);
+	size_t x_bytes = whole_lines(sl.n_in * c * form_size(s->x.elem)),
+	       y_bytes = whole_lines(sl.n * s->g.cout * size);
+	char *x = cpu_thread_scratch(s->ctx, thread,
+				     x_bytes + y_bytes + whole_lines(tile * 4) + sl.scratch + 64);
+	if (!x)
+		return cpu_no_memory(e);
+	char *y = x + x_bytes;
+	float *room = (float *)(void *)(y + y_bytes);
+	const void *from = slice_input(r, image, &sl, x, room);
+	if (pixel_conv_run(r->s, i, (struct channel_part){0, 1}, from, y,
+			   (char *)room + whole_lines(tile * 4), e) < 0)
+		return -1;
+	scatter(s, y, sl.at, sl.n,
+		(char *)r->out[0]->p + image * s->shape.pixels * s->shape.channels * size);
+	return 0;
+}
+
+static void note(struct pixel_run *r, int rc, const struct err *e)
+{
+	if (rc < 0 && !atomic_flag_test_and_set(&r->failed))
+		r->err = *e;
+}
+
+static void conv_task(void *arg, int task, int thread)
+{
+	struct pixel_run *r = arg;
+	struct err e = ERR_INIT;
+	int n = pixel_conv_slices(r->s);
+	note(r, conv_slice(r, task / n, task % n, thread, &e), &e);
+}
+
+static void part_task(void *arg, int task, int thread)
+{
+	struct pixel_run *r = arg;
+	struct err e = ERR_INIT;
+	int n = pixel_conv_slices(r->s), parts = r->s->parts, slice = task / parts;
+	const struct channel_part part = {task % parts, parts};
+	note(r, conv_part(r, slice / n, slice % n, part, thread, &e), &e);
+}
+
+/* What becomes of a slice whose sums are there. */
+static void output_task(void *arg, int slice, int thread)
+{
+	struct pixel_run *r = arg;
+	struct err e = ERR_INIT;
+	int n = pixel_conv_slices(r->s);
+	struct window_slice sl = pixel_conv_slice(r->s, slice % n);
+	float *room = cpu_thread_scratch(r->s->ctx, thread, (size_t)output_floats(r->s) * 4 + 64);
+	if (room)
+		slice_output(r, slice / n, &sl, slice_sums(r, slice / n, &sl), room);
+	else
+		note(r, cpu_no_memory(&e), &e);
+}
+
+static void deconv_task(void *arg, int task, int thread)
+{
+	struct pixel_run *r = arg;
+	struct err e = ERR_INIT;
+	int n = pixel_conv_slices(r->s);
+	note(r, deconv_slice(r, task / n, task % n, thread, &e), &e);
+}
+
+/* By parts of slices where threads would have nothing to do, and all parts read and write as things lie. */
+static void run_slices(struct pixel_run *r)
+{
+	struct pixel_step *s = r->s;
+	int slices = (int)s->g.batch * pixel_conv_slices(s);
+	if (s->parts == 1 || !writes_there(r) || !same_grid(&r->in[s->x_in]->form, &s->x)) {
+		cpu_parallel(s->ctx, slices, conv_task, r);
+		return;
+	}
+	cpu_parallel(s->ctx, slices * s->parts, part_task, r);
+	if (s->has_program && !r->adds)
+		cpu_parallel(s->ctx, slices, output_task, r);
+}
+
+static void program_task(void *arg, int task, int thread)
+{
+	struct pixel_run *r = arg;
+	const struct pixel_program *p = &r->s->program;
+	int64_t step = pixel_program_tile(&p->shape), lo, hi;
+	struct epilogue code;
+	float *tile = cpu_thread_scratch(
+		r->s->ctx, thread,
+		(size_t)(pixel_program_floats(p, step) + pixel_line_floats(p)) * sizeof *tile + 64);
+	if (!tile) {
+		if (!atomic_flag_test_and_set(&r->failed))
+			(void)cpu_no_memory(&r->err);
+		return;
+	}
+	cpu_range(p->shape.images * p->shape.pixels, r->n_tasks, task, &lo, &hi);
+	if (pixel_program_add(p, r->memory, NULL, lo * p->shape.channels,
+			      (hi - lo) * p->shape.channels))
+		return;
+	code = p->code;
+	while (lo < hi) {
+		int64_t image = lo / p->shape.pixels, first = lo % p->shape.pixels, n = hi - lo;
+		n = first + n > p->shape.pixels ? p->shape.pixels - first : n;
+		if (!pixel_line_run(p, r->memory, NULL, image, first, n, tile)) {
+			n = n > step ? step : n;
+			pixel_program_run(p, &code, r->memory, image, first, n, NULL, tile);
+		}
+		lo += n;
+	}
+}
+
+int pixel_step_run(struct pixel_step *s, struct devmem *const *in, struct devmem *const *out,
+		   struct err *e)
+{
+	struct pixel_run r = {.s = s, .in = in, .out = out, .failed = ATOMIC_FLAG_INIT};
+	r.y = s->kind == PIXEL_TURN ? pixel_turn_form(&s->turn, in, out[0], &s->want[0])
+				    : form_of_output(s, 0, out[0]);
+	find_memory(&r);
+	if (s->kind == PIXEL_CONV) {
+		r.adds = fused_sum(&r, &r.sum);
+		run_slices(&r);
+	} else if (s->kind == PIXEL_DECONV) {
+		cpu_parallel(s->ctx, (int)s->g.batch * pixel_conv_slices(s), deconv_task, &r);
+	} else if (s->kind == PIXEL_POOL) {
+		if (pixel_pool_run(&s->pool, s->ctx, in, out, &r.y, e) < 0)
+			return -1;
+	} else if (s->kind == PIXEL_CONCAT) {
+		if (pixel_concat_run(&s->concat, s->ctx, in, out, &r.y, e) < 0)
+			return -1;
+	} else if (s->kind == PIXEL_TURN) {
+		pixel_turn_run(&s->turn, s->ctx, in, out, &r.y);
+	} else if (s->kind == PIXEL_RESIZE) {
+		if (pixel_resize_run(&s->resize, s->ctx, in, out, &r.y, e) < 0)
+			return -1;
+	} else if (s->kind == PIXEL_NORM) {
+		if (pixel_norm_run(&s->norm, s->ctx, in, out, &r.y, e) < 0)
+			return -1;
+	} else {
+		int64_t n = s->shape.images * s->shape.pixels;
+		r.n_tasks = cpu_tasks(n * s->shape.channels, 4 * PIXEL_FLOATS);
+		r.n_tasks = r.n_tasks > 4 * s->ctx->n_threads ? 4 * s->ctx->n_threads : r.n_tasks;
+		r.n_tasks = r.n_tasks > n ? (int)n : r.n_tasks;
+		cpu_parallel(s->ctx, r.n_tasks, program_task, &r);
+	}
+	if (atomic_flag_test_and_set(&r.failed))
+		return err_set(e, ST_RUNTIME, "%s", r.err.msg);
+	out[0]->form = r.y;
+	for (uint32_t i = 1; i < s->n_out; i++)
+		out[i]->form = form_of_output(s, i, out[i]);
+	return 0;
+}

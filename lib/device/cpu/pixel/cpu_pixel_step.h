@@ -1,0 +1,61 @@
+/* cpu_pixel_step.h - a step in pixels: cpu_pixel.c chooses its kind, cpu_pixel_conv.c prepares convolutions,
+ * cpu_pixel_run.c runs it; not for others. */
+#ifndef HSDAG_DEVICE_CPU_PIXEL_CPU_PIXEL_STEP_H
+#define HSDAG_DEVICE_CPU_PIXEL_CPU_PIXEL_STEP_H
+
+#include "device/cpu/pixel/cpu_pixel_impl.h"
+#include "kernel/conv/cpu_indirect.h"
+#include "kernel/tiles/cpu_tiled_conv.h"
+#include "kernel/conv/cpu_winograd_pixels.h"
+#include "kernel/onednn/onednn_conv.h"
+
+enum pixel_kind {
+	PIXEL_CONV,
+	PIXEL_DECONV,
+	PIXEL_PROGRAM,
+	PIXEL_POOL,
+	PIXEL_CONCAT,
+	PIXEL_TURN,
+	PIXEL_RESIZE,
+	PIXEL_NORM
+};
+
+struct pixel_step {
+	struct cpu_ctx *ctx;
+	enum elem elem; /* EL_F32, EL_BF16; EL_I8: codes */
+	enum pixel_kind kind;
+	uint32_t n_out;
+	struct mem_form *want; /* (n_out) of outputs that only this device reads */
+	struct form_shape in_shape, shape;
+	struct window g;          /* of a convolution */
+	uint32_t x_in;            /* the input with the data */
+	struct mem_form x;        /* its grid */
+	struct onednn_conv *conv; /* one of these four */
+	struct winograd_pixels *winograd;
+	struct indirect *indirect;
+	struct tiled_conv *tiled;
+	int parts;     /* of each of the convolution's slices, for threads that had none */
+	int64_t up[3]; /* PIXEL_DECONV: pixels that one becomes */
+	bool direct;   /* the convolution writes codes of this form */
+	struct mem_form codes;
+	bool has_program;
+	struct pixel_program program;
+	struct pixel_pool pool;
+	struct pixel_concat concat;
+	struct pixel_turn turn;
+	struct pixel_resize resize;
+	struct pixel_norm norm;
+};
+
+/* s for a convolution and what is fused behind it.  1; 0: no such step; -1: ST_RUNTIME. */
+int pixel_conv_init(struct pixel_step *s, const struct step_spec *spec, struct fuse_plan *p,
+		    struct err *e) MUST_CHECK;
+/* Likewise for a transposed convolution alone, which conv then computes as one of one tap. */
+int pixel_deconv_init(struct pixel_step *s, const struct step_spec *spec, struct err *e) MUST_CHECK;
+/* The convolution's slices, whoever computes it: as onednn_conv_slices, onednn_conv_slice, onednn_conv_run. */
+int pixel_conv_slices(const struct pixel_step *s);
+struct window_slice pixel_conv_slice(const struct pixel_step *s, int i);
+int pixel_conv_run(struct pixel_step *s, int i, struct channel_part part, const void *x, void *y,
+		   void *scratch, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,16 @@
+/* cpu_codes.c - see cpu_codes.h. */
+#include "kernel/cpu_codes.h"
+
+#define LEVEL_FILE "kernel/cpu_codes_loops.h"
+#include "kernel/cpu_levels.h"
+
+void codes_of(const struct code_grid *g, const float *x, int64_t n, uint8_t *y)
+{
+	LEVEL_CALL(codes, x, n, 1 / g->scale, g->zero, y);
+}
+
+void codes_scale_sums(void *sums, const int32_t *shift, const float *scale, const float *rest,
+		      int64_t n)
+{
+	LEVEL_CALL(scale_sums, sums, shift, scale, rest, n);
+}

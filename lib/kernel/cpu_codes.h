@@ -1,0 +1,21 @@
+/* cpu_codes.h - numbers as codes of 8 bits, and exact sums of products of codes as numbers.
+ * Single-threaded; results do not depend on how an array is cut into calls. */
+#ifndef HSDAG_KERNEL_CPU_CODES_H
+#define HSDAG_KERNEL_CPU_CODES_H
+
+#include <stdint.h>
+
+/* Numbers that lie on a grid: scale * (code - zero), with whole codes of 0 .. 255. */
+struct code_grid {
+	float scale, zero;
+};
+
+/* y[i] = x[i] / scale + zero, rounded to the nearest, to even between two, and limited to 0 .. 255;
+ * what is no number becomes 0. */
+void codes_of(const struct code_grid *g, const float *x, int64_t n, uint8_t *y);
+/* n sums of products of codes, i32, become f32 where they lie: (sum - shift[i]) * scale[i] + rest[i], the
+ * difference in integers. */
+void codes_scale_sums(void *sums, const int32_t *shift, const float *scale, const float *rest,
+		      int64_t n);
+
+#endif

@@ -1,0 +1,171 @@
+/* onednn_codes_matmul.c - see onednn_codes_matmul.h.  Rows of the left become codes without a sign, piece by piece; sums are
+ * exact in 32 bits, where what the grid's zero adds to each column is subtracted. */
+#include "kernel/onednn/onednn_codes_matmul.h"
+#include "kernel/cpu_epilogue.h"
+#include "kernel/cpu_level.h"
+#include "kernel/onednn/onednn_product.h"
+
+#include <math.h>
+
+enum {
+	GRAIN = 1 << 15, /* multiply-adds below which the f32 kernels are as fast */
+	MOST_DEPTH = INT32_MAX / (255 * 127 * 2) /* with which sums and what is subtracted fit */
+};
+
+struct codes_matmul {
+	struct onednn_product p;
+	struct code_grid grid;
+	int32_t *shift;      /* (n): the zero's whole part times the column's weights */
+	float *scale, *rest; /* (n) */
+	struct cpu_pack *pack;
+};
+
+static bool has_vnni(void)
+{
+#ifdef CPU_HAS_LEVELS
+	return cpu_level >= 4 && __builtin_cpu_supports("avx512vnni");
+#else
+	return false;
+#endif
+}
+
+bool onednn_codes_pay(int64_t rows, int64_t columns, int64_t depth)
+{
+	return has_vnni() && rows > GEMM_M && rows * columns * depth >= GRAIN &&
+	       depth <= MOST_DEPTH;
+}
+
+static void matmul_free(void *arg)
+{
+	struct codes_matmul *m = arg;
+	onednn_product_release(&m->p);
+	cpu_pack_drop(m->pack);
+	mem_free(m->shift);
+	mem_free(m->scale);
+	mem_free(m->rest);
+	mem_free(m);
+}
+
+/* ---- running ---- */
+
+struct matmul_run {
+	const struct codes_matmul *m;
+	const struct kernel_call *k;
+	struct err err;
+	atomic_flag failed;
+};
+
+static void piece_task(void *arg, int piece, int thread)
+{
+	struct matmul_run *r = arg;
+	const struct codes_matmul *m = r->m;
+	const struct onednn_product *all = &m->p;
+	int64_t first = piece * all->rows;
+	int64_t rows = all->m - first < all->rows ? all->m - first : all->rows;
+	const struct onednn_primitive *p = rows == all->rows ? &all->whole : &all->rest;
+	size_t bytes = onednn_whole_lines((size_t)(rows * all->k));
+	struct err e = ERR_INIT;
+	uint8_t *codes = cpu_thread_scratch(r->k->ctx, thread, bytes + p->scratch + 64);
+	float *c = (float *)r->k->out[0].data + first * all->n;
+	int rc = codes ? 0 : cpu_no_memory(&e);
+	if (rc == 0) {
+		const struct onednn_arg args[] = {{DNNL_ARG_SRC, &p->src, codes},
+						  {DNNL_ARG_WEIGHTS, &p->weights, m->pack->data},
+						  {DNNL_ARG_DST, &p->dst, c}};
+		codes_of(&m->grid, (const float *)r->k->in[0].data + first * all->k, rows * all->k,
+			 codes);
+		rc = onednn_primitive_run(p, args, 3, codes + bytes, &e);
+	}
+	if (rc < 0) {
+		if (!atomic_flag_test_and_set(&r->failed))
+			r->err = e;
+		return;
+	}
+	for (int64_t i = 0; i < rows; i++)
+		codes_scale_sums(c + i * all->n, m->shift, m->scale, m->rest, all->n);
+	if (r->k->post)
+		cpu_epilogue_tile(r->k->post, c, all->n, first, rows, 0, all->n);
+}
+
+static int run_codes_matmul(const struct kernel_call *k, struct err *e)
+{
+	struct matmul_run r = {.m = k->prep->more, .k = k, .failed = ATOMIC_FLAG_INIT};
+	cpu_parallel(k->ctx, (int)r.m->p.pieces, piece_task, &r);
+	if (atomic_flag_test_and_set(&r.failed))
+		return err_set(e, ST_RUNTIME, "%s", r.err.msg);
+	return 0;
+}
+
+/* ---- preparation ---- */
+
+/* The product is scale (sum of codes * weights - zero * sum of weights). */
+static void fill_scales(struct codes_matmul *m, const struct codes_matmul_spec *s)
+{
+	float whole = rintf(s->grid.zero);
+	for (int64_t j = 0; j < m->p.n; j++) {
+		int32_t sum = 0;
+		for (int64_t i = 0; i < m->p.k; i++)
+			sum += s->weights[j * m->p.k + i];
+		m->shift[j] = (int32_t)whole * sum;
+		m->scale[j] = s->grid.scale * s->scale[j];
+		m->rest[j] = -(s->grid.zero - whole) * (float)sum * m->scale[j];
+	}
+}
+
+struct weights_job {
+	const struct codes_matmul *m;
+	const int8_t *weights;
+	struct err err;
+	int rc;
+};
+
+static void fill_weights(void *arg, void *data)
+{
+	struct weights_job *job = arg;
+	const struct onednn_product *p = &job->m->p;
+	dnnl_memory_desc_t from;
+	onednn_matrix(&from, p->k, p->n, 1, p->k, dnnl_s8);
+	job->rc = onednn_reorder(&from, job->weights, &p->whole.weights, data, &job->err);
+}
+
+static int pack_weights(struct codes_matmul *m, const struct codes_matmul_spec *s,
+			struct cpu_ctx *c, struct err *e)
+{
+	const dnnl_memory_desc_t *to = &m->p.whole.weights;
+	struct weights_job job = {.m = m, .weights = s->weights};
+	uint64_t layout[6] = {OP_MATMUL | ONEDNN_PACK |
+			      (uint64_t)s->op->a.matmul.transpose_b << 33};
+	onednn_layout_key(to, layout + 1);
+	m->pack = cpu_pack_get(c->packs, s->in[1].data, layout,
+			       onednn_api()->memory_desc_get_size(to), fill_weights, &job);
+	if (!m->pack)
+		return cpu_no_memory(e);
+	return job.rc < 0 ? err_set(e, ST_RUNTIME, "%s", job.err.msg) : 0;
+}
+
+int onednn_codes_matmul(const struct codes_matmul_spec *s, struct cpu_ctx *c,
+			struct cpu_prep **prep, struct err *e)
+{
+	struct operand b = operand_of(&s->in[1], s->op->a.matmul.transpose_b, false);
+	struct codes_matmul *m = MEM_NEW(struct codes_matmul);
+	m->p = (struct onednn_product){
+		.m = tensor_elements(&s->in[0]) / b.rows, .n = b.cols, .k = b.rows};
+	m->grid = s->grid;
+	m->shift = MEM_NEWN(int32_t, (size_t)m->p.n);
+	m->scale = MEM_NEWN(float, (size_t)m->p.n);
+	m->rest = MEM_NEWN(float, (size_t)m->p.n);
+	fill_scales(m, s);
+	bool taken = onednn_product_new(&m->p, dnnl_u8, dnnl_s8, dnnl_s32, NULL, c->n_threads);
+	int rc = taken ? pack_weights(m, s, c, e) : 0;
+	if (!taken || rc < 0) {
+		matmul_free(m);
+		return rc;
+	}
+	*prep = MEM_NEW(struct cpu_prep);
+	(*prep)->run = run_codes_matmul;
+	(*prep)->more = m;
+	(*prep)->more_free = matmul_free;
+	(*prep)->more_bytes = m->pack->bytes + (uint64_t)m->p.n * 3 * sizeof(float);
+	(*prep)->owns = 1u << 1;
+	return 1;
+}
