@@ -9,8 +9,14 @@
 struct mem_form {
 	/* EL_F32; EL_U8, EL_I8: codes, the value is code * scale; EL_BF16: with scale 1 */
 	enum elem elem;
-	bool pixels; /* channels (dim 1) behind the other dims, images outermost; else row-major */
 	float scale;
+	/* Of codes: what FakeQuantize multiplies by and adds before it rounds and, with a sign, takes 128 off. */
+	float by, shift;
+	bool pixels; /* channels (dim 1) behind the other dims, images outermost; else row-major */
+	/* Of codes with a scale for each channel, in place of these: (3,n_scales), scale, by and shift; whoever
+	 * writes the tensor owns them.  NULL: none. */
+	const float *scales;
+	int64_t n_scales;
 	float zero; /* of codes without a sign that a step makes for itself: (code - zero) * scale; 0 in memory */
 };
 

@@ -6,7 +6,7 @@
 
 void codes_of(const struct code_grid *g, const float *x, int64_t n, uint8_t *y)
 {
-	LEVEL_CALL(codes, x, n, 1 / g->scale, g->zero, y);
+	LEVEL_CALL(codes, x, n, g->by, g->shift, y);
 }
 
 void codes_scale_sums(void *sums, const int32_t *shift, const float *scale, const float *rest,

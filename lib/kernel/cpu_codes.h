@@ -5,12 +5,13 @@
 
 #include <stdint.h>
 
-/* Numbers that lie on a grid: scale * (code - zero), with whole codes of 0 .. 255. */
+/* Numbers that lie on a grid: scale * (code - zero), with whole codes of 0 .. 255.  The code of x is x * by + shift, as FakeQuantize
+ * computes it. */
 struct code_grid {
-	float scale, zero;
+	float scale, zero, by, shift;
 };
 
-/* y[i] = x[i] / scale + zero, rounded to the nearest, to even between two, and limited to 0 .. 255;
+/* y[i] = x[i] * by + shift, rounded to the nearest, to even between two, and limited to 0 .. 255;
  * what is no number becomes 0. */
 void codes_of(const struct code_grid *g, const float *x, int64_t n, uint8_t *y);
 /* n sums of products of codes, i32, become f32 where they lie: (sum - shift[i]) * scale[i] + rest[i], the

@@ -201,6 +201,12 @@ static void LEVEL(quantize)(const float *const *p, const int *s, float top, floa
 			y[i] = LEVEL(quantized)(x[i], il, ih, ol, oh, top);
 		return;
 	}
+	if (s[0] && s[1] && s[2] && s[3] && s[4]) {
+		IVDEP
+		for (int64_t i = 0; i < n; i++)
+			y[i] = LEVEL(quantized)(x[i], a[i], b[i], c[i], d[i], top);
+		return;
+	}
 	for (int64_t i = 0; i < n; i++)
 		y[i] = LEVEL(quantized)(x[i * s[0]], a[i * s[1]], b[i * s[2]], c[i * s[3]],
 					d[i * s[4]], top);

@@ -146,5 +146,23 @@ n.at = n.m.layer("Reshape", "flat", "f32", (1, 50, 128), n.at, n.m.const("dims",
 matmul(n, 64).save()
 matmul(Net("one_row", (1, 64)).quantize(-1, 1), 48).save()
 matmul(Net("off_grid", (1, 64, 64)).quantize(-1, 1), 48, "f32", off=True).save()
+# Depthwise convolutions with a range for each channel, from zero on or symmetric, as NNCF writes them.
+for name, act, low in (("channels", "ReLU", 0), ("channels_signed", "Sigmoid", -128), ("channels_mixed", "ReLU", -100)):
+    n = Net(name, (1, 16, 15, 13))
+    n.quantize(-2.56, 2.54).conv(40, 1).add(act, (1, 40, 15, 13))
+    step = (0.02 + 0.03 * rng.random((1, 40, 1, 1))).astype(np.float32)
+    n.quantize(low * step, (low + 255) * step).conv(40, 3, 1, 1, groups=40).add("ReLU", (1, 40, 15, 13)).quantize(0, 30).conv(24).save()
+n = Net("channels_input", (1, 24, 9, 9))
+step = (0.01 + 0.01 * rng.random((1, 24, 1, 1))).astype(np.float32)
+n.quantize(-128 * step, 127 * step).conv(24, 3, 1, 1, groups=24).save()
+
+n = Net("one_grid", (1, 16, 9, 9))
+start = n.quantize(0, 3).at
+left = n.conv(24).add("ReLU", (1, 24, 9, 9)).quantize(0, 15).at
+n.at = start
+n.conv(17, 3, 1, 1).add("ReLU", (1, 17, 9, 9)).quantize(0, 15)
+n.at = n.m.layer("Concat", "concat", "f32", (1, 41, 9, 9), left, n.at, axis=1)
+n.conv(40, 3, 1, 1).save()
 NAMES = ["mean", "padded_mean", "plane_mean", "flat_mean", "first", "chain", "depth", "groups", "residual", "pooled", "joined", "asymmetric", "few", "real", "none",
-         "flat", "asymmetric_depth", "rescaled", "tokens", "between", "columns", "column_numbers", "moved", "one_row", "off_grid"]
+         "flat", "asymmetric_depth", "rescaled", "tokens", "between", "columns", "column_numbers", "moved", "one_row", "off_grid",
+         "channels", "channels_signed", "channels_mixed", "channels_input", "one_grid"]

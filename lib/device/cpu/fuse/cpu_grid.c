@@ -38,6 +38,56 @@ static bool scalar(const struct graph *g, uint32_t v, const struct step_env *env
 	return isfinite(*x);
 }
 
+/* The n values of a constant of numbers, along dim 1 of tensors of `rank` dims; false: it is none. */
+static bool along_channels(const struct graph *g, uint32_t v, const struct step_env *env,
+			   uint32_t rank, int64_t n, float *x)
+{
+	if (v != GRAPH_NONE && op_kind(g->type[v]) == OP_CONVERT)
+		v = source(g, v, 0);
+	int64_t c = v == GRAPH_NONE ? -1 : graph_const(g, v);
+	if (c < 0 || !env || !env->weights)
+		return false;
+	uint32_t o = g->out_ptr[v], own = g->out_rank[o];
+	enum elem elem = (enum elem)g->out_elem[o];
+	const int64_t *dim = g->dim + g->dim_ptr[o];
+	uint64_t bytes = (uint64_t)n * cpu_elem_size(elem);
+	if ((elem != EL_F32 && elem != EL_F16) || own > rank || own + 1 < rank ||
+	    g->const_bytes[c] != bytes || g->const_offset[c] > env->weights_bytes ||
+	    env->weights_bytes - g->const_offset[c] < bytes)
+		return false;
+	for (uint32_t d = 0; d < own; d++)
+		if (dim[d] != (d + rank - own == 1 ? n : 1))
+			return false;
+	cpu_convert(EL_F32, x, elem, env->weights + g->const_offset[c], n);
+	return true;
+}
+
+bool grid_of_channels(const struct graph *g, uint32_t v, const struct step_env *env, int64_t n,
+		      struct mem_form *f, float *scales)
+{
+	const char *levels = attribute(g, v, "levels");
+	uint32_t o = g->out_ptr[v];
+	if (op_kind(g->type[v]) != OP_FAKE_QUANTIZE || !levels || atoi(levels) != 256)
+		return false;
+	float *x = MEM_NEWN(float, (size_t)n * 4); /* low, high; again, of the output */
+	bool fits = true, zero = true, symmetric = true;
+	for (int i = 0; i < 4 && fits; i++)
+		fits = along_channels(g, source(g, v, 1 + i), env, g->out_rank[o], n, x + i * n);
+	fits = fits && memcmp(x, x + 2 * n, (size_t)n * 2 * sizeof *x) == 0;
+	for (int64_t i = 0; i < n && fits; i++) {
+		float scale = (x[n + i] - x[i]) / 255, low = x[i] / scale;
+		fits = scale > 1e-30f && isfinite(scale);
+		zero = zero && low == 0;
+		symmetric = symmetric && fabsf(low + 128) < 1e-3f;
+		scales[i] = scale;
+		scales[n + i] = 255 / (x[n + i] - x[i]);
+		scales[2 * n + i] = -x[i] * scales[n + i];
+	}
+	mem_free(x);
+	*f = (struct mem_form){.elem = zero ? EL_U8 : EL_I8, .scales = scales, .n_scales = n};
+	return fits && (zero || symmetric);
+}
+
 /* What FakeQuantize v makes: numbers on a grid of at most 256 codes. */
 static bool quantized(const struct graph *g, uint32_t v, const struct step_env *env,
 		      struct code_grid *grid, int *levels)
@@ -50,6 +100,8 @@ static bool quantized(const struct graph *g, uint32_t v, const struct step_env *
 		return false;
 	grid->scale = (high - low) / (float)(*levels - 1);
 	grid->zero = -low / grid->scale;
+	grid->by = (float)(*levels - 1) / (high - low);
+	grid->shift = -low * grid->by;
 	float nearest = rintf(grid->zero);
 	if (fabsf(grid->zero - nearest) < 1e-3f)
 		grid->zero = nearest;
@@ -66,61 +118,77 @@ static bool keeps_limits(const struct graph *g, uint32_t v, const struct step_en
 	return x[0] == x[2] && x[1] == x[3];
 }
 
-static bool form_of_grid(const struct graph *g, uint32_t v, const struct step_env *env,
-			 struct mem_form *f)
-{
+/* A grid, and whether codes of it may lie in memory in place of the numbers: FakeQuantize had made them of any that are
+ * rounded to it. */
+struct found {
 	struct code_grid grid;
-	int levels;
-	if (!quantized(g, v, env, &grid, &levels) || levels != 256 || !keeps_limits(g, v, env))
-		return false;
-	*f = (struct mem_form){.elem = grid.zero == 0 ? EL_U8 : EL_I8, .scale = grid.scale};
-	return grid.zero == 0 || grid.zero == 128;
+	bool whole;
+};
+
+static bool is_view(enum op_kind kind)
+{
+	return kind == OP_MAX_POOL || kind == OP_RESHAPE || kind == OP_SQUEEZE ||
+	       kind == OP_UNSQUEEZE || kind == OP_SLICE || kind == OP_STRIDED_SLICE;
 }
+
+/* Have outputs of such a node values of input 0, and no others? */
+static bool moves(enum op_kind kind)
+{
+	return is_view(kind) || kind == OP_TRANSPOSE || kind == OP_SPLIT ||
+	       kind == OP_VARIADIC_SPLIT || kind == OP_GATHER;
+}
+
+/* The grid of what passes on from a FakeQuantize to v, through Concats of one grid, `most` behind each other. */
+static bool find(const struct graph *g, uint32_t v, const struct step_env *env,
+		 bool (*passes)(enum op_kind), int most, struct found *f)
+{
+	struct found other;
+	int levels;
+	uint32_t n = 0;
+	while (v != GRAPH_NONE && passes(op_kind(g->type[v])) && n++ < g->n)
+		v = source(g, v, 0);
+	if (v == GRAPH_NONE)
+		return false;
+	if (op_kind(g->type[v]) == OP_FAKE_QUANTIZE) {
+		if (!quantized(g, v, env, &f->grid, &levels))
+			return false;
+		f->whole = levels == 256 && keeps_limits(g, v, env);
+		return true;
+	}
+	if (op_kind(g->type[v]) != OP_CONCAT || most == 0 ||
+	    !find(g, source(g, v, 0), env, passes, most - 1, f))
+		return false;
+	for (uint32_t i = g->in_ptr[v] + 1; i < g->in_ptr[v + 1]; i++) {
+		if (!find(g, g->in_node[i], env, passes, most - 1, &other) ||
+		    other.grid.scale != f->grid.scale || other.grid.zero != f->grid.zero)
+			return false;
+		f->whole = f->whole && other.whole;
+	}
+	return true;
+}
+
+enum { CONCATS = 4 };
 
 bool grid_of(const struct graph *g, uint32_t v, const struct step_env *env, struct mem_form *f)
 {
-	for (uint32_t n = 0; v != GRAPH_NONE && n < g->n; n++, v = source(g, v, 0))
-		switch (op_kind(g->type[v])) {
-		case OP_FAKE_QUANTIZE: return form_of_grid(g, v, env, f);
-		case OP_MAX_POOL:
-		case OP_RESHAPE:
-		case OP_SQUEEZE:
-		case OP_UNSQUEEZE: break;
-		default: return false;
-		}
-	return false;
-}
-
-/* Does output o of v have values of input 0, and no others? */
-static bool moves(enum op_kind kind)
-{
-	switch (kind) {
-	case OP_MAX_POOL:
-	case OP_RESHAPE:
-	case OP_SQUEEZE:
-	case OP_UNSQUEEZE:
-	case OP_TRANSPOSE:
-	case OP_SPLIT:
-	case OP_VARIADIC_SPLIT:
-	case OP_SLICE:
-	case OP_STRIDED_SLICE:
-	case OP_GATHER: return true;
-	default: return false;
-	}
+	struct found x;
+	if (!find(g, v, env, is_view, CONCATS, &x) || !x.whole)
+		return false;
+	*f = (struct mem_form){.elem = x.grid.zero == 0 ? EL_U8 : EL_I8,
+			       .scale = x.grid.scale,
+			       .by = x.grid.by,
+			       .shift = x.grid.shift};
+	return x.grid.zero == 0 || x.grid.zero == 128;
 }
 
 bool grid_of_values(const struct graph *g, uint32_t v, const struct step_env *env,
 		    struct code_grid *grid)
 {
-	int levels;
-	for (uint32_t n = 0; v != GRAPH_NONE && n < g->n; n++, v = source(g, v, 0)) {
-		enum op_kind kind = op_kind(g->type[v]);
-		if (kind == OP_FAKE_QUANTIZE)
-			return quantized(g, v, env, grid, &levels);
-		if (!moves(kind))
-			return false;
-	}
-	return false;
+	struct found x;
+	if (!find(g, v, env, moves, CONCATS, &x))
+		return false;
+	*grid = x.grid;
+	return true;
 }
 
 /* Are all of w[n] multiples of s?  Then code[n]. */

@@ -8,13 +8,17 @@
 #include "kernel/cpu_codes.h"
 
 /* The grid that the outputs of node v lie on, as the form of its codes: a FakeQuantize with limits of one value each, the
- * same before and after, 256 levels, zero among them at code 0 of bytes without or with a sign; MaxPool
- * and views between it and the output change nothing. */
+ * same before and after, 256 levels, zero among them at code 0 of bytes without or with a sign; MaxPool,
+ * views, slices and Concats of one grid between it and the output change nothing. */
 bool grid_of(const struct graph *g, uint32_t v, const struct step_env *env, struct mem_form *f);
 /* The grid of any FakeQuantize with limits of one value each and at most 256 levels; whatever moves values, and changes none,
  * may lie between it and the output. */
 bool grid_of_values(const struct graph *g, uint32_t v, const struct step_env *env,
 		    struct code_grid *grid);
+/* The same of the FakeQuantize v itself, where it has limits for each of n channels (dim 1), all from zero on or all symmetric:
+ * scales (3,n) is filled, and is the form's. */
+bool grid_of_channels(const struct graph *g, uint32_t v, const struct step_env *env, int64_t n,
+		      struct mem_form *f, float *scales);
 /* Rows of n weights each as code[i] * scale[row] with codes of -127 .. 127, exactly but for
  * rounding; false: they do not lie on such grids. */
 bool grid_of_weights(const float *w, int64_t rows, int64_t n, int8_t *code, float *scale);

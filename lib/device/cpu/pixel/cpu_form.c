@@ -1,6 +1,5 @@
 /* cpu_form.c - see cpu_form.h. */
 #include "device/cpu/pixel/cpu_form.h"
-#include "kernel/cpu_codes.h"
 #include "kernel/cpu_level.h"
 #include "kernel/cpu_turn.h"
 #include "kernel/cpu_vec.h"
@@ -35,10 +34,20 @@ void form_codes(const struct mem_form *f, const float *src, int64_t n, void *dst
 		memcpy(dst, src, (size_t)n * sizeof *src);
 	else if (f->elem == EL_BF16)
 		vec_to_bf16(src, dst, n);
-	else if (f->elem == EL_U8)
-		codes_of(&(struct code_grid){f->scale, f->zero}, src, n, dst);
 	else
-		LEVEL_CALL(to_i8, src, n, 1 / f->scale, dst);
+		LEVEL_CALL(to_bytes, src, 1, n, &f->by, &f->shift, false,
+			   f->elem == EL_I8 ? 128 : 0, dst);
+}
+
+void form_codes_pixels(const struct mem_form *f, int64_t first, int64_t channels, const float *src,
+		       int64_t n, void *dst)
+{
+	const float *by = f->scales ? f->scales + f->n_scales + first : NULL;
+	if (by)
+		LEVEL_CALL(to_bytes, src, n, channels, by, by + f->n_scales, true,
+			   f->elem == EL_I8 ? 128 : 0, dst);
+	else
+		form_codes(f, src, n * channels, dst);
 }
 
 void form_add(const struct mem_form *fa, const void *a, const struct mem_form *fb, const void *b,
@@ -89,14 +98,20 @@ void form_sum(enum elem elem, const void *x, int64_t n, float *y)
 		LEVEL_CALL(sum_u8, x, n, y);
 }
 
-static void from_codes(const struct mem_form *f, const void *src, int64_t n, float *dst)
+/* n pixels of codes (n,channels), of which the first channel is number `first` of the tensor, to floats. */
+static void from_codes(const struct mem_form *f, int64_t first, int64_t channels, const void *src,
+		       int64_t n, float *dst)
 {
 	if (f->elem == EL_BF16)
-		vec_from_bf16(src, dst, n);
+		vec_from_bf16(src, dst, n * channels);
+	else if (!f->scales && f->elem == EL_U8)
+		LEVEL_CALL(from_u8, src, n * channels, f->scale, dst);
+	else if (!f->scales && f->elem == EL_I8)
+		LEVEL_CALL(from_i8, src, n * channels, f->scale, dst);
 	else if (f->elem == EL_U8)
-		LEVEL_CALL(from_u8, src, n, f->scale, dst);
+		LEVEL_CALL(from_u8_by, src, n, channels, f->scales + first, dst);
 	else
-		LEVEL_CALL(from_i8, src, n, f->scale, dst);
+		LEVEL_CALL(from_i8_by, src, n, channels, f->scales + first, dst);
 }
 
 void form_read(const struct mem_form *f, const struct form_shape *s, const void *data,
@@ -109,7 +124,7 @@ void form_read(const struct mem_form *f, const struct form_shape *s, const void 
 	} else if (f->elem == EL_F32) {
 		memcpy(dst, (const float *)data + at, (size_t)(n * s->channels) * sizeof *dst);
 	} else {
-		from_codes(f, (const char *)data + at * form_size(f->elem), n * s->channels, dst);
+		from_codes(f, 0, s->channels, (const char *)data + at * form_size(f->elem), n, dst);
 	}
 }
 
@@ -130,9 +145,10 @@ void form_turn(const struct mem_form *f, const struct form_shape *s, const float
 			char *to = (char *)dst + (p * s->channels + c) * size;
 			cpu_turn(x + c * s->pixels + p, s->pixels, k, pixels, tile, k);
 			if (k == s->channels)
-				form_codes(f, tile, pixels * k, to);
+				form_codes_pixels(f, 0, k, tile, pixels, to);
 			for (int64_t i = 0; i < pixels && k < s->channels; i++)
-				form_codes(f, tile + i * k, k, to + i * s->channels * size);
+				form_codes_pixels(f, c, k, tile + i * k, 1,
+						  to + i * s->channels * size);
 		}
 }
 
@@ -146,7 +162,8 @@ void form_write(const struct mem_form *f, const struct form_shape *s, void *data
 	else if (f->elem == EL_F32)
 		memcpy((float *)data + at, src, (size_t)(n * s->channels) * sizeof *src);
 	else
-		form_codes(f, src, n * s->channels, (char *)data + at * form_size(f->elem));
+		form_codes_pixels(f, 0, s->channels, src, n,
+				  (char *)data + at * form_size(f->elem));
 }
 
 /* Pixels and channels of a piece of form_plain: whole tiles of cpu_turn. */
@@ -164,7 +181,7 @@ static void turn_codes(const struct mem_form *f, const struct form_shape *s, con
 			int64_t k =
 				s->channels - c < PIECE_CHANNELS ? s->channels - c : PIECE_CHANNELS;
 			for (int64_t i = 0; i < n; i++)
-				from_codes(f, x + ((p + i) * s->channels + c) * size, k,
+				from_codes(f, c, k, x + ((p + i) * s->channels + c) * size, 1,
 					   piece + i * PIECE_CHANNELS);
 			cpu_turn(piece, PIECE_CHANNELS, n, k, dst + c * s->pixels + p, s->pixels);
 		}
@@ -176,7 +193,7 @@ void form_plain(const struct mem_form *f, const struct form_shape *s, const void
 	if (f->elem == EL_F32 && (!f->pixels || s->pixels == 1))
 		memcpy(dst, data, (size_t)(s->images * n) * sizeof *dst);
 	else if (s->pixels == 1)
-		from_codes(f, data, s->images * n, dst);
+		from_codes(f, 0, s->channels, data, s->images, dst);
 	else
 		for (int64_t i = 0; i < s->images; i++)
 			if (f->elem == EL_F32)

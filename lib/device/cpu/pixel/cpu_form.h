@@ -28,7 +28,10 @@ int64_t form_size(enum elem elem); /* bytes of an element */
 /* n rows of `bytes` each, x_step bytes apart, to rows y_step apart. */
 void form_copy_rows(const void *x, int64_t x_step, int64_t n, int64_t bytes, void *y,
 		    int64_t y_step);
-/* n floats to codes of f->elem. */
+/* n pixels of floats (n,channels), of which the first channel is number `first` of the tensor, to codes of f->elem. */
+void form_codes_pixels(const struct mem_form *f, int64_t first, int64_t channels, const float *src,
+		       int64_t n, void *dst);
+/* n floats to codes of f->elem, which have one scale. */
 void form_codes(const struct mem_form *f, const float *src, int64_t n, void *dst);
 /* n codes of two forms, added, in a third form; at least `low` times its scale. */
 void form_add(const struct mem_form *fa, const void *a, const struct mem_form *fb, const void *b,

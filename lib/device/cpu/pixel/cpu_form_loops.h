@@ -32,16 +32,6 @@ static void LEVEL(max_bf16)(const uint16_t *restrict x, int64_t n, uint16_t *res
 	}
 }
 
-static void LEVEL(to_i8)(const float *restrict x, int64_t n, float by, int8_t *restrict y)
-{
-	for (int64_t i = 0; i < n; i++) {
-		float q = __builtin_rintf(x[i] * by);
-		q = q > -128 ? q : -128;
-		q = q < 127 ? q : 127;
-		y[i] = (int8_t)(int)q;
-	}
-}
-
 static void LEVEL(max_u8)(const uint8_t *restrict x, int64_t n, uint8_t *restrict y)
 {
 	for (int64_t i = 0; i < n; i++)
@@ -114,3 +104,50 @@ static void LEVEL(from_i8)(const int8_t *restrict x, int64_t n, float by, float 
 	for (int64_t i = 0; i < n; i++)
 		y[i] = (float)x[i] * by;
 }
+
+/* n rows of `channels` numbers each, times `by` and `more`: one, or, with `each`, one for each channel; rounded and limited to 0 .. 255,
+ * less `base`. */
+static void LEVEL(to_bytes)(const float *restrict x, int64_t n, int64_t channels, const float *restrict by,
+			    const float *restrict more, bool each, int base, uint8_t *restrict y)
+{
+	if (!each) {
+		channels *= n;
+		n = 1;
+	}
+	for (int64_t p = 0; p < n; p++, x += channels, y += channels) {
+		int64_t i = 0;
+#if LEVEL_WIDTH == 16
+		VEC scale = VALL(*by), shift = VALL(*more);
+		const __m512i less = _mm512_set1_epi32(base);
+		for (; i < channels; i += 16) {
+			__mmask16 m = channels - i >= 16 ? (__mmask16)0xffff : (__mmask16)((1u << (channels - i)) - 1);
+			if (each) {
+				scale = _mm512_maskz_loadu_ps(m, by + i);
+				shift = _mm512_maskz_loadu_ps(m, more + i);
+			}
+			__m512 q = _mm512_fmadd_ps(_mm512_maskz_loadu_ps(m, x + i), scale, shift);
+			q = _mm512_min_ps(_mm512_max_ps(q, _mm512_setzero_ps()), _mm512_set1_ps(255));
+			__m512i code = _mm512_sub_epi32(_mm512_cvtps_epi32(q), less);
+			_mm512_mask_cvtepi32_storeu_epi8(y + i, m, code);
+		}
+#endif
+		for (; i < channels; i++) {
+			float q = __builtin_rintf(FMA(x[i], by[each ? i : 0], more[each ? i : 0]));
+			q = q > 0 ? q : 0;
+			q = q < 255 ? q : 255;
+			y[i] = (uint8_t)((int)q - base);
+		}
+	}
+}
+
+/* n rows of `channels` codes each as numbers, with a scale for each channel. */
+#define FROM_BYTES(name, C) \
+static void LEVEL(name)(const C *restrict x, int64_t n, int64_t channels, const float *restrict by, float *restrict y) \
+{ \
+	for (int64_t p = 0; p < n; p++, x += channels, y += channels) \
+		for (int64_t i = 0; i < channels; i++) \
+			y[i] = (float)x[i] * by[i]; \
+}
+FROM_BYTES(from_u8_by, uint8_t)
+FROM_BYTES(from_i8_by, int8_t)
+#undef FROM_BYTES

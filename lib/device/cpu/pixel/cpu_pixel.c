@@ -107,6 +107,8 @@ void pixel_step_free(struct pixel_step *s)
 	pixel_concat_release(&s->concat);
 	pixel_resize_release(&s->resize);
 	mem_free(s->want);
+	mem_free(s->x_scales);
+	mem_free(s->scales);
 	mem_free(s);
 }
 

@@ -66,21 +66,27 @@ static bool only_limits(const struct epi_code *k, const struct mem_form *f)
 {
 	if (f->elem != EL_U8 || k->source[0].operand || k->source[0].index != 0)
 		return false;
+	float scale = f->scale;
+	for (int64_t i = 0; i < f->n_scales; i++)
+		scale = f->scales[i] > scale ? f->scales[i] : scale;
 	return k->kind == OP_RELU ||
-	       (k->kind == OP_CLAMP && k->args.a == 0 && k->args.b >= 254.5f * f->scale);
+	       (k->kind == OP_CLAMP && k->args.a == 0 && k->args.b >= 254.5f * scale);
 }
 
 /* Do instructions 0 (and 1) quantize value 0 to a grid?  Then they are left out, and *f is the grid.
- * node: those of the instructions. */
+ * node: those of the instructions.  want: what the last one makes, if it has a scale for each channel. */
 static bool take_codes(struct fuse_part *part, const struct fuse_node *const *node,
-		       struct mem_form *f)
+		       const struct mem_form *want, struct mem_form *f)
 {
 	struct epilogue *c = &part->code, before = *c;
 	int last = 0;
 	if (c->n_code > 1 && c->code[0].kind != OP_FAKE_QUANTIZE)
 		last = 1;
-	if (c->n_code <= last || c->code[last].kind != OP_FAKE_QUANTIZE ||
-	    !grid_of(node[last]->node->graph, node[last]->node->v, node[last]->node->env, f))
+	if (c->n_code <= last || c->code[last].kind != OP_FAKE_QUANTIZE)
+		return false;
+	if (want->scales)
+		*f = *want;
+	else if (!grid_of(node[last]->node->graph, node[last]->node->v, node[last]->node->env, f))
 		return false;
 	f->pixels = true;
 	if (last == 1 && (!only_limits(&c->code[0], f) || !drop_first(c)))
@@ -270,15 +276,25 @@ static int32_t sum_of(const int8_t *x, int64_t n)
 
 /* The form of the codes that the convolution of n reads: the grid that its input lies on, as a step that makes them for itself may
  * have it. */
-static bool codes_of_input(const struct step_node *n, struct mem_form *f)
+static bool codes_of_input(struct pixel_step *s, const struct step_node *n)
 {
 	struct code_grid grid;
+	struct mem_form *f = &s->x;
 	uint32_t x = source_of(n, 0);
-	if (!grid_of(n->graph, x, n->env, f)) {
-		if (!grid_of_values(n->graph, x, n->env, &grid) || grid.zero != rintf(grid.zero))
-			return false;
-		*f = (struct mem_form){.elem = EL_U8, .scale = grid.scale, .zero = grid.zero};
+	if (s->g.cin == 1 && s->g.groups > 1) {
+		s->x_scales = MEM_NEWN(float, (size_t)s->g.groups * 3);
+		f->pixels = grid_of_channels(n->graph, x, n->env, s->g.groups, f, s->x_scales);
+		if (f->pixels)
+			return true;
 	}
+	if (!grid_of_values(n->graph, x, n->env, &grid) || grid.zero != rintf(grid.zero))
+		return false;
+	bool is_signed = grid.zero == 128;
+	*f = (struct mem_form){.elem = is_signed ? EL_I8 : EL_U8,
+			       .scale = grid.scale,
+			       .by = grid.by,
+			       .shift = grid.shift,
+			       .zero = is_signed ? 0 : grid.zero};
 	f->pixels = true;
 	return true;
 }
@@ -302,10 +318,13 @@ static int codes_conv(struct pixel_step *s, const struct step_node *n, const flo
 		rc = grid_of_weights(f32, rows, count / rows, code, scale);
 	}
 	for (int64_t i = 0; i < rows && rc > 0; i++) {
+		float x_scale = s->x.scales ? s->x.scales[i / s->g.cout] : s->x.scale;
 		if (shift)
-			shift[i] = (bias ? bias[i] / (s->x.scale * scale[i]) : 0) -
+			shift[i] = (bias ? bias[i] / (x_scale * scale[i]) : 0) -
 				   zero * (float)sum_of(code + i * (count / rows), count / rows);
-		scale[i] *= s->direct ? s->x.scale / s->codes.scale : s->x.scale;
+		scale[i] *= x_scale;
+		if (s->direct)
+			scale[i] /= s->codes.scales ? s->codes.scales[i] : s->codes.scale;
 	}
 	struct onednn_conv_spec spec = {.g = s->g,
 					.src = s->x.elem,
@@ -371,6 +390,20 @@ static int plain_conv_with(struct pixel_step *s, const struct step_node *n, stru
 	}
 }
 
+/* Codes with a scale for each channel, where depthwise convolutions alone read what FakeQuantize n makes. */
+static void want_channels(struct pixel_step *s, const struct step_node *n)
+{
+	struct mem_form f;
+	if (s->elem != EL_I8 || n->op->kind != OP_FAKE_QUANTIZE || !s->want[0].pixels ||
+	    !only_depthwise(n->graph, n->v))
+		return;
+	s->scales = MEM_NEWN(float, (size_t)s->shape.channels * 3);
+	if (!grid_of_channels(n->graph, n->v, n->env, s->shape.channels, &f, s->scales))
+		return;
+	s->want[0] = f;
+	s->want[0].pixels = true;
+}
+
 int pixel_conv_init(struct pixel_step *s, const struct step_spec *spec, struct fuse_plan *p,
 		    struct err *e)
 {
@@ -394,9 +427,10 @@ int pixel_conv_init(struct pixel_step *s, const struct step_spec *spec, struct f
 		return 0;
 	const float *bias = take_bias(part, &s->shape);
 	s->want[0] = wanted_form(p->node[part->result].node, s->elem);
-	if (s->elem == EL_I8 && codes_of_input(n, &s->x)) {
+	want_channels(s, p->node[part->result].node);
+	if (s->elem == EL_I8 && codes_of_input(s, n)) {
 		const struct epilogue whole = part->code;
-		s->direct = take_codes(part, node + (bias != NULL), &s->codes);
+		s->direct = take_codes(part, node + (bias != NULL), &s->want[0], &s->codes);
 		int rc = has_program(s, n, part) ? codes_conv(s, n, bias, e) : 0;
 		s->parts = 1;
 		if (rc != 0)

@@ -184,6 +184,27 @@ static bool computes_weights(const struct graph *g, uint32_t v)
 	       !is_constant(g, source(g, v, 1), MOST);
 }
 
+bool only_depthwise(const struct graph *g, uint32_t v)
+{
+	uint32_t o = g->out_ptr[v];
+	bool any = false;
+	for (uint32_t u = 0; u < g->n; u++)
+		for (uint32_t i = g->in_ptr[u]; i < g->in_ptr[u + 1]; i++) {
+			if (g->in_node[i] == GRAPH_NONE ||
+			    g->out_ptr[g->in_node[i]] + g->in_port[i] != o)
+				continue;
+			uint32_t w = source(g, u, 1);
+			if (op_kind(g->type[u]) != OP_GROUP_CONVOLUTION || i != g->in_ptr[u] ||
+			    w == GRAPH_NONE)
+				return false;
+			uint32_t p = g->out_ptr[w] + g->in_port[i + 1];
+			if (g->out_rank[p] < 4 || g->dim[g->dim_ptr[p] + 2] != 1)
+				return false;
+			any = true;
+		}
+	return any;
+}
+
 bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
 {
 	uint32_t o = g->out_ptr[v];
@@ -254,6 +275,8 @@ struct mem_form wanted_form(const struct step_node *n, enum elem elem)
 
 bool same_grid(const struct mem_form *a, const struct mem_form *b)
 {
+	size_t bytes = (size_t)a->n_scales * sizeof *a->scales;
 	return a->elem == b->elem && a->pixels == b->pixels && a->scale == b->scale &&
-	       a->zero == b->zero;
+	       a->zero == b->zero && a->n_scales == b->n_scales &&
+	       (a->scales == b->scales || memcmp(a->scales, b->scales, bytes) == 0);
 }

@@ -15,6 +15,8 @@
 /* What the readers of output 0 of v would like best: pixels, unless one of them reads its bytes in another
  * shape. */
 bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env);
+/* Do depthwise convolutions of node v's output 0 read it, and nothing else? */
+bool only_depthwise(const struct graph *g, uint32_t v);
 /* Does Transpose v move dim 1 of a tensor with planes, perhaps seen in other dims, behind all others? */
 bool turns_to_tokens(const struct graph *g, uint32_t v, const struct step_env *env);
 /* Is v an MVN over the planes, or over channels and planes (norm_joins_channels), or a GroupNormalization, of what lies in
@@ -199,6 +201,10 @@ struct pixel_memory {
 	void *data;
 	struct mem_form form;
 };
+/* Where what FakeQuantize makes goes to memory as codes of its grid, and nowhere else, code leaves rounding to them.  result: the form
+ * that value 0 ends up in; NULL: it does not. */
+void pixel_program_leave_rounding(const struct pixel_program *p, struct epilogue *code,
+				  const struct pixel_memory *memory, const struct mem_form *result);
 /* Where a program only adds codes to codes: n elements from `first` of every tensor on.  value: value 0,
  * before and after.  False: it does something else, or they are no codes. */
 bool pixel_program_add(const struct pixel_program *p, const struct pixel_memory *memory,

@@ -93,7 +93,7 @@ bool pixel_program_add(const struct pixel_program *p, const struct pixel_memory 
 		if (o < 0 && !value)
 			return false;
 		m[i] = o < 0 ? &value[i == 2] : &memory[o];
-		if (form_size(m[i]->form.elem) != 1)
+		if (form_size(m[i]->form.elem) != 1 || m[i]->form.scales)
 			return false;
 		at[i] = (const char *)m[i]->data + (o < 0 ? 0 : first);
 	}
@@ -189,6 +189,42 @@ static float *floats_at(const struct pixel_memory *m, const struct form_shape *s
 	if (m->form.elem != EL_F32 || (!m->form.pixels && s->pixels > 1))
 		return NULL;
 	return (float *)m->data + (image * s->pixels + first) * s->channels;
+}
+
+static bool in_codes(const struct mem_form *f)
+{
+	return form_size(f->elem) == 1;
+}
+
+static bool reads(const struct epi_code *k, const struct epi_source *x)
+{
+	for (int i = 0; i < k->n_sources; i++)
+		if (k->source[i].operand == x->operand && k->source[i].index == x->index)
+			return true;
+	return false;
+}
+
+void pixel_program_leave_rounding(const struct pixel_program *p, struct epilogue *code,
+				  const struct pixel_memory *memory, const struct mem_form *result)
+{
+	for (int j = 0; j < code->n_code; j++) {
+		struct epi_code *k = &code->code[j];
+		bool last = true;
+		if (k->kind != OP_FAKE_QUANTIZE)
+			continue;
+		for (int i = j + 1; i < code->n_code && last; i++)
+			last = !reads(&code->code[i], &k->to);
+		if (k->to.operand)
+			last = last && p->kind[k->to.index] == PIXEL_WRITE &&
+			       in_codes(&memory[k->to.index].form);
+		else
+			last = last && j + 1 == code->n_code && k->to.index == 0 && result &&
+			       in_codes(result);
+		if (last) {
+			k->kind = OP_RESULT;
+			k->n_sources = 1;
+		}
+	}
 }
 
 void pixel_program_run(const struct pixel_program *p, struct epilogue *code,

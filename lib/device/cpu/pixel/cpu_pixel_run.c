@@ -91,7 +91,7 @@ static const void *slice_input(const struct pixel_run *r, int64_t image,
 	for (int64_t i = 0; i < sl->n_in; i += step) {
 		int64_t n = sl->n_in - i < step ? sl->n_in - i : step;
 		form_read(&m->form, &s->in_shape, m->p, image, sl->from + i, n, tile);
-		form_codes(&s->x, tile, n * c, x + i * c * form_size(s->x.elem));
+		form_codes_pixels(&s->x, 0, c, tile, n, x + i * c * form_size(s->x.elem));
 	}
 	return x;
 }
@@ -114,8 +114,10 @@ static void slice_output(const struct pixel_run *r, int64_t image, const struct 
 	if (s->has_program &&
 	    pixel_line_run(&s->program, r->memory, value, image, sl->at, sl->n, tile))
 		return;
-	if (s->has_program)
+	if (s->has_program) {
 		code = s->program.code;
+		pixel_program_leave_rounding(&s->program, &code, r->memory, &r->y);
+	}
 	bool turns = !s->direct && form_is_plain(&r->y) && s->shape.pixels > 1;
 	bool there = y == value[1].data;
 	for (int64_t i = 0; i < sl->n && (s->has_program || !turns); i += step) {
@@ -137,7 +139,7 @@ static void slice_output(const struct pixel_run *r, int64_t image, const struct 
 
 static bool in_codes(const struct mem_form *f)
 {
-	return f->pixels && form_size(f->elem) == 1;
+	return f->pixels && form_size(f->elem) == 1 && !f->scales;
 }
 
 /* The same of codes. */
@@ -376,6 +378,7 @@ static void program_task(void *arg, int task, int thread)
 			      (hi - lo) * p->shape.channels))
 		return;
 	code = p->code;
+	pixel_program_leave_rounding(p, &code, r->memory, NULL);
 	while (lo < hi) {
 		int64_t image = lo / p->shape.pixels, first = lo % p->shape.pixels, n = hi - lo;
 		n = first + n > p->shape.pixels ? p->shape.pixels - first : n;

@@ -27,9 +27,11 @@ struct pixel_step {
 	uint32_t n_out;
 	struct mem_form *want; /* (n_out) of outputs that only this device reads */
 	struct form_shape in_shape, shape;
-	struct window g;          /* of a convolution */
-	uint32_t x_in;            /* the input with the data */
-	struct mem_form x;        /* its grid */
+	struct window g;   /* of a convolution */
+	uint32_t x_in;     /* the input with the data */
+	struct mem_form x; /* its grid */
+	float *x_scales,
+		*scales; /* those of x, and of the first output, where they are for each channel; NULL */
 	struct onednn_conv *conv; /* one of these four */
 	struct winograd_pixels *winograd;
 	struct indirect *indirect;
