@@ -55,15 +55,24 @@ static void pack_block(float *dst, const struct rows *a, size_t i0, size_t m, si
 				     kc - k < PACK_COLUMNS ? kc - k : PACK_COLUMNS, a->col);
 }
 
-/* One block of rows, packed at pa, times all panels. */
-static void multiply_block(float *c, size_t ldc, const float *pa, size_t m, size_t k0, size_t kc,
-			   const struct packed *b, bool add)
+/* Some rows of a left side: packed, with row and col 0, or in place, with one of them. */
+struct left {
+	const float *v;
+	size_t row, col;
+};
+
+/* m rows times all panels. */
+static void multiply_block(float *c, size_t ldc, const struct left *a, size_t m, size_t k0,
+			   size_t kc, const struct packed *b, bool add)
 {
+	size_t step = a->row ? a->row : a->col ? 1 : kc;
 	for (size_t j = 0; j < b->n; j += GEMM_N) {
 		const float *panel = b->v + j * b->k + k0 * GEMM_N;
 		struct gemm_block g = {.nr = b->n - j < GEMM_N ? (int)(b->n - j) : GEMM_N,
 				       .kc = (int64_t)kc,
 				       .b = panel,
+				       .a_row = (int64_t)a->row,
+				       .a_col = (int64_t)a->col,
 				       .ldb = GEMM_N,
 				       .ldc = (int64_t)ldc,
 				       .add = add,
@@ -71,7 +80,7 @@ static void multiply_block(float *c, size_t ldc, const float *pa, size_t m, size
 				       .ahead_step = GEMM_N * sizeof(float) / TILES};
 		for (size_t i = 0; i < m; i += GEMM_M) {
 			g.mr = m - i < GEMM_M ? (int)(m - i) : GEMM_M;
-			g.a = pa + i * kc;
+			g.a = a->v + i * step;
 			g.c = c + i * ldc + j;
 			gemm_multiply(&g);
 			g.ahead = (const char *)g.ahead + (int64_t)kc * g.ahead_step;
@@ -79,15 +88,31 @@ static void multiply_block(float *c, size_t ldc, const float *pa, size_t m, size
 	}
 }
 
+/* Tiles of AVX-512 read the left side where it is, which costs them nothing; smaller ones read it more often.  Thin
+ * ends of rows, behind whole vectors, are summed in an order of their own, but only beside a packed left side. */
+static bool stays_in_place(const struct rows *a, const struct packed *b)
+{
+	enum { VECTOR = GEMM_N / 2 };
+	return cpu_level >= 4 && (a->col == 1) != (a->row == 1) &&
+	       !gemm_is_thin((int)((b->n - 1) % VECTOR) + 1);
+}
+
 void product_rows(float *c, size_t ldc, const struct rows *a, const struct packed *b, bool add)
 {
 	float pa[PRODUCT_ROWS * BLOCK_K] __attribute__((aligned(64)));
+	bool in_place = stays_in_place(a, b);
 	for (size_t i0 = 0; i0 < a->m; i0 += PRODUCT_ROWS) {
 		size_t m = a->m - i0 < PRODUCT_ROWS ? a->m - i0 : PRODUCT_ROWS;
 		for (size_t k0 = 0; k0 < b->k; k0 += BLOCK_K) {
 			size_t kc = b->k - k0 < BLOCK_K ? b->k - k0 : BLOCK_K;
-			pack_block(pa, a, i0, m, k0, kc);
-			multiply_block(c + i0 * ldc, ldc, pa, m, k0, kc, b, add || k0 > 0);
+			struct left left = {pa, 0, 0};
+			if (in_place)
+				left = (struct left){a->v + i0 * a->row + k0 * a->col,
+						     a->col == 1 ? a->row : 0,
+						     a->row == 1 ? a->col : 0};
+			else
+				pack_block(pa, a, i0, m, k0, kc);
+			multiply_block(c + i0 * ldc, ldc, &left, m, k0, kc, b, add || k0 > 0);
 		}
 	}
 }
@@ -111,7 +136,7 @@ void product_few(float *c, size_t ldc, const struct rows *a, const struct packed
 	for (size_t k0 = kc; k0 < b->k; k0 += kc) {
 		kc = b->k - k0 < BLOCK_K ? b->k - k0 : BLOCK_K;
 		pack_block(pa, a, 0, a->m, k0, kc);
-		multiply_block(c, ldc, pa, a->m, k0, kc, b, true);
+		multiply_block(c, ldc, &(struct left){pa, 0, 0}, a->m, k0, kc, b, true);
 	}
 }
 
