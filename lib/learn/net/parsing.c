@@ -124,6 +124,12 @@ static uint32_t keep_allowed(const struct ugraph *g, const float *score,
 	return n_kept;
 }
 
+/* A mask without zeros is none. */
+static bool is_limited(const struct ugraph *g, const struct parse_limits *lim)
+{
+	return lim->mask && memchr(lim->mask, 0, (size_t)g->n * lim->k);
+}
+
 void parse_edges(const struct ugraph *g, const float *score, const struct parse_limits *lim,
 		 struct arena *a, struct parsed *out)
 {
@@ -133,7 +139,7 @@ void parse_edges(const struct ugraph *g, const float *score, const struct parse_
 	uint32_t n = dominant_edges(g, score, lim, best, kept), n_joins = 0;
 	for (uint32_t i = 0; i < n; i++)
 		n_joins += disjoint_join(parent, g->u[kept[i]], g->v[kept[i]]);
-	if (lim->mask || g->n - n_joins < lim->min_groups) {
+	if (is_limited(g, lim) || g->n - n_joins < lim->min_groups) {
 		for (uint32_t i = 0; i < g->n; i++)
 			parent[i] = i;
 		n = keep_allowed(g, score, lim, parent, kept, n, a);
