@@ -9,8 +9,9 @@ Rows, of which --rows selects:
   all      cpu against OpenVINO, f32, as many threads as there are cores
   default  cpu:0 against OpenVINO at its default precision where that is not f32, one thread
   bf16     cpu:0/precision=bf16 against the same, and against our own f32
-  int8     cpu:0/precision=int8 against OpenVINO, which computes FakeQuantize models in int8; also with
-           as many threads as there are cores.  Only where the model has a FakeQuantize
+  int8     cpu:0/precision=int8 against OpenVINO, which computes FakeQuantize models in int8, and quantises
+           what meets weights in few bits; also with as many threads as there are cores.  Only where the
+           model has a FakeQuantize or such weights
   cl       cl:0.0 against cpu, the same cores where it is PoCL
   heft     HEFT on two cores against the faster of them.  Below it how far that is from the bound:
            no schedule of the sets on two devices is shorter than the longest path (its sets run one
@@ -299,7 +300,7 @@ class Bench:
 
     def run_int8(self):
         with open(self.xml, encoding="utf-8") as f:
-            if 'type="FakeQuantize"' not in f.read():
+            if not re.search(r'type="FakeQuantize"|element_type="[iu][48]"', f.read()):
                 return
         for devices, threads in [("cpu:0", 1)] + [("cpu", self.cores)] * (self.cores > 1):
             report(self.name, "%s/precision=int8 / OpenVINO, %d thread%s" % (devices, threads, "s" * (threads > 1)),

@@ -118,6 +118,25 @@ outputs() {
 	PY
 }
 
+@test "what meets weights in few bits is quantised as it comes; the same for one thread and two" {
+	needs_onednn
+	two_cores
+	local n
+	for n in codes8 codes8_zero codes4; do
+		outputs cpu:0 f32 "$n"
+		outputs cpu:0/precision=int8 one "$n"
+		outputs cpu/precision=int8 two "$n"
+	done
+	py - <<-'PY'
+		for n in "codes8", "codes8_zero", "codes4":
+		    a, b, c = (np.load(f"{d}/{n}/0.npy").astype(np.float64) for d in ("f32", "one", "two"))
+		    off = float(np.linalg.norm(a - b) / np.linalg.norm(a))
+		    assert (b == c).all() and off < 1e-2, (n, off)
+		    if "avx512_vnni" in open("/proc/cpuinfo").read():
+		        assert off > 1e-4, (n, off)
+	PY
+}
+
 @test "codes stay on their device: two devices in turn, with f32 and int8, give the same" {
 	needs_onednn
 	two_cores

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "kernel/cpu_level.h"
+#include "kernel/gemm/cpu_dynamic.h"
 #include "kernel/gemm/cpu_qpanel.h"
 #include "op/value.h"
 #include "tap.h"
@@ -180,6 +181,56 @@ static double unpack_error(const struct test *t, const struct case_ *c, const st
 	return worst / scale;
 }
 
+/* x as it is after its pieces have been quantised: as cpu_dynamic.h says. */
+static void round_pieces(const float *x, int64_t k, double *y)
+{
+	for (int64_t p = 0; p < k; p += DYNAMIC_K) {
+		int64_t end = p + DYNAMIC_K < k ? p + DYNAMIC_K : k;
+		float most = 0;
+		for (int64_t i = p; i < end; i++)
+			most = fmaxf(most, fabsf(x[i]));
+		for (int64_t i = p; i < end; i++)
+			y[i] = most > 0 ? rint((double)(x[i] * (127 / most))) * (double)(most / 127)
+					: 0;
+	}
+}
+
+/* The largest error of products of m rows that are quantised as they come, over their scale. */
+static double dynamic_error(const struct test *t, const struct case_ *c, const struct qpanels *q,
+			    int64_t m)
+{
+	float *a = MEM_NEWN(float, (size_t)(m * t->k)), *out = MEM_NEWN(float, (size_t)(m * t->n));
+	double *rounded = MEM_NEWN(double, (size_t)(m * t->k)), worst = 0, scale = 1e-30;
+	char *rows = mem_try((size_t)m * dynamic_row_bytes(q)),
+	     *panel = mem_try(dynamic_panel_bytes(q));
+	for (int64_t i = 0; i < m * t->k; i++)
+		a[i] = i % 3 == 0 && i / t->k == 1
+			       ? 0
+			       : (float)(uniform() - 0.3) * (i % 40 == 7 ? 9 : 1);
+	for (int64_t i = 0; i < m; i++)
+		round_pieces(a + i * t->k, t->k, rounded + i * t->k);
+	dynamic_rows(q, a, m, rows);
+	for (int64_t n0 = 0; n0 < t->n; n0 += GEMM_N) {
+		int64_t nr = t->n - n0 < GEMM_N ? t->n - n0 : GEMM_N;
+		dynamic_panel(q, n0 / GEMM_N, panel);
+		dynamic_multiply(q, rows, panel, m, nr, out + n0, t->n);
+	}
+	for (int64_t i = 0; i < m; i++)
+		for (int64_t j = 0; j < t->n; j++) {
+			double sum = 0;
+			for (int64_t k = 0; k < t->k; k++)
+				sum += rounded[i * t->k + k] * c->value[k * t->n + j];
+			worst = fmax(worst, fabs(sum - (double)out[i * t->n + j]));
+			scale = fmax(scale, fabs(sum));
+		}
+	mem_free(a);
+	mem_free(out);
+	mem_free(rounded);
+	mem_free(rows);
+	mem_free(panel);
+	return worst / scale;
+}
+
 static void check(const struct test *t)
 {
 	static const int rows[] = {1, 2, 3, 4, 5, 7, 8, 11, 12};
@@ -195,6 +246,12 @@ static void check(const struct test *t)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		worst = fmax(worst, thin_error(t, &c, &q, rows[i]));
 	tap(worst < 2e-6, "%s: level %d, error %.1e", t->name, cpu_level, worst);
+	if (dynamic_fits(&q)) {
+		worst = 0;
+		for (int64_t m = 1; m <= 13; m++)
+			worst = fmax(worst, dynamic_error(t, &c, &q, m));
+		tap(worst < 5e-6, "%s: rows quantised as they come, error %.1e", t->name, worst);
+	}
 	if (c.b.quant) {
 		float *flat = MEM_NEWN(float, (size_t)(t->k * t->n));
 		double off = 0, scale = 1e-30;

@@ -373,7 +373,7 @@ int run_matmul(const struct kernel_call *k, struct err *e)
 		r.a.batch.rank = r.batch.rank = 0;
 	}
 	r.n_batch = tensor_elements(&r.batch);
-	if (r.q && r.n_batch == 1 && r.a.col == 1 && widened_fits(k->ctx, r.m))
+	if (r.q && r.n_batch == 1 && r.a.col == 1 && widened_fits(k->ctx, r.q, r.m))
 		return widened_run(k, r.q, k->in[0].data, r.m, e);
 	return run_products(&r, e);
 }
