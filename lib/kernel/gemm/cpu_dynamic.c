@@ -28,6 +28,15 @@ static size_t whole_lines(int64_t bytes)
 	return ((size_t)bytes + 63) & ~(size_t)63;
 }
 
+/* What is added to codes of weights so that none is below 0: as little as may be, since it comes off the sums. */
+static float base_of(const struct qpanels *q)
+{
+	float least = 0;
+	for (int i = 0; i < 16 && q->code == EL_U4; i++)
+		least = q->level[i] < least ? q->level[i] : least;
+	return q->code == EL_U4 ? -least : UNSIGNED;
+}
+
 /* ---- rows: codes, scales of pieces, sums of groups ---- */
 
 static size_t scales_at(const struct qpanels *q)
@@ -144,15 +153,16 @@ VNNI_INLINE void spread_nibbles(const char *x, __m512i level, char *to)
 VNNI_INLINE void widen_parts(const struct qpanels *q, const char *group, float *to)
 {
 	const char *zero = group + q->scale_bytes;
+	const float base = base_of(q);
 	if (q->scale == EL_F16)
 		vec_from_half((const uint16_t *)(const void *)group, to, GEMM_N);
 	else
 		memcpy(to, group, GEMM_N * sizeof *to);
 	for (int j = 0; j < GEMM_N; j++)
 		to[GEMM_N + j] =
-			UNSIGNED + (q->zero == EL_I8    ? (float)((const int8_t *)zero)[j]
-				    : q->zero == EL_F32 ? ((const float *)(const void *)zero)[j]
-							: 0);
+			base + (q->zero == EL_I8    ? (float)((const int8_t *)zero)[j]
+				: q->zero == EL_F32 ? ((const float *)(const void *)zero)[j]
+						    : 0);
 }
 
 VNNI void dynamic_panel(const struct qpanels *q, int64_t panel, char *to)
@@ -162,7 +172,7 @@ VNNI void dynamic_panel(const struct qpanels *q, int64_t panel, char *to)
 	uint8_t levels[16] = {0};
 	char *end = to + parts_at(q);
 	for (int i = 0; i < 16 && q->code == EL_U4; i++)
-		levels[i] = (uint8_t)(q->level[i] + UNSIGNED);
+		levels[i] = (uint8_t)(q->level[i] + base_of(q));
 	const __m512i level =
 		_mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)(const void *)levels));
 	for (int64_t k = 0; k < q->k; k += q->group, parts += 2 * GEMM_N, group += q->group_bytes) {
