@@ -30,7 +30,9 @@ static bool copy_codes(const struct operand *b, bool turned, struct codes *c)
 	for (int64_t j = 0; j < c->n; j++)
 		c->scale[j] = quant_scale(q, j * step);
 	const int8_t *from = t->data;
-	for (int64_t j = 0; j < c->n; j++)
+	if (turned)
+		memcpy(c->code, from, (size_t)(c->n * c->k));
+	for (int64_t j = 0; j < c->n && !turned; j++)
 		for (int64_t i = 0; i < c->k; i++)
 			c->code[j * c->k + i] = from[i * b->row + j * b->col];
 	return true;

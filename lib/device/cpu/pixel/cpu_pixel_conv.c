@@ -84,7 +84,7 @@ static bool take_codes(struct fuse_part *part, const struct fuse_node *const *no
 		last = 1;
 	if (c->n_code <= last || c->code[last].kind != OP_FAKE_QUANTIZE)
 		return false;
-	if (want->scales)
+	if (want->scales && c->n_code == last + 1)
 		*f = *want;
 	else if (!grid_of(node[last]->node->graph, node[last]->node->v, node[last]->node->env, f))
 		return false;
