@@ -163,6 +163,37 @@ n.at = start
 n.conv(17, 3, 1, 1).add("ReLU", (1, 17, 9, 9)).quantize(0, 15)
 n.at = n.m.layer("Concat", "concat", "f32", (1, 41, 9, 9), left, n.at, axis=1)
 n.conv(40, 3, 1, 1).save()
+# Slices with padding, and more without, of a line whose zero is not code 0.
+m = Model("asymmetric_line")
+x = m.layer("Parameter", "x", "f32", (1, 384, 3000))
+limits = [m.const(f"limit{i}", "f32", np.float32(v)) for i, v in enumerate((-1, 2, -1, 2))]
+x = m.layer("FakeQuantize", "codes", "f32", (1, 384, 3000), x, *limits, levels=256, auto_broadcast="numpy")
+w = rng.integers(-127, 128, (384, 384, 3)).astype(np.float32)
+w[:, 0, 0] = 127
+m.result(m.layer("Convolution", "conv", "f32", (1, 384, 1500), x, m.const("w", "f32", w / 100), strides="2", dilations="1", pads_begin="1",
+                 pads_end="1", auto_pad="explicit"))
+m.save()
+
+
+def attended(name, rows, keys, heads, size, low, high, **data):
+    """Attention by heads of queries and keys that lie on grids."""
+    m = Model(name)
+    order = m.const("order", "i64", np.array([0, 2, 1, 3], np.int64))
+    inputs = []
+    for what, n in (("q", rows), ("k", keys), ("v", keys)):
+        at = m.layer("Parameter", what, "f32", (1, n, heads, size))
+        if what != "v":
+            limits = [m.const(f"{what}{i}", "f32", np.float32(v)) for i, v in enumerate((low, high, low, high))]
+            at = m.layer("FakeQuantize", what + "_codes", "f32", (1, n, heads, size), at, *limits, levels=256, auto_broadcast="numpy")
+        inputs.append(m.layer("Transpose", what + "_heads", "f32", (1, heads, n, size), at, order))
+    m.result(m.layer("ScaledDotProductAttention", "attend", "f32", (1, heads, rows, size), *inputs, opset="opset13", **data))
+    m.save()
+
+
+attended("attended", 70, 130, 2, 24, -1.3, 1.7, causal="false")
+attended("attended_causal", 50, 50, 1, 70, -2, 2, causal="true")
+attended("attended_few", 1, 40, 3, 18, 0, 2, causal="false")
 NAMES = ["mean", "padded_mean", "plane_mean", "flat_mean", "first", "chain", "depth", "groups", "residual", "pooled", "joined", "asymmetric", "few", "real", "none",
          "flat", "asymmetric_depth", "rescaled", "tokens", "between", "columns", "column_numbers", "moved", "one_row", "off_grid",
-         "channels", "channels_signed", "channels_mixed", "channels_input", "one_grid"]
+         "channels", "channels_signed", "channels_mixed", "channels_input", "one_grid",
+         "asymmetric_line", "attended", "attended_causal", "attended_few"]

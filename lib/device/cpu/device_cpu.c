@@ -90,7 +90,8 @@ static void describe_precision(struct device *d, enum cpu_precision p)
 		[ONEDNN_AMX] = "products in bf16 (AMX)"};
 	size_t n = strlen(d->description);
 	snprintf(d->description + n, sizeof d->description - n, "; %s",
-		 p == PRECISION_INT8 ? "products between FakeQuantize and with weights in few bits in int8, all else f32"
+		 p == PRECISION_INT8 ? "products between FakeQuantize and with weights in few bits "
+				       "in int8, all else f32"
 				     : how[onednn_speed()]);
 }
 

@@ -1,5 +1,6 @@
 /* cpu_attend.c - see cpu_attend.h. */
 #include "kernel/dense/cpu_attend.h"
+#include "kernel/dense/cpu_attend_codes.h"
 #include "kernel/cpu_turn.h"
 #include "kernel/cpu_vec.h"
 #include "kernel/gemm/cpu_gemm.h"
@@ -7,7 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-_Static_assert((int)ATTEND_ROWS == (int)GEMM_N, "rows are the columns of one panel");
+_Static_assert((int)ATTEND_ROWS == (int)GEMM_N && (int)CODES_ROWS == (int)GEMM_N,
+	       "rows are the columns of one panel");
+
+_Static_assert((int)CODES_KEYS == 8 * (int)GEMM_M, "keys of a block");
 
 enum {
 	FEW = 2,          /* rows: products by vectors of one row */
@@ -20,12 +24,18 @@ enum {
 /* All (.., GEMM_N) */
 struct room {
 	float *q, *s, *y, *mask, *top, *sum;
-	int width; /* the columns in use: 16, or all */
+	char *queries, *keys; /* as codes */
+	int width;            /* the columns in use: 16, or all */
 };
+
+static int64_t code_floats(int64_t d)
+{
+	return (attend_codes_queries(d) + attend_codes_room(d) + 128) / 4;
+}
 
 int64_t attend_floats(int64_t len, int64_t d, int64_t dv)
 {
-	return (d + len + dv + KEYS + 2) * GEMM_N;
+	return (d + len + dv + KEYS + 2) * GEMM_N + code_floats(d);
 }
 
 static struct room room_at(const struct attend *a, float *p)
@@ -36,6 +46,8 @@ static struct room room_at(const struct attend *a, float *p)
 	r.mask = r.y + a->dv * GEMM_N;
 	r.top = r.mask + KEYS * GEMM_N;
 	r.sum = r.top + GEMM_N;
+	r.queries = (char *)(r.sum + GEMM_N);
+	r.keys = r.queries + (attend_codes_queries(a->d) + 63) / 64 * 64;
 	return r;
 }
 
@@ -71,7 +83,10 @@ static void score(const struct attend *a, const struct room *r, int64_t x0, int6
 			       .ldb = GEMM_N,
 			       .ldc = GEMM_N,
 			       .ahead_step = GEMM_M * sizeof(float)};
-	for (int64_t x = x0; x < x1; x += GEMM_M) {
+	if (a->grids)
+		attend_codes_score(&a->grids->q, &a->grids->k, a->scale, r->queries,
+				   a->k + x0 * a->d, x1 - x0, a->d, r->keys, r->s + x0 * GEMM_N);
+	for (int64_t x = x0; x < x1 && !a->grids; x += GEMM_M) {
 		g.mr = x1 - x < GEMM_M ? (int)(x1 - x) : GEMM_M;
 		g.a = a->k + x * a->d;
 		g.ahead = a->k + (x + GEMM_M) * a->d;
@@ -160,8 +175,12 @@ void attend(const struct attend *a, float *scratch)
 	}
 	if (len == 0)
 		memset(r.y, 0, (size_t)(a->dv * GEMM_N) * sizeof *r.y);
-	cpu_turn(a->q, a->d, a->rows, a->d, r.q, GEMM_N);
-	LEVEL_CALL(scale, r.q, a->d, r.width, by);
+	if (a->grids) {
+		attend_codes_pack(&a->grids->q, a->q, a->rows, a->d, r.queries);
+	} else {
+		cpu_turn(a->q, a->d, a->rows, a->d, r.q, GEMM_N);
+		LEVEL_CALL(scale, r.q, a->d, r.width, by);
+	}
 	for (int64_t x = 0; x < len; x += KEYS)
 		score(a, &r, x, x + KEYS < len ? x + KEYS : len);
 	begin_sums(a, &r);

@@ -8,7 +8,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernel/cpu_codes.h"
+
 enum { ATTEND_ROWS = 32 }; /* at most */
+
+struct attend_grids {
+	struct code_grid q, k;
+};
 
 struct attend {
 	int64_t len, d, dv;
@@ -18,6 +24,8 @@ struct attend {
 	const float *v; /* (len, dv) */
 	float *y;       /* (l, dv) */
 	float scale;
+	/* q and k lie on these grids, and the processor has attend_codes_there: scores are in integers.  NULL: they are not. */
+	const struct attend_grids *grids;
 	/* Added to the scores: element (y, x) at mask[y * mask_row + x * mask_col]; or boolean, 0: minus infinity.
 	 * NULL: none. */
 	const float *mask;

@@ -23,7 +23,8 @@ struct attention_run {
 	struct tensor batch, mask_batch, sink_batch;
 	int64_t n_batch, rows, n_blocks; /* rows of a block, blocks of a matrix */
 	float scale;
-	bool bf16; /* queries, keys, weights and values are rounded */
+	const struct attend_grids *grids; /* NULL: none */
+	bool bf16;                        /* queries, keys, weights and values are rounded */
 	int n_tasks;
 	atomic_bool failed;
 };
@@ -133,7 +134,12 @@ static int64_t room_floats(const struct attention_run *r)
 static struct attend attend_of(const struct attention_run *r, int64_t i, int64_t y0, int64_t y1)
 {
 	int64_t d = r->q.cols, len = r->key.rows, dv = r->v.cols;
-	struct attend a = {.len = len, .d = d, .dv = dv, .rows = (int)(y1 - y0), .scale = r->scale};
+	struct attend a = {.len = len,
+			   .d = d,
+			   .dv = dv,
+			   .rows = (int)(y1 - y0),
+			   .scale = r->scale,
+			   .grids = r->grids};
 	a.q = (const float *)r->q.t->data +
 	      (operand_batch(&r->batch, &r->q.batch, i) * r->q.rows + y0) * d;
 	a.k = (const float *)r->key.t->data + operand_batch(&r->batch, &r->key.batch, i) * len * d;
@@ -195,7 +201,7 @@ static void attention_task(void *arg, int task, int thread)
 
 int run_attention(const struct kernel_call *k, struct err *e)
 {
-	struct attention_run r = {.k = k};
+	struct attention_run r = {.k = k, .grids = k->prep ? k->prep->more : NULL};
 	struct tensor qk;
 	r.q = operand_of(&k->in[0], false, true);
 	r.key = operand_of(&k->in[1], false, false);

@@ -3,6 +3,8 @@
 #include "kernel/onednn/onednn_api.h"
 #include "kernel/onednn/onednn_conv_parts.h"
 
+#include <string.h>
+
 enum {
 	SLICE_BYTES = 768 << 10, /* operands and sums of a slice */
 	MAX_SLICES = 64,
@@ -134,6 +136,14 @@ static bool add_unary(const struct onednn_conv *m, dnnl_primitive_attr_t attr)
 	return ok;
 }
 
+static bool same_layout(const dnnl_memory_desc_t *a, const dnnl_memory_desc_t *b)
+{
+	uint64_t x[5], y[5];
+	onednn_layout_key(a, x);
+	onednn_layout_key(b, y);
+	return memcmp(x, y, sizeof x) == 0;
+}
+
 /* weights: the layout that another slice's primitive has chosen; NULL: any. */
 static bool slice_primitive(const struct onednn_conv *m, struct slice *s,
 			    const dnnl_memory_desc_t *weights)
@@ -183,10 +193,12 @@ static bool slice_primitive(const struct onednn_conv *m, struct slice *s,
 	 * there are three dims, or several outputs a channel, what it has for f32 and bf16 fills up one channel to 8 or 16. */
 	bool unfit = s->primitive.gemm ||
 		     (!s->primitive.depthwise && (m->src == dnnl_f32 || m->src == dnnl_bf16));
-	if (ok && unfit && g->groups > 1 && g->cin == 1) {
-		onednn_primitive_release(&s->primitive);
+	if (ok && unfit && g->groups > 1 && g->cin == 1)
 		ok = false;
-	}
+	/* Where a zero is not code 0, slices with padding may want other weights than those without. */
+	ok = ok && (!weights || same_layout(&s->primitive.weights, weights));
+	if (!ok)
+		onednn_primitive_release(&s->primitive);
 	return ok;
 }
 

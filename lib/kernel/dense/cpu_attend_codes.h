@@ -1,0 +1,29 @@
+/* cpu_attend_codes.h - scores of queries and keys that lie on grids of 8 bits, in integers (AVX-512 with VNNI). */
+#ifndef HSDAG_KERNEL_DENSE_CPU_ATTEND_CODES_H
+#define HSDAG_KERNEL_DENSE_CPU_ATTEND_CODES_H
+
+#include <stdbool.h>
+
+#include "kernel/cpu_codes.h"
+
+enum {
+	CODES_ROWS = 32, /* queries side by side */
+	CODES_KEYS = 96  /* keys of a call at most */
+};
+
+/* Has the processor the instructions?  Nothing else here may be called where it has not. */
+bool attend_codes_there(void);
+/* Bytes of queries, and of room for keys, of d numbers each. */
+int64_t attend_codes_queries(int64_t d);
+int64_t attend_codes_room(int64_t d);
+
+/* q (rows <= CODES_ROWS, d) as codes, side by side. */
+void attend_codes_pack(const struct code_grid *grid, const float *q, int rows, int64_t d,
+		       char *queries);
+/* Scores s (n <= CODES_KEYS, CODES_ROWS) of n keys k (n,d): `scale` times the product of key and query, exactly but for the rounding
+ * of f32.  k_grid: the keys'; q_grid: of what was packed. */
+void attend_codes_score(const struct code_grid *q_grid, const struct code_grid *k_grid, float scale,
+			const char *queries, const float *k, int64_t n, int64_t d, char *room,
+			float *s);
+
+#endif
