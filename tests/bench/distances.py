@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """distances.py - how far a precision is from f32 on whole models, beside OpenVINO at the same precision.
 
-One inference each on cpu:0, on cpu:0/precision=P and on ov:CPU:0/precision=P, with the same inputs.  A distance is the norm of
+One inference each on cpu:0, on cpu:0/precision=P and on ov:CPU:0/precision=P (for int8 ov:CPU:0, which computes FakeQuantize in
+integers on its own account), with the same inputs.  A distance is the norm of
 the difference to cpu:0's outputs over their norm, the largest of all outputs.  A ratio above --most fails.
 
 Usage: distances.py [options] MODEL.xml...
@@ -48,7 +49,7 @@ def main():
         data = pipe([args.bin + "/ir2dag", xml])
         with tempfile.TemporaryDirectory() as tmp:
             exact, ours, theirs = (outputs(args, data, device, "%s/%d" % (tmp, i)) for i, device in enumerate(
-                ["cpu:0", "cpu:0/precision=" + args.precision, "ov:CPU:0/precision=" + args.precision]))
+                ["cpu:0", "cpu:0/precision=" + args.precision, "ov:CPU:0" + ("" if args.precision == "int8" else "/precision=" + args.precision)]))
         a, b = distance(exact, ours), distance(exact, theirs)
         worse += not a <= args.most * b
         print("%-30s %10.2e %10.2e %7.2f" % (os.path.splitext(os.path.basename(xml))[0], a, b, a / max(b, 1e-30)), flush=True)
