@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { STEP = 4, UNSIGNED = 128, KEYS = 6 };
+enum { STEP = 4, UNSIGNED = 128, KEYS = 6, PIECE = 128 };
 
 static int64_t depth(int64_t d)
 {
@@ -41,17 +41,19 @@ bool attend_codes_there(void)
 	return cpu_level >= 4 && __builtin_cpu_supports("avx512vnni");
 }
 
-void attend_codes_pack(const struct code_grid *grid, const float *q, int rows, int64_t d,
-		       char *queries)
+VNNI void attend_codes_pack(const struct code_grid *grid, const float *q, int rows, int64_t d,
+			    char *queries)
 {
 	int32_t sums[CODES_ROWS] = {0};
-	uint8_t code[STEP], *to = (uint8_t *)queries;
+	uint8_t code[PIECE], *to = (uint8_t *)queries;
 	memset(queries, 0, (size_t)(depth(d) * CODES_ROWS));
 	for (int y = 0; y < rows; y++, q += d)
-		for (int64_t i = 0; i < d; i += STEP) {
-			int64_t n = d - i < STEP ? d - i : STEP;
+		for (int64_t i = 0; i < d; i += PIECE) {
+			int64_t n = d - i < PIECE ? d - i : PIECE;
 			codes_of(grid, q + i, n, code);
-			memcpy(to + i * CODES_ROWS + STEP * y, code, (size_t)n);
+			memset(code + n, 0, sizeof code - (size_t)n);
+			for (int64_t j = 0; j < n; j += STEP)
+				memcpy(to + (i + j) * CODES_ROWS + STEP * y, code + j, STEP);
 			for (int64_t j = 0; j < n; j++)
 				sums[y] += code[j];
 		}
@@ -104,8 +106,9 @@ VNNI void attend_codes_score(const struct code_grid *q_grid, const struct code_g
 	uint8_t *row = (uint8_t *)room + whole_lines(CODES_KEYS * dp);
 	for (int64_t x = 0; x < n; x++) {
 		codes_of(k_grid, k + x * d, d, row);
-		for (int64_t i = 0; i < dp; i++)
-			keys[x * dp + i] = i < d ? (int8_t)(row[i] ^ UNSIGNED) : 0;
+		for (int64_t i = 0; i < d; i++)
+			keys[x * dp + i] = (int8_t)(row[i] ^ UNSIGNED);
+		memset(keys + x * dp + d, 0, (size_t)(dp - d));
 	}
 	const int32_t *sums = (const int32_t *)(const void *)(queries + dp * CODES_ROWS);
 	__m512 more[2], by = _mm512_set1_ps(scale * q_grid->scale * k_grid->scale);
