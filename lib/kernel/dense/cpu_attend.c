@@ -11,10 +11,7 @@
 _Static_assert((int)ATTEND_ROWS == (int)GEMM_N && (int)CODES_ROWS == (int)GEMM_N,
 	       "rows are the columns of one panel");
 
-_Static_assert((int)CODES_KEYS == 8 * (int)GEMM_M, "keys of a block");
-
 enum {
-	FEW = 2,          /* rows: products by vectors of one row */
 	KEYS = 8 * GEMM_M /* whose values and weights stay in the first-level cache */
 };
 
@@ -28,14 +25,14 @@ struct room {
 	int width;            /* the columns in use: 16, or all */
 };
 
-static int64_t code_floats(int64_t d)
+static int64_t code_floats(int64_t len, int64_t d)
 {
-	return (attend_codes_queries(d) + attend_codes_room(d) + 128) / 4;
+	return (attend_codes_queries(d) + attend_codes_keys(len, d)) / 4;
 }
 
 int64_t attend_floats(int64_t len, int64_t d, int64_t dv)
 {
-	return (d + len + dv + KEYS + 2) * GEMM_N + code_floats(d);
+	return (d + len + dv + KEYS + 2) * GEMM_N + code_floats(len, d);
 }
 
 static struct room room_at(const struct attend *a, float *p)
@@ -47,7 +44,7 @@ static struct room room_at(const struct attend *a, float *p)
 	r.top = r.mask + KEYS * GEMM_N;
 	r.sum = r.top + GEMM_N;
 	r.queries = (char *)(r.sum + GEMM_N);
-	r.keys = r.queries + (attend_codes_queries(a->d) + 63) / 64 * 64;
+	r.keys = r.queries + attend_codes_queries(a->d);
 	return r;
 }
 
@@ -84,8 +81,8 @@ static void score(const struct attend *a, const struct room *r, int64_t x0, int6
 			       .ldc = GEMM_N,
 			       .ahead_step = GEMM_M * sizeof(float)};
 	if (a->grids)
-		attend_codes_score(&a->grids->q, &a->grids->k, a->scale, r->queries,
-				   a->k + x0 * a->d, x1 - x0, a->d, r->keys, r->s + x0 * GEMM_N);
+		attend_codes_score(&a->grids->q, &a->grids->k, a->scale, r->queries, r->keys,
+				   a->len, a->d, x0, x1, r->s + x0 * GEMM_N);
 	for (int64_t x = x0; x < x1 && !a->grids; x += GEMM_M) {
 		g.mr = x1 - x < GEMM_M ? (int)(x1 - x) : GEMM_M;
 		g.a = a->k + x * a->d;
@@ -163,9 +160,9 @@ void attend(const struct attend *a, float *scratch)
 	int64_t len =
 		a->causal && a->causal + a->rows - 1 < a->len ? a->causal + a->rows - 1 : a->len;
 	float by[GEMM_N];
-	for (int y = 0; a->rows <= FEW && y < a->rows; y++)
+	for (int y = 0; a->rows <= ATTEND_FEW && y < a->rows; y++)
 		attend_row(a, y, len, scratch);
-	if (a->rows <= FEW)
+	if (a->rows <= ATTEND_FEW)
 		return;
 	if (a->rows < r.width)
 		memset(r.q, 0, (size_t)(a->d * GEMM_N) * sizeof *r.q);
@@ -176,7 +173,9 @@ void attend(const struct attend *a, float *scratch)
 	if (len == 0)
 		memset(r.y, 0, (size_t)(a->dv * GEMM_N) * sizeof *r.y);
 	if (a->grids) {
-		attend_codes_pack(&a->grids->q, a->q, a->rows, a->d, r.queries);
+		attend_codes_pack_queries(&a->grids->q, a->q, a->rows, a->d, r.queries);
+		if (!a->keys_there)
+			attend_codes_pack_keys(&a->grids->k, a->k, a->len, a->d, r.keys);
 	} else {
 		cpu_turn(a->q, a->d, a->rows, a->d, r.q, GEMM_N);
 		LEVEL_CALL(scale, r.q, a->d, r.width, by);

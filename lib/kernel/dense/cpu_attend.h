@@ -10,7 +10,10 @@
 
 #include "kernel/cpu_codes.h"
 
-enum { ATTEND_ROWS = 32 }; /* at most */
+enum {
+	ATTEND_ROWS = 32, /* at most */
+	ATTEND_FEW = 2    /* up to so many: products by vectors of one row, and no codes */
+};
 
 struct attend_grids {
 	struct code_grid q, k;
@@ -26,6 +29,7 @@ struct attend {
 	float scale;
 	/* q and k lie on these grids, and the processor has attend_codes_there: scores are in integers.  NULL: they are not. */
 	const struct attend_grids *grids;
+	bool keys_there; /* with grids: the scratch has the codes of these keys, from the call before */
 	/* Added to the scores: element (y, x) at mask[y * mask_row + x * mask_col]; or boolean, 0: minus infinity.
 	 * NULL: none. */
 	const float *mask;

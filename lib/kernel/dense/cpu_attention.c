@@ -195,7 +195,9 @@ static void attention_task(void *arg, int task, int thread)
 		}
 		struct attend a = attend_of(r, i, y0, y1);
 		find_mask(r, i, y0, &a);
+		a.keys_there = i == packed;
 		attend(&a, s);
+		packed = a.rows > ATTEND_FEW ? i : packed;
 	}
 }
 
