@@ -89,7 +89,7 @@ static bool parts_below(const struct problem *p, const struct least *x)
 		  below(pattern, x->period_s) && below(pattern, x->lat_s) &&
 		  below(bound_cut_s(&v), x->period_s) &&
 		  below(bound_path_s(&v, head, tail), x->lat_s) &&
-		  below(bound_window_s(&v, head, tail), x->lat_s) &&
+		  below(bound_window_s(&v, 0, head, tail), x->lat_s) &&
 		  below(bound_memory_bytes(&v), x->peak) &&
 		  (p->m.objective.energy == 0 || x->lat_s == INFINITY ||
 		   below(bound_energy_j(&v, x->lat_s), x->energy_j));

@@ -59,8 +59,14 @@ void bound_path_backwards(const struct bound_view *v, double *rest, double *with
 
 /* Of a schedule's length: tasks that cannot start before h and must end t before the end share the
  * devices for the rest of it: h + load + t, over all pairs of h and t (energetic reasoning with
- * the shares of bound_load_s). */
-double bound_window_s(const struct bound_view *v, const double *head_s, const double *tail_s);
+ * shares of devices: those of bound_load_s, and the best ones of the window).  s > 0, at most 1: instead of (1 - s) times its
+ * length and s times the busy seconds of all devices (bound_slowed.c). */
+double bound_window_s(const struct bound_view *v, double s, const double *head_s,
+		      const double *tail_s);
+
+/* Of a latency where devices slow each other, whose makespan is at least makespan_s; heads and tails of bound_path_s. */
+double bound_slowed_s(const struct bound_view *v, double makespan_s, const double *head_s,
+		      const double *tail_s);
 
 /* Of dnnpart-latency: the longest path over CPUs and pieces of accelerators, see bound_piece.c; the
  * best row of pieces along the separators (separators.h). */

@@ -1,12 +1,8 @@
-/* bound_path.c - paths with a device for every task, and what must fit between them. */
+/* bound_path.c - paths with a device for every task. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/ascending.h"
 #include "place/bound/bounds.h"
-
-enum { MAX_LEVELS = 64 };
 
 /* The least seconds that a tensor takes from a task on device `from` to one on `to`; INFINITY: no
  * way. */
@@ -163,75 +159,6 @@ double bound_path_s(const struct bound_view *v, double *head_s, double *tail_s)
 	return longest * (1 - 1e-12);
 }
 
-/* ---- windows ----
- *
- * Take a head h and a tail t.  The tasks that cannot start before h and have a path of at least t
- * behind them all run between h and (end - t), and share the devices meanwhile:
- *     end >= h + load of these tasks + t
- *
- *      tail
- *        |        :  x   x
- *        |    x   :x    x       the tasks of window (h, t) are those above and right
- *      t |........:.........
- *        |  x    x   x
- *        '--------h--------- head
- *
- * Heads and tails are rounded down to a few levels, which makes windows larger in no place: the
- * bound stays a bound.  sum[i][j] is the load of tasks of head level i and tail level j; summing it
- * from the far corner gives the load of every window in one pass. */
-
-/* At most MAX_LEVELS of the values, ascending, smallest and largest among them; how many. */
-static uint32_t choose_levels(const double *x, uint32_t n, double *level)
-{
-	double *sorted = mem_copy(x, n, sizeof(*x));
-	uint32_t m = n < MAX_LEVELS ? n : MAX_LEVELS;
-
-	if (n > 1)
-		qsort(sorted, n, sizeof(*sorted), ascending_real);
-	for (uint32_t i = 0; i < m; i++)
-		level[i] = sorted[m > 1 ? (uint64_t)i * (n - 1) / (m - 1) : 0];
-	mem_free(sorted);
-	return m;
-}
-
-/* The last level that is not above x; the first when all are. */
-static uint32_t level_below(const double *level, uint32_t n, double x)
-{
-	while (n > 1 && level[n - 1] > x)
-		n--;
-	return n - 1;
-}
-
-double bound_window_s(const struct bound_view *v, const double *head_s, const double *tail_s)
-{
-	double head[MAX_LEVELS], tail[MAX_LEVELS], sum[MAX_LEVELS][MAX_LEVELS] = {{0}}, best = 0;
-	uint32_t n_heads = choose_levels(head_s, v->n, head),
-		 n_tails = choose_levels(tail_s, v->n, tail);
-
-	for (uint32_t t = 0; t < v->n; t++) {
-		double least = INFINITY;
-
-		for (uint32_t d = 0; d < v->k; d++)
-			if (v->task_s[(size_t)t * v->k + d] < INFINITY)
-				least = fmin(least, v->share[d] * v->task_s[(size_t)t * v->k + d]);
-		if (least < INFINITY)
-			sum[level_below(head, n_heads, head_s[t])]
-			   [level_below(tail, n_tails, tail_s[t])] += least;
-	}
-	/* sum[i][j] becomes the load of head levels from i on; load: of tail levels from j on,
-	 * too. */
-	for (uint32_t i = n_heads; i-- > 0;) {
-		double load = 0;
-
-		for (uint32_t j = n_tails; j-- > 0;) {
-			sum[i][j] += i + 1 < n_heads ? sum[i + 1][j] : 0;
-			load += sum[i][j];
-			best = load > 0 ? fmax(best, head[i] + load + tail[j]) : best;
-		}
-	}
-	return best * (1 - 1e-9);
-}
-
 static double path_value(struct bound_problem *x)
 {
 	return bound_path_s(&x->v, x->head_s, x->tail_s);
@@ -243,15 +170,3 @@ const struct lower_bound bound_path = {
 	.rules = 1U << PLACE_SCHEDULE,
 	.metric = METRIC_LATENCY,
 	.value = path_value};
-
-static double window_value(struct bound_problem *x)
-{
-	return bound_window_s(&x->v, x->head_s, x->tail_s);
-}
-
-const struct lower_bound bound_window = {.kind = "window",
-					 .source = "energetic reasoning: Erschler, Lopez, Thuriot, "
-						   "Revue d'intelligence artificielle 5(3), 1991",
-					 .rules = 1U << PLACE_SCHEDULE,
-					 .metric = METRIC_LATENCY,
-					 .value = window_value};

@@ -1,0 +1,87 @@
+/* bound_slowed.c - latency where devices slow each other (place_latency_s).
+ *
+ * Either one device computes all that takes time: then the latency is at least the sum of its tasks.  Or several compute: then
+ * with M the makespan, B the busy seconds of all devices and s = min(slowdown, 1)
+ *     latency = (1 + beside) (M + slowdown max(0, B - M)) >= (1 + beside) max(M, (1 - s) M + s B),
+ * of which bounds of M and windows with s (bound_window.c) are lower bounds.  The bound is the less of the two cases. */
+#include <math.h>
+
+#include "place/bound/bound_shares.h"
+#include "place/bound/bounds.h"
+
+/* Seconds that are nothing beside what the task takes before its neighbours save: what one rounds to 0 another may not. */
+static const double NOTHING = 1e-9;
+
+/* free (n,k): tasks that may take no time on a device on which nothing else takes any: no savings count but those of neighbours
+ * that are like that. */
+static void find_free(const struct bound_view *v, bool *free_on)
+{
+	const struct place_model *m = v->m;
+
+	for (uint32_t t = 0; t < v->n; t++)
+		for (uint32_t d = 0; d < v->k; d++) {
+			size_t at = (size_t)t * v->k + d;
+			double s = m->costs.task_s[at];
+
+			for (uint32_t j = m->saved_ptr ? m->saved_ptr[t] : 0;
+			     m->saved_ptr && j < m->saved_ptr[t + 1]; j++)
+				if (free_on[(size_t)m->saved_task[j] * v->k + d])
+					s -= fmax(0, m->saved_s[(size_t)j * v->k + d]);
+			free_on[at] =
+				v->task_s[at] < INFINITY && s <= NOTHING * m->costs.task_s[at];
+		}
+}
+
+/* The least latency when one device computes, and others have at most what is free there; INFINITY: none can. */
+static double alone_s(const struct bound_view *v)
+{
+	bool *free_on = MEM_NEWN(bool, (size_t)v->n * v->k + 1);
+	double least = INFINITY;
+
+	find_free(v, free_on);
+	for (uint32_t d = 0; d < v->k; d++) {
+		double sum = 0;
+
+		for (uint32_t t = 0; t < v->n; t++) {
+			bool elsewhere = false;
+
+			for (uint32_t other = 0; other < v->k; other++)
+				elsewhere |= other != d && free_on[(size_t)t * v->k + other];
+			sum += elsewhere ? 0 : v->task_s[(size_t)t * v->k + d];
+		}
+		least = fmin(least, sum);
+	}
+	mem_free(free_on);
+	return least;
+}
+
+double bound_slowed_s(const struct bound_view *v, double makespan_s, const double *head_s,
+		      const double *tail_s)
+{
+	const struct place_model *m = v->m;
+	double s = fmin(m->slowdown, 1), least = makespan_s;
+	struct shares x;
+	double share[TURNS_MOST];
+
+	if (s > 0 && shares_init(&x, v))
+		least = fmax(least, shares_ascend(&x, v->unit_s, v->u->n, NULL, s, share));
+	if (s > 0)
+		least = fmax(least, bound_window_s(v, s, head_s, tail_s));
+	return fmin(alone_s(v), least * (1 + m->multi_slowdown)) * (1 - 1e-9);
+}
+
+static double slowed_value(struct bound_problem *x)
+{
+	const struct place_model *m = x->v.m;
+
+	if (m->slowdown == 0 && m->multi_slowdown == 0)
+		return 0;
+	return bound_slowed_s(&x->v, x->best[METRIC_LATENCY].value, x->head_s, x->tail_s);
+}
+
+const struct lower_bound bound_slowed = {.kind = "slowed",
+					 .source = "the load bound with a price of seconds at "
+						   "once; the less of one device and several",
+					 .rules = 1U << PLACE_SCHEDULE,
+					 .metric = METRIC_LATENCY,
+					 .value = slowed_value};
