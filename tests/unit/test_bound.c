@@ -6,7 +6,9 @@
 #include "sched/turns.h"
 #include "tap.h"
 
-enum { CASES = 400, SETS = 5, LIST_SETS = 7, LIST_CASES = 1500 };
+#include <stdlib.h>
+
+enum { CASES = 400, SETS = 5, LIST_SETS = 7, LIST_CASES = 1500, ROWS = 200 };
 static const double CLOSE = 1e-9;
 
 /* Problem `seed` with the latency as its objective; in two of three some devices take turns, in three of four they slow each
@@ -188,9 +190,114 @@ static void against_lists(void)
 	    slowed);
 }
 
+/* ---- rows of blocks ---- */
+
+/* Seven tasks, three of which everything passes, on two or three devices (the third takes turns with both), times that are no
+ * round numbers, and savings inside of blocks and across their ends. */
+static void make_row(struct problem *p, uint64_t seed)
+{
+	static const uint32_t reads[][2] = {{0, 0}, {0, 0}, {0, 0}, {1, 2}, {3, 3}, {3, 3}, {4, 5}};
+	static const uint32_t from[] = {0, 1, 1, 2, 3, 2}, to[] = {1, 3, 4, 5, 4, 4};
+	static const char *const names[] = {"a", "b", "both"};
+	enum { N = 7, SAVINGS = 6 };
+	struct gen r = gen_new(seed);
+	struct err e = ERR_INIT;
+	uint32_t k = 2 + gen_below(&r, 2), m = 0;
+	double size = gen_below(&r, 2) ? 0.5 : 0.05;
+
+	p->a = arena_new();
+	p->g = gen_tensors(N, 2);
+	for (uint32_t v = 0; v < N; v++) {
+		for (uint32_t i = 0; v > 0 && i < 2 && (i == 0 || reads[v][1] != reads[v][0]); i++)
+			p->g->in_node[m++] = reads[v][i];
+		p->g->in_ptr[v + 1] = m;
+	}
+	double *s = ARENA_NEWN(p->a, double, N *k), *saved = ARENA_NEWN(p->a, double, SAVINGS *k),
+	       *lat = ARENA_NEWN(p->a, double, k *k), *bw = ARENA_NEWN(p->a, double, k *k);
+	uint32_t *src = ARENA_NEWN(p->a, uint32_t, SAVINGS),
+		 *dst = ARENA_NEWN(p->a, uint32_t, SAVINGS);
+	uint64_t *limit = ARENA_NEWN(p->a, uint64_t, k);
+	uint8_t *turns = ARENA_NEWN(p->a, uint8_t, k * k);
+
+	for (uint32_t i = 0; i < N * k; i++)
+		s[i] = (1 + gen_below(&r, 1000) / 1000.0) * (i % k == 2 ? 0.7 : 1);
+	for (uint32_t i = 0; i < SAVINGS; i++) {
+		src[i] = from[i];
+		dst[i] = to[i];
+		for (uint32_t d = 0; d < k; d++)
+			saved[i * k + d] = size * gen_below(&r, 1000) / 1000.0;
+	}
+	for (uint32_t i = 0; i < k * k; i++) {
+		turns[i] = i / k != i % k && (i / k == 2 || i % k == 2);
+		lat[i] = i / k == i % k ? 0 : gen_below(&r, 100) / 1000.0;
+		bw[i] = INFINITY;
+	}
+	const struct place_setup setup = {.k = k,
+					  .names = names,
+					  .set_s = s,
+					  .links = {k, lat, bw},
+					  .mem_limit = limit,
+					  .contention = true,
+					  .overlap = true,
+					  .policy = SCHED_IMPROVED,
+					  .turns = k == 3 ? turns : NULL,
+					  .saved = {SAVINGS, src, dst, saved},
+					  .slowdown = gen_below(&r, 3) * 0.25,
+					  .multi_slowdown = gen_below(&r, 2) * 0.02};
+
+	if (place_model_init(&p->m, p->g, &setup, p->a, &e) < 0)
+		abort();
+	place_units_init(&p->u, &p->m, p->a);
+	p->ev = evaluator_new(&p->m);
+}
+
+static void rows_of_blocks(void)
+{
+	int under = 0, near = 0, higher = 0;
+
+	for (uint64_t seed = 0; seed < ROWS; seed++) {
+		struct problem p;
+		uint16_t unit_dev[PLACEGEN_SETS] = {0};
+		double best = INFINITY, mixed = INFINITY, makespan = INFINITY;
+		struct bound_view v;
+
+		make_row(&p, seed);
+		double slowdown = p.m.slowdown, beside = p.m.multi_slowdown, s = fmin(1, slowdown);
+
+		do {
+			/* The makespan, which does not depend on what devices cost each other. */
+			p.m.slowdown = p.m.multi_slowdown = 0;
+			const struct place_result *x = place_evaluate(p.ev, unit_dev);
+			double m = x->lat_s, busy = 0;
+
+			p.m.slowdown = slowdown;
+			p.m.multi_slowdown = beside;
+			for (uint32_t d = 0; d < p.m.k; d++)
+				busy += x->busy_s[d];
+			best = fmin(best, place_latency_s(&p.m, m, x->busy_s));
+			makespan = fmin(makespan, m);
+			mixed = fmin(mixed, (1 - s) * m + s * busy);
+		} while (problem_next(&p, unit_dev));
+		bound_view_init(&v, &p.u, p.a);
+		double series = bound_series_s(&v, s), plain = bound_series_s(&v, 0),
+		       all = place_lower_bound(&p.u);
+
+		under += below(series, mixed) && below(plain, makespan) && below(all, best);
+		near += series > 0.95 * mixed;
+		higher += series > 0;
+		if (!below(series, mixed) || !below(plain, makespan) || !below(all, best))
+			printf("# row %d: series %.9g of %.9g, %.9g of %.9g; %.9g of %.9g\n",
+			       (int)seed, series, mixed, plain, makespan, all, best);
+		problem_end(&p);
+	}
+	tap(under == ROWS, "blocks in a row: no bound is above the best (%d of %d)", under, ROWS);
+	tap(near > ROWS / 2 && higher == ROWS, "and most are near it (%d)", near);
+}
+
 int main(void)
 {
 	against_orders();
 	against_lists();
+	rows_of_blocks();
 	return tap_end();
 }

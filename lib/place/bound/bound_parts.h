@@ -64,6 +64,9 @@ void bound_path_backwards(const struct bound_view *v, double *rest, double *with
 double bound_window_s(const struct bound_view *v, double s, const double *head_s,
 		      const double *tail_s);
 
+/* The same of blocks of tasks one after the other, between tasks that everything passes (bound_series.c); 0: there are none. */
+double bound_series_s(const struct bound_view *v, double s);
+
 /* Of a latency where devices slow each other, whose makespan is at least makespan_s; heads and tails of bound_path_s. */
 double bound_slowed_s(const struct bound_view *v, double makespan_s, const double *head_s,
 		      const double *tail_s);

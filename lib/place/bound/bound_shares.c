@@ -5,7 +5,8 @@
 
 #include "place/bound/bound_shares.h"
 
-enum { ROUNDS = 300 };
+/* Rounds of ascent; cliques up to which each pair is searched at the end, how often, how finely. */
+enum { ROUNDS = 300, MOST_PAIRED = 4, PASSES = 2, CUTS = 24 };
 
 /* All maximal cliques: `in`, and what of `may` can join it; `done` could, and has been looked at (Bron, Kerbosch,
  * Communications of the ACM 16(9), 1973).  More than there is room for are left out: fewer constraints, and still a bound. */
@@ -92,25 +93,80 @@ static void move_weights(const struct shares *x, const double *load, double *w, 
 		w[c] /= sum;
 }
 
+/* What there is to share out. */
+struct items {
+	const struct shares *x;
+	const double *s; /* (n,k) */
+	uint32_t n;
+	const bool *in; /* (n) or NULL */
+	double slow;
+};
+
+/* The dual at weights w; fills share and load (k). */
+static double value_at(const struct items *it, const double *w, double *share, double *load)
+{
+	double factor[TURNS_MOST];
+
+	find_shares(it->x, w, share);
+	for (uint32_t d = 0; d < it->x->k; d++)
+		factor[d] = (1 - it->slow) * share[d] + it->slow;
+	return dual_value(it->x, it->s, it->n, it->in, factor, load);
+}
+
+/* The dual is concave: what cliques a and b have together, by golden sections (Kiefer, Proc. AMS 4(3), 1953). */
+static void share_pair(const struct items *it, uint32_t a, uint32_t b, double *w)
+{
+	static const double GOLDEN = 0.6180339887498949;
+	double share[TURNS_MOST], load[TURNS_MOST], all = w[a] + w[b], lo = 0, hi = all;
+
+	for (int i = 0; i < CUTS; i++) {
+		double part = GOLDEN * (hi - lo), at[2] = {hi - part, lo + part}, value[2];
+
+		for (int j = 0; j < 2; j++) {
+			w[a] = at[j];
+			w[b] = all - at[j];
+			value[j] = value_at(it, w, share, load);
+		}
+		if (value[0] >= value[1])
+			hi = at[1];
+		else
+			lo = at[0];
+	}
+	w[a] = (lo + hi) / 2;
+	w[b] = all - w[a];
+}
+
 double shares_ascend(const struct shares *x, const double *item_s, uint32_t n, const bool *in,
 		     double s, double *share)
 {
-	double w[SHARES_MOST_CLIQUES], now[TURNS_MOST], factor[TURNS_MOST], load[TURNS_MOST],
-		best = -1;
+	const struct items it = {x, item_s, n, in, s};
+	double w[SHARES_MOST_CLIQUES], best_w[SHARES_MOST_CLIQUES], now[TURNS_MOST],
+		load[TURNS_MOST], best = -1;
+	/* Two cliques share what there is in one way; the pairs of few are worth it. */
+	int rounds = x->n == 2 ? 1 : ROUNDS;
 
 	for (uint32_t c = 0; c < x->n; c++)
 		w[c] = 1.0 / x->n;
-	for (int round = 0; round < ROUNDS; round++) {
-		find_shares(x, w, now);
-		for (uint32_t d = 0; d < x->k; d++)
-			factor[d] = (1 - s) * now[d] + s;
-		double value = dual_value(x, item_s, n, in, factor, load);
+	for (int round = 0; round < rounds; round++) {
+		double value = value_at(&it, w, now, load);
 
 		if (value > best) {
 			best = value;
+			memcpy(best_w, w, x->n * sizeof(*w));
 			memcpy(share, now, x->k * sizeof(*share));
 		}
 		move_weights(x, load, w, 0.5 / sqrt(1 + round) / (1 + 0.02 * round));
 	}
+	for (int pass = 0; x->n <= MOST_PAIRED && pass < (x->n == 2 ? 1 : PASSES); pass++)
+		for (uint32_t a = 0; a < x->n; a++)
+			for (uint32_t b = a + 1; b < x->n; b++) {
+				share_pair(&it, a, b, best_w);
+				double value = value_at(&it, best_w, now, load);
+
+				if (value > best) {
+					best = value;
+					memcpy(share, now, x->k * sizeof(*share));
+				}
+			}
 	return best;
 }

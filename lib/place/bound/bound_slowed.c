@@ -66,7 +66,8 @@ double bound_slowed_s(const struct bound_view *v, double makespan_s, const doubl
 	if (s > 0 && shares_init(&x, v))
 		least = fmax(least, shares_ascend(&x, v->unit_s, v->u->n, NULL, s, share));
 	if (s > 0)
-		least = fmax(least, bound_window_s(v, s, head_s, tail_s));
+		least = fmax(least,
+			     fmax(bound_window_s(v, s, head_s, tail_s), bound_series_s(v, s)));
 	return fmin(alone_s(v), least * (1 + m->multi_slowdown)) * (1 - 1e-9);
 }
 

@@ -12,6 +12,7 @@
 	X(turns) \
 	X(path) \
 	X(window) \
+	X(series) \
 	X(slowed) \
 	X(cut) \
 	X(pattern) \
