@@ -5,17 +5,28 @@
  *   the sum over tasks of ((1 - s) W_d + s) seconds, where each open task is where that is least (bound_shares.h),
  *   (1 - s) (what devices that exclude each other compute together) + s (busy seconds),
  * and in a leaf, for tasks of a clique that begin at h or later and have at least t behind them,
- *   (1 - s) (h + their seconds + t) + s (busy seconds).
- * Neighbours in the block save where they are together, those before it in any case.  What a node that is not looked into
- * may be is counted as it is bounded, so that to prune too early costs accuracy, and nothing else. */
+ *   (1 - s) (h + their seconds + t) + s (busy seconds),
+ * and so of the shortest schedule (bound_orders.h).  Neighbours in the block save where they are together, those before it in
+ * any case.
+ *
+ * A pass looks for a leaf below a threshold; where there is none no placement is below it (R. Klein, A. Scholl, "Computing lower
+ * bounds by destructive improvement", European J. Operational Research 112(2), 1999). */
 #include "place/bound/bound_block.h"
+#include "place/bound/bound_orders.h"
 
 #include <math.h>
 
 #include "base/mem.h"
 
-/* Relative: nodes that are better by less than this are not looked into. */
-static const double WORTH = 0.002;
+/* Relative: how near a bound is to be to the leaf that is known; how much higher than what is proved a threshold is. */
+static const double WORTH = 0.005, STEP = 0.01;
+
+enum { ORDER_NODES = 1000 }; /* of one leaf */
+
+/* A task of a leaf. */
+struct between {
+	double head_s, s, tail_s;
+};
 
 struct block_search {
 	const struct bound_view *v;
@@ -24,19 +35,27 @@ struct block_search {
 	/* of the block at hand, by task of the graph */
 	const struct block *b;
 	uint32_t to;
+	bool has_units;             /* do some tasks share a device? */
 	uint16_t *dev;              /* (n) */
 	double *end_s, *seconds;    /* (n) earliest end, of tasks that are placed */
+	double *begin_s;            /* (n) before a task can start, by what is before the block */
+	struct between *window;     /* (n) */
 	double *rest_s;             /* (n,k) behind the task */
 	double *open_cost, *open_s; /* (n+1) sums from task t on: least cost, least seconds */
 	double factor[TURNS_MOST];  /* (1 - s) W_d + s */
 	double together[SHARES_MOST_CLIQUES]; /* what cliques compute, of tasks that are placed */
-	double best;                          /* leaves and nodes that were not looked into */
+	double below;                         /* the threshold of this pass */
+	double least;                         /* of what was not below it */
+	bool found, stopped;                  /* a leaf below it; there were no nodes left */
 	uint64_t nodes;
+	double leaf;        /* the least leaf; INFINITY: none was reached */
+	uint16_t *leaf_dev; /* (n) its devices, of the block's tasks */
 };
 
 /* What is known of a node. */
 struct node {
-	double path_s, busy_s, cost;
+	double path_s, busy_s, cost, bound;
+	double seconds, end_s; /* of its last task */
 };
 
 struct block_search *block_search_new(const struct bound_view *v, const struct shares *cliques,
@@ -47,6 +66,9 @@ struct block_search *block_search_new(const struct bound_view *v, const struct s
 
 	*x = (struct block_search){.v = v, .cliques = cliques, .s = s};
 	x->dev = MEM_NEWN(uint16_t, n);
+	x->leaf_dev = MEM_NEWN(uint16_t, n);
+	x->window = MEM_NEWN(struct between, n);
+	x->begin_s = MEM_NEWN(double, n);
 	x->end_s = MEM_NEWN(double, n);
 	x->seconds = MEM_NEWN(double, n);
 	x->rest_s = MEM_NEWN(double, n * v->k);
@@ -58,6 +80,9 @@ struct block_search *block_search_new(const struct bound_view *v, const struct s
 void block_search_free(struct block_search *x)
 {
 	mem_free(x->dev);
+	mem_free(x->leaf_dev);
+	mem_free(x->window);
+	mem_free(x->begin_s);
 	mem_free(x->end_s);
 	mem_free(x->seconds);
 	mem_free(x->rest_s);
@@ -153,6 +178,7 @@ static double seconds_on(const struct block_search *x, uint32_t t, uint32_t d)
 	return fmax(0, s);
 }
 
+/* Is another task of t's unit in the block, on another device? */
 static bool same_unit_elsewhere(const struct block_search *x, uint32_t t, uint32_t d)
 {
 	for (uint32_t u = x->b->first - x->b->after; u < t; u++)
@@ -183,35 +209,37 @@ static double mixed(const struct block_search *x, double makespan_s, double busy
 }
 
 /* Of a leaf: the longest of what tasks of each clique take together between heads and tails. */
-static double windows_s(const struct block_search *x)
+static double windows_s(struct block_search *x)
 {
 	uint32_t k = x->v->k;
 	double most = 0;
 
-	for (uint32_t c = 0; c < x->cliques->n; c++)
-		for (uint32_t i = x->b->first; i <= x->b->last; i++) {
-			double head = x->end_s[i] - x->seconds[i];
+	for (uint32_t c = 0; c < x->cliques->n; c++) {
+		uint32_t n = 0;
 
-			for (uint32_t j = x->b->first; j <= x->b->last; j++) {
-				double tail = x->rest_s[(size_t)j * k + x->dev[j]], sum = 0;
+		/* Its tasks by descending tail. */
+		for (uint32_t t = x->b->first; t <= x->b->last; t++) {
+			double tail = x->rest_s[(size_t)t * k + x->dev[t]];
+			uint32_t i = n;
 
-				for (uint32_t t = x->b->first; t <= x->b->last; t++)
-					if (x->cliques->clique[c] >> x->dev[t] & 1 &&
-					    x->end_s[t] - x->seconds[t] >= head &&
-					    x->rest_s[(size_t)t * k + x->dev[t]] >= tail)
-						sum += x->seconds[t];
-				most = sum > 0 ? fmax(most, head + sum + tail) : most;
+			if (!(x->cliques->clique[c] >> x->dev[t] & 1))
+				continue;
+			for (; i > 0 && x->window[i - 1].tail_s < tail; i--)
+				x->window[i] = x->window[i - 1];
+			x->window[i] =
+				(struct between){x->end_s[t] - x->seconds[t], x->seconds[t], tail};
+			n++;
+		}
+		for (uint32_t i = 0; i < n; i++) {
+			double head = x->window[i].head_s, sum = 0;
+
+			for (uint32_t j = 0; j < n; j++) {
+				sum += x->window[j].head_s >= head ? x->window[j].s : 0;
+				most = sum > 0 ? fmax(most, head + sum + x->window[j].tail_s)
+					       : most;
 			}
 		}
-	return most;
-}
-
-static double most_together(const struct block_search *x)
-{
-	double most = 0;
-
-	for (uint32_t c = 0; c < x->cliques->n; c++)
-		most = fmax(most, x->together[c]);
+	}
 	return most;
 }
 
@@ -221,65 +249,135 @@ static void add_together(struct block_search *x, uint32_t d, double s)
 		x->together[c] += x->cliques->clique[c] >> d & 1 ? s : 0;
 }
 
-/* Task t on d behind a node, and what is known then; its bound. */
-static double place_task(struct block_search *x, const struct node *at, uint32_t t, uint32_t d,
-			 struct node *next)
+/* Task t on d behind a node, and what is known then. */
+static void try_task(const struct block_search *x, const struct node *at, uint32_t t, uint32_t d,
+		     struct node *next)
 {
-	x->seconds[t] = seconds_on(x, t, d);
-	if (x->seconds[t] == INFINITY || same_unit_elsewhere(x, t, d))
-		return INFINITY;
-	x->dev[t] = (uint16_t)d;
-	x->end_s[t] = ready_s(x, t, d) + x->seconds[t];
-	*next = (struct node){
-		.path_s = fmax(at->path_s, x->end_s[t] + x->rest_s[(size_t)t * x->v->k + d]),
-		.busy_s = at->busy_s + x->seconds[t],
-		.cost = at->cost + x->factor[d] * x->seconds[t]};
-	add_together(x, d, x->seconds[t]);
-	double makespan = fmax(next->path_s, most_together(x));
+	double together = 0;
 
-	add_together(x, d, -x->seconds[t]);
-	return fmax(next->cost + x->open_cost[t + 1],
-		    mixed(x, makespan, next->busy_s + x->open_s[t + 1]));
+	next->bound = INFINITY;
+	next->seconds = seconds_on(x, t, d);
+	if (next->seconds == INFINITY || (x->has_units && same_unit_elsewhere(x, t, d)))
+		return;
+	next->end_s = ready_s(x, t, d) + next->seconds;
+	next->path_s = fmax(at->path_s, next->end_s + x->rest_s[(size_t)t * x->v->k + d]);
+	next->busy_s = at->busy_s + next->seconds;
+	next->cost = at->cost + x->factor[d] * next->seconds;
+	for (uint32_t c = 0; c < x->cliques->n; c++)
+		together =
+			fmax(together,
+			     x->together[c] + (x->cliques->clique[c] >> d & 1 ? next->seconds : 0));
+	double busy = next->busy_s + x->open_s[t + 1];
+
+	next->bound = fmax(next->cost + x->open_cost[t + 1],
+			   mixed(x, fmax(next->path_s, together), busy));
+	next->bound = fmax(next->bound, at->bound);
 }
 
-/* Everything behind a node whose bound is known. */
-static void look_into(struct block_search *x, const struct node *at, uint32_t t, double bound)
+/* (1 - s) times the shortest schedule of a leaf and s times what it computes, where that is below the threshold. */
+static double scheduled(struct block_search *x, double busy_s)
 {
-	double of[TURNS_MOST];
-	bool done[TURNS_MOST] = {false};
-	struct node next;
+	const struct sched_dag *g = x->v->d;
+	const struct block *b = x->b;
+
+	for (uint32_t t = b->first; t <= b->last; t++) {
+		x->begin_s[t] = 0;
+		for (uint32_t i = g->in_ptr[t]; b->after && i < g->in_ptr[t + 1]; i++) {
+			uint32_t v = g->use_tensor[g->in_use[i]];
+
+			if (g->tensor_task[v] + 1 == b->first)
+				x->begin_s[t] =
+					fmax(x->begin_s[t], way_s(x, x->dev[b->first - 1],
+								  x->dev[t], g->tensor_bytes[v]));
+		}
+	}
+	const struct orders p = {.v = x->v,
+				 .cliques = x->cliques,
+				 .first = b->first,
+				 .n = b->last - b->first + 1,
+				 .dev = x->dev,
+				 .seconds = x->seconds,
+				 .begin_s = x->begin_s,
+				 .rest_s = x->rest_s};
+	double below = x->below < INFINITY ? (x->below - x->s * busy_s) / (1 - x->s) : INFINITY;
+
+	uint64_t nodes = ORDER_NODES;
+
+	return mixed(x, orders_shortest_s(&p, below, &nodes), busy_s);
+}
+
+/* A leaf below the threshold ends the pass. */
+static void take_leaf(struct block_search *x, const struct node *at)
+{
+	double value = fmax(at->bound, mixed(x, windows_s(x), at->busy_s));
+
+	if (value < x->below && x->s < 1)
+		value = fmax(value, scheduled(x, at->busy_s));
+	if (value >= x->below) {
+		x->least = fmin(x->least, value);
+		return;
+	}
+	x->found = true;
+	if (value >= x->leaf)
+		return;
+	x->leaf = value;
+	for (uint32_t t = x->b->first; t <= x->b->last; t++)
+		x->leaf_dev[t] = x->dev[t];
+}
+
+/* Everything behind a node that may be below the threshold. */
+static void look_into(struct block_search *x, const struct node *at, uint32_t t)
+{
+	struct node next[TURNS_MOST];
+	uint32_t open = (UINT32_C(1) << x->v->k) - 1;
 
 	if (t > x->b->last) {
-		x->best = fmin(x->best, fmax(bound, mixed(x, windows_s(x), at->busy_s)));
+		take_leaf(x, at);
 		return;
 	}
-	if (x->nodes == 0) {
-		x->best = fmin(x->best, bound);
-		return;
-	}
-	x->nodes--;
+	x->stopped |= x->nodes == 0;
+	x->nodes -= x->nodes > 0;
 	for (uint32_t d = 0; d < x->v->k; d++)
-		of[d] = fmax(bound, place_task(x, at, t, d, &next));
-	for (uint32_t i = 0; i < x->v->k; i++) {
-		uint32_t d = x->v->k;
+		try_task(x, at, t, d, &next[d]);
+	while (open && !x->found && !x->stopped) {
+		uint32_t d = (uint32_t)__builtin_ctz(open);
 
-		for (uint32_t e = 0; e < x->v->k; e++)
-			if (!done[e] && (d == x->v->k || of[e] < of[d]))
-				d = e;
-		done[d] = true;
-		if (of[d] == INFINITY)
-			break;
-		if (of[d] >= x->best * (1 - WORTH)) {
-			x->best = fmin(x->best, of[d]);
-			break;
+		for (uint32_t e = d + 1; e < x->v->k; e++)
+			d = open >> e & 1 && next[e].bound < next[d].bound ? e : d;
+		open &= ~(UINT32_C(1) << d);
+		if (next[d].bound >= x->below) {
+			x->least = fmin(x->least, next[d].bound);
+			return;
 		}
-		place_task(x, at, t, d, &next);
-		add_together(x, d, x->seconds[t]);
-		double s = x->seconds[t];
-
-		look_into(x, &next, t + 1, of[d]);
-		add_together(x, d, -s);
+		x->dev[t] = (uint16_t)d;
+		x->seconds[t] = next[d].seconds;
+		x->end_s[t] = next[d].end_s;
+		add_together(x, d, next[d].seconds);
+		look_into(x, &next[d], t + 1);
+		add_together(x, d, -next[d].seconds);
 	}
+}
+
+/* Thresholds that grow until there is a leaf below one, and then close in on it. */
+static double raise_threshold(struct block_search *x, double proved)
+{
+	const struct node root = {.bound = proved};
+
+	while (!x->stopped && proved < x->leaf * (1 - WORTH)) {
+		/* The first leaf is the one where bounds lead. */
+		x->below = x->leaf < INFINITY ? fmin((proved + x->leaf) / 2, proved * (1 + STEP))
+					      : INFINITY;
+		x->least = INFINITY;
+		x->found = false;
+		look_into(x, &root, x->b->first);
+		if (x->stopped || x->found)
+			continue;
+		/* Nothing is below. */
+		proved = fmin(x->least, x->leaf);
+		if (proved == INFINITY)
+			break;
+	}
+	return proved;
 }
 
 void block_search_begin(struct block_search *x, const struct block *b)
@@ -287,6 +385,7 @@ void block_search_begin(struct block_search *x, const struct block *b)
 	double share[TURNS_MOST];
 
 	x->b = b;
+	x->has_units = x->v->u->n < x->v->n;
 	shares_ascend(x->cliques, x->v->task_s + (size_t)b->first * x->v->k, b->last - b->first + 1,
 		      NULL, x->s, share);
 	for (uint32_t d = 0; d < x->v->k; d++)
@@ -296,11 +395,11 @@ void block_search_begin(struct block_search *x, const struct block *b)
 double block_search_s(struct block_search *x, uint32_t from, uint32_t to, uint64_t *nodes)
 {
 	const struct block *b = x->b;
-	struct node at = {0, 0, 0};
 
 	x->to = to;
 	x->nodes = *nodes;
-	x->best = INFINITY;
+	x->leaf = INFINITY;
+	x->stopped = x->nodes == 0;
 	for (uint32_t c = 0; c < x->cliques->n; c++)
 		x->together[c] = 0;
 	if (b->after) {
@@ -309,9 +408,16 @@ double block_search_s(struct block_search *x, uint32_t from, uint32_t to, uint64
 	}
 	find_rest(x);
 	sum_open(x);
+	double bound = INFINITY;
 	if (x->open_s[b->first] < INFINITY)
-		look_into(x, &at, b->first,
-			  fmax(x->open_cost[b->first], x->s * x->open_s[b->first]));
+		bound = raise_threshold(x,
+					fmax(x->open_cost[b->first], x->s * x->open_s[b->first]));
 	*nodes = x->nodes;
-	return x->best;
+	return bound;
+}
+
+double block_search_leaf(const struct block_search *x, const uint16_t **task_dev)
+{
+	*task_dev = x->leaf_dev;
+	return x->leaf;
 }

@@ -28,4 +28,8 @@ void block_search_begin(struct block_search *x, const struct block *b);
  * way. */
 double block_search_s(struct block_search *x, uint32_t from, uint32_t to, uint64_t *nodes);
 
+/* Of the last search: the least leaf that it reached, INFINITY: none, and its devices (n; of the block's tasks), which are x's
+ * until the next search.  What a leaf says is a lower bound for these devices. */
+double block_search_leaf(const struct block_search *x, const uint16_t **task_dev);
+
 #endif

@@ -12,12 +12,13 @@
  * In a topological order the tasks behind g are descendants of it if and only if the last task that each of them reads is g or
  * behind g. */
 #include <math.h>
+#include <string.h>
 
 #include "place/bound/bound_block.h"
 #include "place/bound/bounds.h"
 
-/* Nodes of all blocks; tasks of a block up to which it is searched. */
-enum { MOST_NODES = 200000, MOST_TASKS = 64 };
+/* Nodes of all blocks for a bound; tasks of a block up to which it is searched. */
+enum { BOUND_NODES = 200000, MOST_TASKS = 64 };
 
 /* gate (n): is everything else before or behind?  How many are. */
 static uint32_t find_gates(const struct bound_view *v, bool *gate)
@@ -51,59 +52,140 @@ static uint32_t find_gates(const struct bound_view *v, bool *gate)
 	return n;
 }
 
-/* at (k): the least to the end of the block, by the device of its gate; before (k): of the gate before it. */
-static void pass_block(struct block_search *x, const struct bound_view *v, const struct block *b,
-		       uint64_t *nodes, const double *before, double *at)
+/* The row so far. */
+struct row {
+	const struct bound_view *v;
+	struct block_search *search;
+	double at
+		[TURNS_MOST]; /* the least to the end of the last block, by the device of its gate */
+	double placed[TURNS_MOST]; /* the same of leaves */
+	/* Who wants a placement: */
+	struct arena *a; /* NULL: nobody */
+	uint32_t n;
+	struct row_block {
+		struct block b;
+		uint16_t *from; /* (k) the gate's device before that, by that of its own */
+		uint16_t *dev;  /* (k, tasks) of the block's tasks */
+	} * block;              /* (n) */
+};
+
+/* From `from` to `to`, leaves of the search are kept. */
+static void keep_leaf(struct row *r, const double *before, uint32_t from, uint32_t to)
 {
-	uint64_t none = 0;
-	bool searched = b->last - b->first < MOST_TASKS;
+	const uint16_t *dev;
+	double s = before[from] + block_search_leaf(r->search, &dev);
 
-	block_search_begin(x, b);
-	for (uint32_t to = 0; to < v->k; to++)
-		at[to] = INFINITY;
-	for (uint32_t to = 0; to < (b->gate ? v->k : 1); to++)
-		for (uint32_t from = 0; from < (b->after ? v->k : 1); from++) {
-			if (before[from] == INFINITY)
-				continue;
-			double s = block_search_s(x, from, to, searched ? nodes : &none);
+	if (!(s < r->placed[to]))
+		return;
+	r->placed[to] = s;
+	if (!r->a)
+		return;
+	struct row_block *x = &r->block[r->n];
+	size_t size = x->b.last - x->b.first + 1;
 
-			at[to] = fmin(at[to], before[from] + s);
-		}
+	x->from[to] = (uint16_t)from;
+	memcpy(x->dev + to * size, dev + x->b.first, size * sizeof(*dev));
 }
 
-double bound_series_s(const struct bound_view *v, double s)
+static void pass_block(struct row *r, const struct block *b, uint64_t *nodes)
 {
-	bool *gate = MEM_NEWN(bool, v->n + 1);
-	uint32_t n_gates = find_gates(v, gate), first = 0, done = 0;
-	double before[TURNS_MOST] = {0}, at[TURNS_MOST], least = INFINITY;
-	struct shares cliques;
+	uint32_t k = r->v->k;
+	double before[TURNS_MOST], placed[TURNS_MOST];
+	bool searched = b->last - b->first < MOST_TASKS;
 
-	if (n_gates == 0 || !shares_init(&cliques, v)) {
-		mem_free(gate);
-		return 0;
+	if (r->a)
+		r->block[r->n] = (struct row_block){
+			*b, ARENA_NEWN(r->a, uint16_t, k),
+			ARENA_NEWN(r->a, uint16_t, (size_t)k * (b->last - b->first + 1))};
+	block_search_begin(r->search, b);
+	for (uint32_t d = 0; d < k; d++) {
+		before[d] = r->at[d];
+		placed[d] = r->placed[d];
+		r->at[d] = r->placed[d] = INFINITY;
 	}
-	struct block_search *x = block_search_new(v, &cliques, s);
-	uint64_t left = MOST_NODES;
+	uint32_t n_to = b->gate ? k : 1, n_from = b->after ? k : 1;
 
-	for (uint32_t t = 0; t < v->n; t++) {
+	for (uint32_t i = 0; i < n_to * n_from; i++) {
+		uint32_t to = i / n_from, from = i % n_from;
+		uint64_t mine = searched ? *nodes / (n_to * n_from - i) : 0, had = mine;
+
+		if (before[from] == INFINITY)
+			continue;
+		double s = block_search_s(r->search, from, to, &mine);
+
+		*nodes -= had - mine;
+		r->at[to] = fmin(r->at[to], before[from] + s);
+		keep_leaf(r, placed, from, to);
+	}
+	r->n++;
+}
+
+/* All blocks, with so many nodes of all searches; false: no task is passed by everything. */
+static bool pass_all(struct row *r, double s, uint64_t left)
+{
+	const struct bound_view *v = r->v;
+	bool *gate = MEM_NEWN(bool, v->n + 1);
+	uint32_t n_gates = find_gates(v, gate), first = 0;
+	struct shares cliques;
+	bool any = n_gates > 0 && shares_init(&cliques, v);
+
+	if (any && r->a)
+		r->block = ARENA_NEWN(r->a, struct row_block, n_gates + 1);
+	r->search = any ? block_search_new(v, &cliques, s) : NULL;
+	for (uint32_t t = 0; any && t < v->n; t++) {
 		if (!gate[t] && t + 1 < v->n)
 			continue;
 		struct block b = {first, t, first > 0, gate[t]};
 		/* What a block leaves is for those behind it. */
-		uint64_t nodes = left / (n_gates + 1 - done), had = nodes;
+		uint64_t nodes = left / (n_gates + 1 - r->n), had = nodes;
 
-		pass_block(x, v, &b, &nodes, before, at);
+		pass_block(r, &b, &nodes);
 		left -= had - nodes;
-		done++;
-		for (uint32_t d = 0; d < v->k; d++)
-			before[d] = at[d];
 		first = t + 1;
 	}
-	for (uint32_t d = 0; d < v->k; d++)
-		least = fmin(least, before[d]);
-	block_search_free(x);
+	if (any)
+		block_search_free(r->search);
 	mem_free(gate);
+	return any;
+}
+
+static uint32_t least_of(const double *x, uint32_t k)
+{
+	uint32_t at = 0;
+
+	for (uint32_t d = 1; d < k; d++)
+		at = x[d] < x[at] ? d : at;
+	return at;
+}
+
+double bound_series_s(const struct bound_view *v, double s)
+{
+	struct row r = {.v = v};
+
+	if (!pass_all(&r, s, BOUND_NODES))
+		return 0;
+	double least = r.at[least_of(r.at, v->k)];
+
 	return least < INFINITY ? least * (1 - 1e-9) : 0;
+}
+
+bool bound_series_place(const struct bound_view *v, double s, uint64_t nodes, uint16_t *task_dev)
+{
+	struct arena *a = arena_new();
+	struct row r = {.v = v, .a = a};
+	bool found = pass_all(&r, s, nodes);
+	uint32_t at = found ? least_of(r.placed, v->k) : 0;
+
+	found = found && r.placed[at] < INFINITY;
+	for (uint32_t i = r.n; found && i-- > 0;) {
+		const struct row_block *x = &r.block[i];
+		uint32_t size = x->b.last - x->b.first + 1;
+
+		memcpy(task_dev + x->b.first, x->dev + (size_t)at * size, size * sizeof(*task_dev));
+		at = x->from[at];
+	}
+	arena_free(a);
+	return found;
 }
 
 /* Where devices slow each other bound_slowed has more of it. */

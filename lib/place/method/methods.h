@@ -41,6 +41,7 @@
 	X(exact) \
 	X(ideals) \
 	X(spine) \
+	X(series) \
 	X(portfolio) \
 /* end */
 /* clang-format on */

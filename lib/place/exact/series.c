@@ -1,0 +1,44 @@
+/* series.c - the placement behind the bound of blocks in a row: between tasks that everything passes each block is placed by
+ * branch and bound (bound_series.c), and devices of these tasks by dynamic programming. */
+#include <math.h>
+
+#include "place/bound/bound_parts.h"
+#include "place/method/method.h"
+
+/* Nodes of a budget's second, and how many there are at least and at most. */
+static const double NODES_PER_S = 5e6, LEAST_NODES = 1e5, MOST_NODES = 2e6;
+
+static int run_series(struct method_run *r, struct err *e)
+{
+	struct place_units u;
+	struct bound_view v;
+
+	if (r->m->rules != PLACE_SCHEDULE)
+		return err_set(e, ST_USAGE, "series is about schedules alone");
+	place_units_init(&u, r->m, r->a);
+	bound_view_init(&v, &u, r->a);
+	uint16_t *task_dev = ARENA_NEWN(r->a, uint16_t, v.n);
+
+	double nodes = r->budget_s > 0 ? fmax(LEAST_NODES, NODES_PER_S * r->budget_s) : MOST_NODES;
+
+	if (!bound_series_place(&v, fmin(r->m->slowdown, 1), (uint64_t)fmin(nodes, MOST_NODES),
+				task_dev))
+		return err_set(e, ST_RUNTIME,
+			       "series: there are no tasks that everything passes, or too much is "
+			       "between them");
+	/* A unit in several blocks is where its first task is. */
+	for (uint32_t t = v.n; t-- > 0;)
+		place_unit_set(&u, v.unit_of[t], task_dev[t], r->device);
+	method_mend(r, &u);
+	return r->emit(r, e);
+}
+
+const struct place_method method_series = {
+	.name = "series",
+	.needs_costs = true,
+	.about = "the best of each block between tasks that everything passes, in a row",
+	.source = "Land, Doig, Econometrica 28(3), 1960, for blocks",
+	.run = run_series,
+	.scope = SCOPE_SCHEDULES,
+	.evals = EVALS_OWN,
+};
