@@ -21,15 +21,20 @@
 #include "base/clock.h"
 #include "place/bound/bound.h"
 #include "place/search/search_context.h"
+#include "sched/turns.h"
 
 static const double EQUAL = 1e-9; /* relative: a value this near its bound is optimal */
+static const double NEAR =
+	1.3; /* several devices are worth a search up to so many times one's value */
 /* Time limit of an entry with share 0, as a share of the budget: ample budget, tight budget. */
 static const double AMPLE_LIMIT = 0.1, TIGHT_LIMIT = 0.02;
 
 /* An entry is a step of the portfolio: it runs a method with a share of the budget (0: it takes
  * little, and ends by itself), as long as less than `until` of the budget is spent.  It is skipped
- * on problems that `where` or the method's scope (method.h) leaves out. */
-enum where { ANYWHERE, SMALL, SCHEDULES, TURNS };
+ * on problems that `where` or the method's scope (method.h) leaves out.  ALONE: only while the best is on one device and
+ * another is near it, from the best that is on several, with devices that compute at once: where devices slow each other, or one is made of
+ * the others, no single move leads there. */
+enum where { ANYWHERE, SMALL, SCHEDULES, TURNS, ALONE };
 struct portfolio_entry {
 	const struct place_method *method; /* NULL ends a list */
 	double share, until;
@@ -57,19 +62,23 @@ static const struct portfolio_entry plain[] = {
 };
 
 /* With time for AMPLE_EVALS simulations of each unit. */
+/* clang-format off */
 static const struct portfolio_entry slow[] = {
 	{&method_tabu, 0.04, 0.6, ANYWHERE},
 	{&method_genetic, 0.04, 0.7, ANYWHERE},
 	{&method_genetic, 0.15, 0.7, SCHEDULES},
+	{&method_anneal, 0.5, 1, ALONE},
 	{&method_anneal, 1, 1, ANYWHERE},
 	{0},
 };
+/* clang-format on */
 
 /* Without: searches race, and each begins with this share of what is left. */
 static const struct portfolio_entry racer[] = {
 	{&method_cross_entropy, 1.0 / 16, 1, ANYWHERE},
 	{&method_tabu, 1.0 / 16, 1, ANYWHERE},
 	{&method_anneal, 1.0 / 16, 1, ANYWHERE},
+	{&method_anneal, 1.0 / 16, 1, ALONE},
 };
 enum { N_RACERS = sizeof(racer) / sizeof(racer[0]), SMALL_UNITS = 96 };
 
@@ -80,12 +89,25 @@ struct portfolio {
 	struct limits limits;
 	uint64_t evals, used; /* of all, when the budget is not by the clock */
 	double best, bound;   /* best INFINITY: nothing legal yet */
+	bool alone;           /* the best is on one device */
+	double several;       /* the best of those on several; INFINITY: there is none */
+	uint16_t *several_device;
+	struct search_context apart; /* with devices that compute at once alone */
 	const char *who;
 	int ran;
 	bool ample; /* is there time for AMPLE_EVALS simulations of each unit? */
 	struct method_run sub;
 	const char *now; /* the method whose run sub is */
 };
+
+static bool on_one_device(const struct place_model *m, const double *busy_s)
+{
+	uint32_t in_use = 0;
+
+	for (uint32_t d = 0; d < m->k; d++)
+		in_use += busy_s[d] > 0;
+	return in_use <= 1;
+}
 
 static int keep_if_better(struct method_run *sub, struct err *e)
 {
@@ -95,7 +117,16 @@ static int keep_if_better(struct method_run *sub, struct err *e)
 		place_repaired(x->ev, &x->context.traffic, sub->device, &moved);
 
 	(void)e;
-	if (p->status == PLACE_OK && p->value < x->best) {
+	if (p->status != PLACE_OK)
+		return 0;
+	bool alone = on_one_device(x->r->m, p->busy_s);
+
+	if (!alone && p->value < x->several) {
+		x->several = p->value;
+		memcpy(x->several_device, sub->device, x->r->m->n_sets * sizeof(*sub->device));
+	}
+	if (p->value < x->best) {
+		x->alone = alone;
 		x->best = p->value;
 		x->who = x->now;
 		memcpy(x->r->device, sub->device, x->r->m->n_sets * sizeof(*sub->device));
@@ -119,7 +150,7 @@ static bool out_of_place(const struct portfolio_entry *entry, const struct place
 	bool schedules = u->m->rules == PLACE_SCHEDULE;
 
 	if ((entry->where == SMALL && u->n > SMALL_UNITS) ||
-	    (entry->where == SCHEDULES && !schedules) ||
+	    ((entry->where == SCHEDULES || entry->where == ALONE) && !schedules) ||
 	    (entry->where == TURNS && !u->m->costs.turns))
 		return true;
 	switch (method->scope) {
@@ -131,6 +162,11 @@ static bool out_of_place(const struct portfolio_entry *entry, const struct place
 	}
 }
 
+static bool has_start(const struct portfolio *x, const struct portfolio_entry *entry)
+{
+	return entry->where != ALONE || (x->alone && x->several < NEAR * x->best);
+}
+
 /* Sub-runs have an arena of their own, which ends with them; the context is for all of them. */
 static void run_entry(struct portfolio *x, const struct portfolio_entry *entry)
 {
@@ -139,7 +175,7 @@ static void run_entry(struct portfolio *x, const struct portfolio_entry *entry)
 	const struct place_method *method = entry->method;
 	double share = fmin(entry->share, 1 - spent(x));
 
-	if (out_of_place(entry, method, &x->context.u))
+	if (out_of_place(entry, method, &x->context.u) || !has_start(x, entry))
 		return;
 	x->now = method->name;
 	x->ran++;
@@ -148,8 +184,10 @@ static void run_entry(struct portfolio *x, const struct portfolio_entry *entry)
 	x->sub.emit = keep_if_better;
 	x->sub.a = arena_new();
 	x->sub.device = ARENA_NEWN(x->sub.a, uint16_t, r->m->n_sets);
-	x->sub.context = &x->context;
-	x->sub.start = x->best < INFINITY ? r->device : r->start;
+	x->sub.context = entry->where == ALONE ? &x->apart : &x->context;
+	x->sub.start = entry->where == ALONE ? x->several_device
+		       : x->best < INFINITY  ? r->device
+					     : r->start;
 	x->sub.bound_s = x->bound;
 	x->sub.evals = entry->share > 0 && x->evals ? 1 + (uint64_t)(share * (double)x->evals) : 0;
 	x->used += x->sub.evals;
@@ -199,12 +237,14 @@ static void race_searches(struct portfolio *x)
 		last[i] = INFINITY;
 	/* over: of the budget, beyond the share of a turn, to set it up. */
 	while (!optimal(x) && spent(x) + over < 1) {
-		double before = x->best, at = spent(x);
+		double before = x->best, before_several = x->several, at = spent(x);
 		int i = 0;
 
-		/* Of equal ones who had the least time. */
+		/* Of equal ones who had the least time; the first one can always start. */
 		for (int j = 1; j < N_RACERS; j++)
-			if (last[j] > last[i] || (last[j] == last[i] && used[j] < used[i]))
+			if (has_start(x, &racer[j]) &&
+			    !out_of_place(&racer[j], racer[j].method, &x->context.u) &&
+			    (last[j] > last[i] || (last[j] == last[i] && used[j] < used[i])))
 				i = j;
 		struct portfolio_entry entry = racer[i];
 
@@ -216,7 +256,8 @@ static void race_searches(struct portfolio *x)
 
 		over = fmin(1 - at, entry.share) < took ? took - fmin(1 - at, entry.share) : 0;
 		used[i] += took;
-		last[i] = gain_per_share(before, x->best, took);
+		last[i] = entry.where == ALONE ? gain_per_share(before_several, x->several, took)
+					       : gain_per_share(before, x->best, took);
 	}
 }
 
@@ -229,13 +270,47 @@ static bool is_ample(struct portfolio *x)
 	return evals >= (double)AMPLE_EVALS * x->context.u.n;
 }
 
+/* The context whose units go to devices that compute at once, those that can. */
+static void find_apart(struct portfolio *x, struct arena *a)
+{
+	const struct place_units *u = &x->context.u;
+	uint32_t k = x->r->m->k, at = 0, *dev = ARENA_NEWN(a, uint32_t, k);
+	bool *open = ARENA_NEWN(a, bool, k);
+
+	for (uint32_t n = sched_apart(x->r->m->costs.turns, k, dev); n-- > 0;)
+		open[dev[n]] = true;
+	x->apart = x->context;
+	x->apart.single = -1;
+	x->apart.single_value = INFINITY;
+	x->apart.u.dev_ptr = ARENA_NEWN(a, uint32_t, (size_t)u->n + 1);
+	x->apart.u.dev = ARENA_NEWN(a, uint16_t, (size_t)u->n * k);
+	x->apart.u.cost_s = ARENA_NEWN(a, double, (size_t)u->n *k);
+	for (uint32_t i = 0; i < u->n; i++) {
+		bool any = false;
+
+		for (uint32_t j = u->dev_ptr[i]; j < u->dev_ptr[i + 1]; j++)
+			any |= open[u->dev[j]];
+		for (uint32_t d = 0; d < k; d++) {
+			size_t cell = (size_t)i * k + d;
+
+			x->apart.u.cost_s[cell] = any && !open[d] ? -1 : u->cost_s[cell];
+			if (search_context_allowed(&x->context, i, (uint16_t)d) &&
+			    (!any || open[d]))
+				x->apart.u.dev[at++] = (uint16_t)d;
+		}
+		x->apart.u.dev_ptr[i + 1] = at;
+	}
+}
+
 static int run_portfolio(struct method_run *r, struct err *e)
 {
-	struct portfolio x = {.r = r, .best = INFINITY, .who = "nobody"};
+	struct portfolio x = {.r = r, .best = INFINITY, .several = INFINITY, .who = "nobody"};
 
+	x.several_device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
 	x.limits = limits_of(r, search_context_default_evals(r->m, false));
 	x.evals = x.limits.evals < UINT64_MAX ? x.limits.evals : 0;
 	search_context_init(&x.context, r);
+	find_apart(&x, r->a);
 	x.ev = evaluators_take(x.context.ev);
 	x.bound = r->bound_s > 0 ? r->bound_s : place_lower_bound(&x.context.u);
 	run_entries(&x, first);

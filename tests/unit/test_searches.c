@@ -2,13 +2,14 @@
  * and missing links: what it hands over is legal or it says why not, searches are never worse than
  * the best single device, hill climbing on HEFT's schedule keeps to limits, the seed alone decides,
  * threads do not. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "place/method/method.h"
 #include "placegen.h"
 #include "tap.h"
 
-enum { CASES = 10, EVALS = 300, SAMPLES = 3 };
+enum { CASES = 10, EVALS = 300, SAMPLES = 3, BESIDE = 20 };
 
 struct told {
 	struct method_run run;
@@ -127,10 +128,84 @@ static void method(const struct place_method *x)
 		    not_worse);
 }
 
+/* Layers of tasks on two devices that slow each other, and on one of both, which takes turns with them and is nearly as fast as
+ * both together: every single move away from it costs. */
+static void make_beside(struct problem *p, uint64_t seed)
+{
+	static const char *const names[] = {"a", "b", "both"}, *const types[] = {"cpu", "cpu",
+										 "cpu"};
+	enum { LAYERS = 8, WIDTH = 3, N = LAYERS * WIDTH, K = 3 };
+	struct gen r = gen_new(seed);
+	struct err e = ERR_INIT;
+	uint32_t m = 0;
+
+	p->a = arena_new();
+	p->g = gen_tensors(N, 1);
+	double *s = ARENA_NEWN(p->a, double, N *K), *lat = ARENA_NEWN(p->a, double, K *K),
+	       *bw = ARENA_NEWN(p->a, double, K *K);
+	uint64_t *limit = ARENA_NEWN(p->a, uint64_t, K);
+	uint8_t *turns = ARENA_NEWN(p->a, uint8_t, K * K);
+
+	for (uint32_t v = 0; v < N; v++) {
+		double alone = 10 + gen_below(&r, 20);
+
+		if (v >= WIDTH)
+			p->g->in_node[m++] = v / WIDTH * WIDTH - WIDTH + gen_below(&r, WIDTH);
+		p->g->in_ptr[v + 1] = m;
+		for (uint32_t d = 0; d < K; d++)
+			s[v * K + d] = d == 2 ? 0.56 * alone : alone;
+	}
+	for (uint32_t i = 0; i < K * K; i++) {
+		turns[i] = i / K != i % K && (i / K == 2 || i % K == 2);
+		lat[i] = i / K == i % K ? 0 : 2;
+		bw[i] = INFINITY;
+	}
+	const struct place_setup setup = {.k = K,
+					  .names = names,
+					  .types = types,
+					  .set_s = s,
+					  .links = {K, lat, bw},
+					  .mem_limit = limit,
+					  .contention = true,
+					  .overlap = true,
+					  .turns = turns,
+					  .multi_slowdown = 0.1};
+
+	if (place_model_init(&p->m, p->g, &setup, p->a, &e) < 0)
+		abort();
+	place_units_init(&p->u, &p->m, p->a);
+	p->ev = evaluator_new(&p->m);
+}
+
+static void beside(void)
+{
+	int n = 0, found = 0;
+
+	for (uint64_t seed = 0; seed < BESIDE; seed++) {
+		struct problem p;
+		struct err e = ERR_INIT;
+		struct told t;
+		double single, apart;
+
+		make_beside(&p, seed);
+		single = first_value(&p, "single:both");
+		apart = first_value(&p, "heft-apart");
+		/* where nothing but a search finds what is on several devices */
+		if (single < apart) {
+			n++;
+			found += ask_briefly(&t, &p, &method_portfolio, 1, 20000, 1, &e) == 0 &&
+				 t.value < single;
+		}
+		problem_end(&p);
+	}
+	tap(n > 0 && found == n, "the portfolio leaves the device of all (%d of %d)", found, n);
+}
+
 int main(void)
 {
 	for (size_t i = 0; place_methods[i]; i++)
 		if (place_methods[i]->needs_costs && !place_methods[i]->needs_arg)
 			method(place_methods[i]);
+	beside();
 	return tap_end();
 }
