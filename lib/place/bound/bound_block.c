@@ -79,6 +79,8 @@ struct block_search *block_search_new(const struct bound_view *v, const struct s
 
 void block_search_free(struct block_search *x)
 {
+	if (!x)
+		return;
 	mem_free(x->dev);
 	mem_free(x->leaf_dev);
 	mem_free(x->window);
@@ -390,6 +392,18 @@ void block_search_begin(struct block_search *x, const struct block *b)
 		      NULL, x->s, share);
 	for (uint32_t d = 0; d < x->v->k; d++)
 		x->factor[d] = (1 - x->s) * share[d] + x->s;
+}
+
+double block_least_s(struct block_search *x)
+{
+	const struct block any = {x->b->first, x->b->last, x->b->after, false}, *was = x->b;
+	double least;
+
+	x->b = &any;
+	sum_open(x);
+	least = fmax(x->open_cost[any.first], x->s * x->open_s[any.first]);
+	x->b = was;
+	return least;
 }
 
 double block_search_s(struct block_search *x, uint32_t from, uint32_t to, uint64_t *nodes)

@@ -19,8 +19,11 @@ struct block_search;
 struct block_search *block_search_new(const struct bound_view *v, const struct shares *x, double s);
 void block_search_free(struct block_search *x);
 
-/* The block that the searches behind this are of; borrowed until the next one. */
+/* The block that what is asked behind this is about; borrowed until the next one. */
 void block_search_begin(struct block_search *x, const struct block *b);
+
+/* What block_search_s is at least, from and to wherever, without a search. */
+double block_least_s(struct block_search *x);
 
 /* A lower bound of (1 - s) times the seconds from the end of the task before the block, which is on device `from` (none: from
  * 0), to the end of its last task, on `to` (no gate: to the end of all), and s times what its tasks compute, over all

@@ -87,11 +87,27 @@ static void keep_leaf(struct row *r, const double *before, uint32_t from, uint32
 	memcpy(x->dev + to * size, dev + x->b.first, size * sizeof(*dev));
 }
 
+/* A block that is too large to search: what its tasks take wherever they are. */
+static void pass_large(struct row *r, const struct block *b)
+{
+	double least = INFINITY;
+
+	block_search_begin(r->search, b);
+	double s = block_least_s(r->search);
+
+	for (uint32_t d = 0; d < r->v->k; d++)
+		least = fmin(least, r->at[d]);
+	for (uint32_t d = 0; d < r->v->k; d++) {
+		r->at[d] = least + s;
+		r->placed[d] = INFINITY;
+	}
+	r->n++;
+}
+
 static void pass_block(struct row *r, const struct block *b, uint64_t *nodes)
 {
-	uint32_t k = r->v->k;
+	uint32_t k = r->v->k, n_to = b->gate ? k : 1, n_from = b->after ? k : 1;
 	double before[TURNS_MOST], placed[TURNS_MOST];
-	bool searched = b->last - b->first < MOST_TASKS;
 
 	if (r->a)
 		r->block[r->n] = (struct row_block){
@@ -103,11 +119,9 @@ static void pass_block(struct row *r, const struct block *b, uint64_t *nodes)
 		placed[d] = r->placed[d];
 		r->at[d] = r->placed[d] = INFINITY;
 	}
-	uint32_t n_to = b->gate ? k : 1, n_from = b->after ? k : 1;
-
 	for (uint32_t i = 0; i < n_to * n_from; i++) {
 		uint32_t to = i / n_from, from = i % n_from;
-		uint64_t mine = searched ? *nodes / (n_to * n_from - i) : 0, had = mine;
+		uint64_t mine = *nodes / (n_to * n_from - i), had = mine;
 
 		if (before[from] == INFINITY)
 			continue;
@@ -120,7 +134,8 @@ static void pass_block(struct row *r, const struct block *b, uint64_t *nodes)
 	r->n++;
 }
 
-/* All blocks, with so many nodes of all searches; false: no task is passed by everything. */
+/* All blocks, with so many nodes of all searches; false: no task is passed by everything, or there is no placement of a large
+ * block. */
 static bool pass_all(struct row *r, double s, uint64_t left)
 {
 	const struct bound_view *v = r->v;
@@ -139,12 +154,16 @@ static bool pass_all(struct row *r, double s, uint64_t left)
 		/* What a block leaves is for those behind it. */
 		uint64_t nodes = left / (n_gates + 1 - r->n), had = nodes;
 
-		pass_block(r, &b, &nodes);
+		if (t - first < MOST_TASKS)
+			pass_block(r, &b, &nodes);
+		else if (r->a)
+			any = false;
+		else
+			pass_large(r, &b);
 		left -= had - nodes;
 		first = t + 1;
 	}
-	if (any)
-		block_search_free(r->search);
+	block_search_free(r->search);
 	mem_free(gate);
 	return any;
 }

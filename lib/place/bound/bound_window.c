@@ -27,6 +27,7 @@
 #include "place/bound/bounds.h"
 
 enum { MAX_LEVELS = 64, SHARINGS = 3 };
+static const double MOST_CELLS = 2e5; /* tasks times devices: beyond it sharing takes too long */
 
 /* A window: the levels that it begins with. */
 struct window {
@@ -115,7 +116,8 @@ double bound_window_s(const struct bound_view *v, double s, const double *head_s
 	struct window at = {0, 0};
 	struct shares x;
 	double share[TURNS_MOST], best = best_window(v, v->share, s, head_s, tail_s, &at);
-	bool *in = MEM_NEWN(bool, v->n), open = shares_init(&x, v);
+	bool *in = MEM_NEWN(bool, v->n),
+	     open = (double)v->n * v->k <= MOST_CELLS && shares_init(&x, v);
 
 	/* What is shared out best over all tasks is not so over those of a window. */
 	for (int i = 0; open && i < SHARINGS; i++) {

@@ -4,6 +4,9 @@
 
 #include "place/exact/exact_partial.h"
 
+/* Of all seconds: what may be rounding instead of work. */
+static const double NOTHING = 1e-9;
+
 void partial_init(struct partial_placement *b, const struct bound_view *v, const double *rest_s,
 		  struct arena *a)
 {
@@ -21,19 +24,22 @@ void partial_init(struct partial_placement *b, const struct bound_view *v, const
 	b->path_s = ARENA_NEWN(a, double, v->n);
 	b->ahead_s = ARENA_NEWN(a, double, (size_t)v->n * v->k);
 	b->open_s = ARENA_NEWN(a, double, n_units);
+	b->least_s = ARENA_NEWN(a, double, n_units);
 	b->open_j = ARENA_NEWN(a, double, n_units);
 	for (uint32_t i = 0; i < n_units; i++) {
 		b->unit_dev[i] = UINT16_MAX;
-		b->open_s[i] = b->open_j[i] = INFINITY;
+		b->open_s[i] = b->open_j[i] = b->least_s[i] = INFINITY;
 		for (uint32_t d = 0; d < v->k; d++) {
 			double s = v->unit_s[(size_t)i * v->k + d];
 
 			if (s == INFINITY)
 				continue;
 			b->open_s[i] = fmin(b->open_s[i], v->share[d] * s);
+			b->least_s[i] = fmin(b->least_s[i], s);
 			b->open_j[i] = fmin(b->open_j[i], bound_unit_j(v, i, d));
 		}
 		b->sum_s += b->open_s[i];
+		b->busy_s += b->least_s[i];
 		b->sum_j += b->open_j[i];
 	}
 	for (uint32_t d = 0; d < v->k; d++)
@@ -48,7 +54,7 @@ void partial_release(struct partial_placement *b)
 struct partial_undo partial_decide_unit(struct partial_placement *b, uint32_t i, uint16_t dev)
 {
 	const struct bound_view *v = b->v;
-	struct partial_undo was = {b->load_s[dev], b->sum_s, b->sum_j};
+	struct partial_undo was = {b->load_s[dev], b->sum_s, b->busy_s, b->sum_j};
 	double s = v->unit_s[(size_t)i * v->k + dev];
 
 	b->unit_dev[i] = dev;
@@ -56,6 +62,7 @@ struct partial_undo partial_decide_unit(struct partial_placement *b, uint32_t i,
 	b->mem[dev] += v->u->mem_on[(size_t)i * v->k + dev];
 	b->load_s[dev] += s;
 	b->sum_s += v->share[dev] * s - b->open_s[i];
+	b->busy_s += s - b->least_s[i];
 	b->sum_j += bound_unit_j(v, i, dev) - b->open_j[i];
 	return was;
 }
@@ -69,6 +76,7 @@ void partial_undecide_unit(struct partial_placement *b, uint32_t i, const struct
 	b->mem[dev] -= b->v->u->mem_on[(size_t)i * b->v->k + dev];
 	b->load_s[dev] = was->load_s;
 	b->sum_s = was->sum_s;
+	b->busy_s = was->busy_s;
 	b->sum_j = was->sum_j;
 }
 
@@ -104,6 +112,23 @@ void partial_decide_task(struct partial_placement *b, uint32_t t)
 	b->end_s[t] = earliest_end_s(b, t);
 	b->path_s[t] =
 		fmax(t ? b->path_s[t - 1] : 0, b->end_s[t] + b->rest_s[row + b->task_dev[t]]);
+}
+
+/* The latency of a makespan that is at least so much (bound_slowed.c), where it is certain that several devices compute. */
+static double slowed_s(const struct partial_placement *b, double makespan_s)
+{
+	const struct place_model *m = b->v->m;
+	double s = fmin(m->slowdown, 1);
+	uint32_t in_use = 0;
+
+	if (m->slowdown == 0 && m->multi_slowdown == 0)
+		return makespan_s;
+	for (uint32_t d = 0; d < b->v->k; d++)
+		in_use += b->load_s[d] > NOTHING * b->busy_s;
+	if (in_use < 2)
+		return makespan_s;
+	return (1 - 1e-9) * (1 + m->multi_slowdown) *
+	       fmax(makespan_s, (1 - s) * makespan_s + s * b->busy_s);
 }
 
 /* The value of latency, largest load and what is decided; all of them at least so much. */
@@ -150,7 +175,7 @@ double partial_bound_near(struct partial_placement *b, uint32_t n)
 	if (!b->dnn) {
 		double load = largest_load_s(b, b->load_s);
 
-		return value_of(b, fmax(n ? b->path_s[n - 1] : 0, load), load);
+		return value_of(b, slowed_s(b, fmax(n ? b->path_s[n - 1] : 0, load)), load);
 	}
 	const struct dnnpart_result *p = dnnpart_evaluate_prefix(b->dnn, b->task_dev, n, b->end_s);
 
@@ -185,7 +210,7 @@ static double schedule_bound_far(struct partial_placement *b, uint32_t n)
 						    b->rest_s[(size_t)t * v->k + d]);
 		longest = fmax(longest, least);
 	}
-	return value_of(b, fmax(longest, load), load);
+	return value_of(b, slowed_s(b, fmax(longest, load)), load);
 }
 
 /* dnnpart-latency: paths on from the pieces as they are.  ahead_s (n,2): before what a task

@@ -20,13 +20,15 @@ struct partial_placement {
 	double *path_s;             /* (n) longest path up to here */
 	double *ahead_s;            /* (n,k) end of tasks that are open */
 	double *open_s, *open_j;    /* (units) least share of load, least joules */
+	double *least_s;            /* (units) least seconds */
 	double sum_s, sum_j;        /* of all units: decided as they are, open ones least */
+	double busy_s;              /* seconds, so; INFINITY: some unit can run nowhere */
 	double idle_w;
 };
 
 /* What partial_decide_unit overwrites, for partial_undecide_unit. */
 struct partial_undo {
-	double load_s, sum_s, sum_j;
+	double load_s, sum_s, busy_s, sum_j;
 };
 
 /* Borrows v and rest_s; memory from a.  partial_release frees the rest. */
