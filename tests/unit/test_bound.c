@@ -253,7 +253,7 @@ static void make_row(struct problem *p, uint64_t seed)
 
 static void rows_of_blocks(void)
 {
-	int under = 0, near = 0, higher = 0;
+	int under = 0, near = 0, higher = 0, found = 0, good = 0;
 
 	for (uint64_t seed = 0; seed < ROWS; seed++) {
 		struct problem p;
@@ -284,6 +284,19 @@ static void rows_of_blocks(void)
 
 		under += below(series, mixed) && below(plain, makespan) && below(all, best);
 		near += series > 0.95 * mixed;
+		double least;
+		uint16_t dev[PLACEGEN_SETS];
+
+		found += bound_series_place(&v, s, 100000, dev, &least) && below(least, mixed) &&
+			 least >= series * (1 - CLOSE);
+		/* What the row was chosen for, which leaves one device alone out. */
+		p.m.slowdown = p.m.multi_slowdown = 0;
+		const struct place_result *x = place_evaluate(p.ev, dev);
+		double busy = 0;
+
+		for (uint32_t d = 0; d < p.m.k; d++)
+			busy += x->busy_s[d];
+		good += (1 - s) * x->lat_s + s * busy <= 1.02 * mixed;
 		higher += series > 0;
 		if (!below(series, mixed) || !below(plain, makespan) || !below(all, best))
 			printf("# row %d: series %.9g of %.9g, %.9g of %.9g; %.9g of %.9g\n",
@@ -292,6 +305,8 @@ static void rows_of_blocks(void)
 	}
 	tap(under == ROWS, "blocks in a row: no bound is above the best (%d of %d)", under, ROWS);
 	tap(near > ROWS / 2 && higher == ROWS, "and most are near it (%d)", near);
+	tap(found == ROWS && good > ROWS * 3 / 4, "their placement is there (%d), and good (%d)",
+	    found, good);
 }
 
 int main(void)

@@ -67,8 +67,12 @@ double bound_window_s(const struct bound_view *v, double s, const double *head_s
 /* The same of blocks of tasks one after the other, between tasks that everything passes (bound_series.c); 0: there are none. */
 double bound_series_s(const struct bound_view *v, double s);
 /* The devices (n tasks) of a row that is short, after a search of so many nodes; false: there is none, or a block is too large to
- * search. */
-bool bound_series_place(const struct bound_view *v, double s, uint64_t nodes, uint16_t *task_dev);
+ * search.  *least_s: what bound_series_s is with as many nodes, where there is one. */
+bool bound_series_place(const struct bound_view *v, double s, uint64_t nodes, uint16_t *task_dev,
+			double *least_s);
+
+/* Of a latency when one device computes, and others have at most what is free there; INFINITY: none can. */
+double bound_alone_s(const struct bound_view *v);
 
 /* Of a latency where devices slow each other, whose makespan is at least makespan_s; heads and tails of bound_path_s. */
 double bound_slowed_s(const struct bound_view *v, double makespan_s, const double *head_s,

@@ -32,8 +32,7 @@ static void find_free(const struct bound_view *v, bool *free_on)
 		}
 }
 
-/* The least latency when one device computes, and others have at most what is free there; INFINITY: none can. */
-static double alone_s(const struct bound_view *v)
+double bound_alone_s(const struct bound_view *v)
 {
 	bool *free_on = MEM_NEWN(bool, (size_t)v->n * v->k + 1);
 	double least = INFINITY;
@@ -52,7 +51,8 @@ static double alone_s(const struct bound_view *v)
 		least = fmin(least, sum);
 	}
 	mem_free(free_on);
-	return least;
+	/* A hair less, for what rounding adds up to. */
+	return least * (1 - 1e-11);
 }
 
 double bound_slowed_s(const struct bound_view *v, double makespan_s, const double *head_s,
@@ -68,8 +68,7 @@ double bound_slowed_s(const struct bound_view *v, double makespan_s, const doubl
 	if (s > 0)
 		least = fmax(least,
 			     fmax(bound_window_s(v, s, head_s, tail_s), bound_series_s(v, s)));
-	/* A hair less, for what rounding adds up to. */
-	return fmin(alone_s(v) * (1 - 1e-11), least * (1 + m->multi_slowdown) * (1 - 1e-9));
+	return fmin(bound_alone_s(v), least * (1 + m->multi_slowdown) * (1 - 1e-9));
 }
 
 static double slowed_value(struct bound_problem *x)

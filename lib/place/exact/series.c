@@ -8,6 +8,16 @@
 /* Nodes of a budget's second, and how many there are at least and at most. */
 static const double NODES_PER_S = 5e6, LEAST_NODES = 1e5, MOST_NODES = 2e6;
 
+/* What no latency is below when (1 - s) makespan + s (busy seconds) is not below row_s (bound_slowed.c). */
+static double latency_s(const struct bound_view *v, double row_s)
+{
+	const struct place_model *m = v->m;
+
+	if (m->slowdown == 0 && m->multi_slowdown == 0)
+		return row_s;
+	return fmin(bound_alone_s(v), row_s * (1 + m->multi_slowdown) * (1 - 1e-9));
+}
+
 static int run_series(struct method_run *r, struct err *e)
 {
 	struct place_units u;
@@ -19,13 +29,16 @@ static int run_series(struct method_run *r, struct err *e)
 	bound_view_init(&v, &u, r->a);
 	uint16_t *task_dev = ARENA_NEWN(r->a, uint16_t, v.n);
 
-	double nodes = r->budget_s > 0 ? fmax(LEAST_NODES, NODES_PER_S * r->budget_s) : MOST_NODES;
+	double least,
+		nodes = r->budget_s > 0 ? fmax(LEAST_NODES, NODES_PER_S * r->budget_s) : MOST_NODES;
 
 	if (!bound_series_place(&v, fmin(r->m->slowdown, 1), (uint64_t)fmin(nodes, MOST_NODES),
-				task_dev))
+				task_dev, &least))
 		return err_set(e, ST_RUNTIME,
 			       "series: there are no tasks that everything passes, or too much is "
 			       "between them");
+	if (place_objective_is_latency(&r->m->objective))
+		r->bound_s = fmax(r->bound_s, latency_s(&v, least));
 	/* A unit in several blocks is where its first task is. */
 	for (uint32_t t = v.n; t-- > 0;)
 		place_unit_set(&u, v.unit_of[t], task_dev[t], r->device);
