@@ -185,7 +185,7 @@ double bound_series_s(const struct bound_view *v, double s)
 		return 0;
 	double least = r.at[least_of(r.at, v->k)];
 
-	return least < INFINITY ? least * (1 - 1e-9) : 0;
+	return least < INFINITY ? least * (1 - 1e-10) : 0;
 }
 
 bool bound_series_place(const struct bound_view *v, double s, uint64_t nodes, uint16_t *task_dev,
@@ -196,7 +196,7 @@ bool bound_series_place(const struct bound_view *v, double s, uint64_t nodes, ui
 	bool found = pass_all(&r, s, nodes);
 	uint32_t at = found ? least_of(r.placed, v->k) : 0;
 
-	*least_s = found ? r.at[least_of(r.at, v->k)] * (1 - 1e-9) : 0;
+	*least_s = found ? r.at[least_of(r.at, v->k)] * (1 - 1e-10) : 0;
 	*least_s = *least_s < INFINITY ? *least_s : 0;
 	found = found && r.placed[at] < INFINITY;
 	for (uint32_t i = r.n; found && i-- > 0;) {

@@ -68,7 +68,7 @@ double bound_slowed_s(const struct bound_view *v, double makespan_s, const doubl
 	if (s > 0)
 		least = fmax(least,
 			     fmax(bound_window_s(v, s, head_s, tail_s), bound_series_s(v, s)));
-	return fmin(bound_alone_s(v), least * (1 + m->multi_slowdown) * (1 - 1e-9));
+	return fmin(bound_alone_s(v), least * (1 + m->multi_slowdown) * (1 - 1e-10));
 }
 
 static double slowed_value(struct bound_problem *x)
