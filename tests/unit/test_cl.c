@@ -179,6 +179,9 @@ static const struct sample samples[] = {
 	{"MatMul", "opset1", "transpose_a=false transpose_b=false", "f32[4,20] f32[20]", 1, 0},
 	{"MatMul", "opset1", "transpose_a=false transpose_b=false", "f32[20] f32[20]", 1, 0},
 	{"MatMul", "opset1", "transpose_a=false transpose_b=false", "f32[3,4,20] f32[20]", 1, 0},
+	/* large tiles, also where a GPU has 132 units */
+	{"MatMul", "opset1", "transpose_a=false transpose_b=false", "f32[67,256,33] f32[67,33,254]",
+	 1, 0},
 	{"Convolution", "opset1",
 	 "strides=1,1 dilations=1,1 pads_begin=0,0 pads_end=0,0 auto_pad=explicit",
 	 "f32[1,64,14,14] f32c[70,64,1,1]", 1, 0},

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char cl_args_cl[], cl_prelude_cl[], cl_chain_cl[], cl_split_cl[];
+extern const char cl_args_cl[], cl_prelude_cl[], cl_chain_cl[], cl_split_cl[], cl_tiles_cl[];
 #define PROGRAM(program, flags) extern const char cl_##program##_cl[];
 CL_PROGRAMS(PROGRAM, CL_SKIP)
 #undef PROGRAM
@@ -68,12 +68,17 @@ static const char *split_standard(cl_device_id dev)
 	return fences & ACQ_REL && fences & SCOPE_DEVICE ? "CL3.0" : NULL;
 }
 
+static bool is_cpu(const struct cl_state *s)
+{
+	cl_device_type type = 0;
+	clGetDeviceInfo(s->place.device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+	return type & CL_DEVICE_TYPE_CPU;
+}
+
 void cl_shape_choose(struct cl_state *s)
 {
 	const char *force = getenv("HSDAG_CL_SHAPE");
-	cl_device_type type = 0;
-	clGetDeviceInfo(s->place.device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
-	bool cpu = type & CL_DEVICE_TYPE_CPU;
+	bool cpu = is_cpu(s);
 	if (force && (!strcmp(force, "gpu") || !strcmp(force, "cpu")))
 		cpu = force[0] == 'c';
 	if (cpu && !s->half) {
@@ -108,13 +113,14 @@ static void build_options(const struct cl_state *s, enum cl_program_id p, char *
 	const struct cl_shape *h = &s->shape;
 	snprintf(dst, cap,
 		 "-cl-std=%s -w -DVW=%d -DLS=%d -DGEMM_LS=%d -DMR=%d -DNR=%d -DNV=%d "
-		 "-DKC=%d -DMC=%d -DCOUNTS=%d -DWINDOW_LOCAL=%d -DWINDOW_OUT=%d%s",
+		 "-DKC=%d -DMC=%d -DCOUNTS=%d -DWINDOW_LOCAL=%d -DWINDOW_OUT=%d%s%s",
 		 h->split_std && programs[p].flags & SPLIT_SUMS ? h->split_std : "CL1.2", h->vw,
 		 h->ls, h->gemm_ls, h->mr, h->nr, h->nr / h->vw, h->kc, h->mc, h->counts,
-		 h->window_local, h->window_out, s->half ? " -DHALF" : "");
+		 h->window_local, h->window_out, s->half ? " -DHALF" : "",
+		 is_cpu(s) && programs[p].flags & TWO_TILES ? " -DONE_LOOP" : "");
 }
 
-enum { MAX_TEXTS = 10 };
+enum { MAX_TEXTS = 12 };
 
 /* The program's text in parts; returns how many. */
 static cl_uint program_text(enum cl_program_id p, const char **text)
@@ -132,8 +138,10 @@ static cl_uint program_text(enum cl_program_id p, const char **text)
 		text[n++] = cl_split_cl;
 	if (programs[p].flags & TWO_TILES) {
 		text[n++] = "#define TILE 128\n";
+		text[n++] = cl_tiles_cl;
 		text[n++] = programs[p].source;
 		text[n++] = "#undef TILE\n#define TILE 64\n";
+		text[n++] = cl_tiles_cl;
 	}
 	text[n++] = programs[p].source;
 	return n;

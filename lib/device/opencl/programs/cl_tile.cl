@@ -7,8 +7,7 @@
  * convolutions wait for memory most of the time).  Vector number l of a part is fetched by item l % 256.
  *
  * Where there are fewer tiles than the device can work on at once, the products are shared out,
- * too (split-K): group z of batch z / splits sums those from k_chunk * (z % splits) on into
- * `parts`, and the last group of a tile adds them up, in order, so that results are the same every time.
+ * too (split-K): group z of batch z / splits sums those from k_chunk * (z % splits) on (cl_tiles.cl).
  *
  * Local memory is declared and read as vectors, and global memory where it is aligned: vload4 may be
  * four loads, as it asks for the alignment of an element alone.
@@ -16,25 +15,19 @@
  * This text is compiled twice: tiles of 128 (RM 8, KB 8), and of 64 (RM 4, KB 32)
  * where large ones would leave units without work. */
 
-#if TILE == 128
-#define NAME(x) x##_128
-#else
-#define NAME(x) x##_64
-#endif
 #if TILE == 128 || defined(HALF) /* HALF: sums of one part are in f16 */
 #define FETCH 1
 #else
 #define FETCH 2
 #endif
-#define RM (TILE / 16)
 #define KB (1024 * FETCH / TILE)
 #define LANES (TILE / 4)
-#define HV (RM / 4)          /* vectors of four rows, and of four columns, of an item */
-#define AHEAD (16 / (RM * HV)) /* parts of sums that are read at once */
+/* Where vector n of product k lies in local memory.  Items that write the same row's vectors along the products,
+ * four apart, write to different banks where `spread` is 7; it is 0 where no vectors are along the products. */
+#define PLACE(k, n, spread) ((k) * LANES + ((n) ^ ((k) / 4 & (spread))))
 
 #ifndef MUL
 #define MUL
-#define ITEMS 256
 #if defined(HALF) && defined(cl_khr_fp16)
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 typedef half mul;
@@ -46,18 +39,19 @@ typedef float4 mulv;
 #define to_mul convert_float4
 #endif
 
-/* Four elements x[i * s], none from n on; `aligned`: with s == 1 they lie at a multiple of their size.
- * One by one otherwise: a compiler makes one of two vector loads that differ in alignment alone, the
- * slower. */
-float4 four(global const real *x, int s, int n, bool aligned)
+/* Four elements that are there, at a multiple of their size. */
+float4 whole(global const real *x)
 {
 #ifdef HALF
-	if (s == 1 && n >= 4)
-		return vld(x);
+	return vld(x);
 #else
-	if (aligned && s == 1 && n >= 4)
-		return *(global const float4 *)x;
+	return *(global const float4 *)x;
 #endif
+}
+
+/* Four elements x[i * s], none from n on. */
+float4 four(global const real *x, int s, int n)
+{
 	float4 t = (float4)(0.0f);
 	t.x = n > 0 ? ld(x, 0) : 0.0f;
 	t.y = n > 1 ? ld(x, s) : 0.0f;
@@ -66,80 +60,85 @@ float4 four(global const real *x, int s, int n, bool aligned)
 	return t;
 }
 
-/* Do all vectors of a matrix with these strides, one of which is 1, lie at multiples of their size? */
-bool is_aligned(global const real *x, int rs, int cs)
+/* Is A's vector along the products? */
+bool along_a(enum form form, const struct gemm_args *q)
 {
-	return ((size_t)x & 15) == 0 && ((rs == 1 ? cs : rs) & 3) == 0;
+	return form == VECTORS || (form == ANY && !q->a_packed && q->acs == 1);
 }
 
-/* Where the column of an image is read for one product: channel, row and column of the window. */
-struct tap {
-	int c, y, x;
-};
-
-struct tap tap_of(int k, const struct gemm_args *q)
+bool along_b(enum form form, const struct gemm_args *q)
 {
-	int t = k / q->kw, c = t / q->kh;
-	return (struct tap){c, t - c * q->kh, k - t * q->kw};
-}
-
-/* t, `step` products on. */
-struct tap tap_after(struct tap t, struct tap step, const struct gemm_args *q)
-{
-	t.x += step.x;
-	t.y += step.y + (t.x >= q->kw);
-	t.x -= t.x >= q->kw ? q->kw : 0;
-	t.c += step.c + (t.y >= q->kh);
-	t.y -= t.y >= q->kh ? q->kh : 0;
-	return t;
+	return form == ANY && q->b_mode == B_STRIDED && q->brs == 1;
 }
 #endif
 
-/* Four elements of a matrix X whose rows are tile rows and whose columns are products: along the
- * products where they are contiguous (`along`), else along the rows. */
-float4 NAME(take)(global const real *x, int l, bool along, int rs, int cs, int rows, int cols,
-	bool aligned)
+/* Vector l of a matrix of tile rows (of A rows, of B columns) and products: which row and product it begins with.
+ * Neighbouring items are beside each other in memory: along the products, or along the rows. */
+int2 NAME(place)(int l, bool along)
 {
-	int r, k;
-	if (along) {
-		r = l / (KB / 4);
-		k = l % (KB / 4) * 4;
-		return four(x + r * rs + k * cs, cs, r < rows ? cols - k : 0, aligned);
-	}
-	k = l / LANES;
-	r = l % LANES * 4;
-	return four(x + r * rs + k * cs, rs, k < cols ? rows - r : 0, aligned);
+	return along ? (int2)(l / (KB / 4), l % (KB / 4) * 4) : (int2)(l % LANES * 4, l / LANES);
 }
 
-/* The same of a packed matrix, (rows / 64, depth, 64), of reals or of f16; from row r0 and
- * product k0 on. */
-float4 NAME(take_packed)(global const real *x, int l, bool is_half, int depth, int r0, int rows, int k0,
-	int end)
+/* Four elements of a packed matrix, (rows / 64, depth, 64), from row r and product k on; of the last ones beyond
+ * them. */
+INLINE float4 NAME(take_packed)(global const real *x, bool is_half, int depth, int r, int rows, int k)
 {
-	int k = k0 + l / LANES, r = l % LANES * 4;
-	size_t at = (size_t)(r0 + r / 64 * 64) * depth + k * 64 + r % 64;
-	if (k >= end || r / 64 * 64 >= rows)
-		return (float4)(0.0f);
-	return is_half ? vload_half4(0, (global const half *)x + at) : four(x + at, 1, 4, true);
+	r = min(r, (rows - 1) / 4 * 4);
+	size_t at = (size_t)(r / 64 * 64) * depth + min(k, depth - 1) * 64 + r % 64;
+	return is_half ? vload_half4(0, (global const half *)x + at) : whole(x + at);
 }
 
-void NAME(put)(float4 x, int l, bool along, local mulv *to)
+INLINE float4 NAME(take_a)(global const real *a, int i, int m0, int k0, int end, enum form form,
+	const struct gemm_args *q)
 {
+	bool along = along_a(form, q);
+	int2 at = NAME(place)(i, along);
+	int m = m0 + at.x, k = k0 + at.y;
+	if (form == PACKED || (form == ANY && q->a_packed))
+		return NAME(take_packed)(a, false, q->k, m, q->m, k);
+	if (form == VECTORS)
+		return whole(a + (min(m, q->m - 1) - m0) * q->ars + min(k, q->k - 4));
+	if (along)
+		return four(a + at.x * q->ars + k, 1, m < q->m ? end - k : 0);
+	return four(a + at.x * q->ars + k * q->acs, q->ars, k < end ? q->m - m : 0);
+}
+
+INLINE float4 NAME(take_b)(global const real *b, int i, int n0, int k0, int end, enum form form,
+	const struct gemm_args *q)
+{
+	bool along = along_b(form, q), packed = form == ANY && q->b_mode == B_PACKED;
+	int2 at = NAME(place)(i, along);
+	int n = n0 + at.x, k = k0 + at.y;
+	if (form == PACKED || (packed && !q->b_half))
+		return NAME(take_packed)(b, false, q->k, n, q->n, k);
+	if (form == PACKED_HALF || packed)
+		return NAME(take_packed)(b, true, q->k, n, q->n, k);
+	if (form == VECTORS)
+		return whole(b + min(k, q->k - 1) * q->brs + min(n, q->n - 4) - n0);
+	if (along)
+		return four(b + at.x * q->bcs + k, 1, n < q->n ? end - k : 0);
+	return four(b + at.x * q->bcs + k * q->brs, q->bcs, k < end ? q->n - n : 0);
+}
+
+/* Vector i, none of it from product `end` on, into local memory. */
+INLINE void NAME(put)(float4 x, int i, int k0, int end, bool along, int spread, local mulv *to)
+{
+	int2 at = NAME(place)(i, along);
 	mulv y = to_mul(x);
-	if (along) {
-		int r = l / (KB / 4), k = l % (KB / 4) * 4;
-		local mul *t = (local mul *)to;
-		t[k * TILE + r] = y.x;
-		t[(k + 1) * TILE + r] = y.y;
-		t[(k + 2) * TILE + r] = y.z;
-		t[(k + 3) * TILE + r] = y.w;
+	if (along) { /* four() and whole vectors: all of it is there, or nothing */
+		local mul *t = (local mul *)(to + PLACE(at.y, at.x / 4, spread)) + at.x % 4;
+		y = k0 + at.y < end ? y : (mulv)(0);
+		t[0] = y.x;
+		t[TILE] = y.y;
+		t[2 * TILE] = y.z;
+		t[3 * TILE] = y.w;
 	} else {
-		to[l] = y;
+		to[PLACE(at.y, at.x / 4, spread)] = k0 + at.y < end ? y : (mulv)(0);
 	}
 }
 
 /* Columns l % LANES + LANES * i, i < 4, of an image for the product `tap`; none unless k < end. */
-float4 NAME(take_image)(global const real *restrict x, const struct gemm_args *q, bool any,
+INLINE float4 NAME(take_image)(global const real *restrict x, const struct gemm_args *q, bool any,
 	struct tap tap, int4 y0, int4 x0)
 {
 	int4 y = y0 + tap.y * q->dh, w = x0 + tap.x * q->dw;
@@ -153,7 +152,7 @@ float4 NAME(take_image)(global const real *restrict x, const struct gemm_args *q
 	return r;
 }
 
-void NAME(put_image)(float4 x, int l, local mulv *to)
+INLINE void NAME(put_image)(float4 x, int l, local mulv *to)
 {
 	local mul *t = (local mul *)to + l / LANES * TILE + l % LANES;
 	mulv y = to_mul(x);
@@ -163,17 +162,99 @@ void NAME(put_image)(float4 x, int l, local mulv *to)
 	t[3 * LANES] = y.w;
 }
 
+/* The products of a part: at and bt (KB, TILE), see PLACE. */
+INLINE void NAME(part_product)(float4 acc[RM][HV], local const mulv *at, local const mulv *bt, int spread_a,
+	int spread_b)
+{
+	int ty = get_local_id(0) / 16, tx = get_local_id(0) % 16;
+#if defined(HALF) && defined(cl_khr_fp16)
+	/* in f16 over one part, in f32 over all */
+	half4 part[RM][HV];
+	UNROLL for (int i = 0; i < RM; i++)
+		UNROLL for (int v = 0; v < HV; v++)
+			part[i][v] = (half4)(0.0h);
+#else
+#define part acc
+#endif
+	UNROLL for (int k = 0; k < KB; k++) {
+		mulv ak[HV], bk[HV];
+		UNROLL for (int v = 0; v < HV; v++) {
+			ak[v] = at[PLACE(k, v * 16 + ty, spread_a)];
+			bk[v] = bt[PLACE(k, v * 16 + tx, spread_b)];
+		}
+		UNROLL for (int u = 0; u < HV; u++)
+			UNROLL for (int v = 0; v < HV; v++) {
+				part[u * 4][v] += ak[u].x * bk[v];
+				part[u * 4 + 1][v] += ak[u].y * bk[v];
+				part[u * 4 + 2][v] += ak[u].z * bk[v];
+				part[u * 4 + 3][v] += ak[u].w * bk[v];
+			}
+	}
+#if defined(HALF) && defined(cl_khr_fp16)
+	UNROLL for (int i = 0; i < RM; i++)
+		UNROLL for (int v = 0; v < HV; v++)
+			acc[i][v] += convert_float4(part[i][v]);
+#else
+#undef part
+#endif
+}
+
+/* The sums of products k_begin to k_end - 1; at and bt: two parts each. */
+INLINE void NAME(multiply)(float4 acc[RM][HV], global const real *a, global const real *b, local mulv *at,
+	local mulv *bt, int m0, int n0, int k_begin, int k_end, enum form fa, enum form fb,
+	const struct gemm_args *p)
+{
+	int l = get_local_id(0), spread_a = fa == VECTORS || fa == ANY ? 7 : 0, spread_b = fb == ANY ? 7 : 0;
+	struct tap tap[FETCH], step = {0, 0, 0};
+	int4 y0, x0;
+	if (fb == IMAGE) {
+		int4 n = n0 + l % LANES + (int4)(0, 1, 2, 3) * LANES, oh = n / p->ow;
+		y0 = n < p->n ? oh * p->sh - p->ph : -(1 << 20);
+		x0 = (n - oh * p->ow) * p->sw - p->pw;
+		UNROLL for (int f = 0; f < FETCH; f++)
+			tap[f] = tap_of(k_begin + (l + f * ITEMS) / LANES, p);
+		step = tap_of(KB, p);
+	}
+	for (int k0 = k_begin - KB, now = 0; k0 < k_end; k0 += KB, now ^= 1) {
+		/* the part after this one; the first turn only fetches */
+		int k1 = k0 + KB;
+		float4 na[FETCH], nb[FETCH];
+		if (k1 < k_end)
+			UNROLL for (int f = 0; f < FETCH; f++) {
+				int i = l + f * ITEMS;
+				na[f] = NAME(take_a)(a, i, m0, k1, k_end, fa, p);
+				if (fb == IMAGE) {
+					nb[f] = NAME(take_image)(b, p, k1 + i / LANES < k_end, tap[f], y0, x0);
+					tap[f] = tap_after(tap[f], step, p);
+				} else {
+					nb[f] = NAME(take_b)(b, i, n0, k1, k_end, fb, p);
+				}
+			}
+		if (k0 >= k_begin)
+			NAME(part_product)(acc, at + (now ^ 1) * (KB * LANES), bt + (now ^ 1) * (KB * LANES),
+				spread_a, spread_b);
+		if (k1 < k_end)
+			UNROLL for (int f = 0; f < FETCH; f++) {
+				int i = l + f * ITEMS;
+				NAME(put)(na[f], i, k1, k_end, along_a(fa, p), spread_a, at + now * (KB * LANES));
+				if (fb == IMAGE)
+					NAME(put_image)(nb[f], i, bt + now * (KB * LANES));
+				else
+					NAME(put)(nb[f], i, k1, k_end, along_b(fb, p), spread_b,
+						bt + now * (KB * LANES));
+			}
+		barrier(CLK_LOCAL_MEM_FENCE);
+	}
+}
+
 kernel GROUP(256) void NAME(tile)(global const real *restrict a, global const real *restrict b,
 	global real *c, global const real *p0, global const real *p1, global const real *p2,
 	global const real *p3, global float *parts, const struct gemm_args p)
 {
-	local mulv at[2][KB * TILE / 4], bt[2][KB * TILE / 4];
-	int l = get_local_id(0), tx = l % 16, ty = l / 16;
-	int split = get_group_id(2) % p.splits, z = get_group_id(2) / p.splits;
+	local mulv at[2 * KB * LANES], bt[2 * KB * LANES];
+	int zs = get_group_id(2), split = zs % p.splits, z = zs / p.splits;
 	int k_begin = split * p.k_chunk, k_end = min(k_begin + p.k_chunk, p.k);
 	int n0 = get_group_id(0) * TILE, m0 = get_group_id(1) * TILE;
-	int rows = p.m - m0, cols = p.n - n0;
-	bool along_a = !p.a_packed && p.acs == 1, along_b = p.b_mode == B_STRIDED && p.brs == 1;
 	float4 acc[RM][HV];
 	a = AT(a, 0);
 	b = AT(b, 1);
@@ -186,139 +267,34 @@ kernel GROUP(256) void NAME(tile)(global const real *restrict a, global const re
 		a += m0 * p.ars;
 	if (p.b_mode == B_STRIDED)
 		b += n0 * p.bcs;
-	bool aligned_a = is_aligned(a, p.ars, p.acs), aligned_b = is_aligned(b, p.brs, p.bcs);
-	int4 n4 = n0 + l % LANES + (int4)(0, 1, 2, 3) * LANES, oh = n4 / p.ow;
-	int4 y0 = n4 < p.n ? oh * p.sh - p.ph : -(1 << 20), x0 = (n4 - oh * p.ow) * p.sw - p.pw;
-	struct tap tap[FETCH], step = {0, 0, 0};
-	UNROLL for (int f = 0; f < FETCH; f++)
-		tap[f] = step;
-	if (p.b_mode == B_IMAGE) {
-		UNROLL for (int f = 0; f < FETCH; f++)
-			tap[f] = tap_of(k_begin + (l + f * ITEMS) / LANES, &p);
-		step = tap_of(KB, &p);
-	}
 	UNROLL for (int i = 0; i < RM; i++)
 		UNROLL for (int v = 0; v < HV; v++)
 			acc[i][v] = (float4)(0.0f);
-	for (int k0 = k_begin - KB, now = 0; k0 < k_end; k0 += KB, now ^= 1) {
-		/* the part after this one; the first turn only fetches */
-		int k1 = k0 + KB, left = k_end - k1;
-		float4 na[FETCH], nb[FETCH];
-		UNROLL for (int f = 0; f < FETCH && left > 0; f++) {
-			int i = l + f * ITEMS;
-			na[f] = p.a_packed ? NAME(take_packed)(a, i, false, p.k, m0, rows, k1, k_end)
-				: NAME(take)(a + k1 * p.acs, i, along_a, p.ars, p.acs, rows, left,
-					aligned_a);
-			if (p.b_mode == B_IMAGE) {
-				nb[f] = NAME(take_image)(b, &p, i / LANES < left, tap[f], y0, x0);
-				tap[f] = tap_after(tap[f], step, &p);
-			} else {
-				nb[f] = p.b_mode == B_PACKED
-					? NAME(take_packed)(b, i, p.b_half, p.k, n0, cols, k1, k_end)
-					: NAME(take)(b + k1 * p.brs, i, along_b, p.bcs, p.brs, cols, left,
-						aligned_b);
-			}
-		}
-		if (k0 >= k_begin) {
-			local const mulv *ar = at[now ^ 1] + ty, *br = bt[now ^ 1] + tx;
-#if defined(HALF) && defined(cl_khr_fp16)
-			/* in f16 over one part, in f32 over all */
-			half4 part[RM][HV];
-			UNROLL for (int i = 0; i < RM; i++)
-				UNROLL for (int v = 0; v < HV; v++)
-					part[i][v] = (half4)(0.0h);
+	enum form fa = form_a(&p, is_aligned(a, p.ars, p.acs), 4);
+	enum form fb = form_b(&p, is_aligned(b, p.brs, p.bcs));
+#define MULTIPLY(x, y) NAME(multiply)(acc, a, b, at, bt, m0, n0, k_begin, k_end, x, y, &p)
+#ifdef ONE_LOOP
+	MULTIPLY(fa, fb);
 #else
-#define part acc
+	if (fa == PACKED && fb == IMAGE)
+		MULTIPLY(PACKED, IMAGE);
+	else if (fa == PACKED && fb == VECTORS)
+		MULTIPLY(PACKED, VECTORS);
+	else if (fa == VECTORS && fb == PACKED)
+		MULTIPLY(VECTORS, PACKED);
+	else if (fa == VECTORS && fb == PACKED_HALF)
+		MULTIPLY(VECTORS, PACKED_HALF);
+	else if (fb == IMAGE)
+		MULTIPLY(ANY, IMAGE);
+	else
+		MULTIPLY(ANY, ANY);
 #endif
-			UNROLL for (int k = 0; k < KB; k++) {
-				mulv ak[HV], bk[HV];
-				UNROLL for (int v = 0; v < HV; v++) {
-					ak[v] = ar[k * (TILE / 4) + v * 16];
-					bk[v] = br[k * (TILE / 4) + v * 16];
-				}
-				UNROLL for (int u = 0; u < HV; u++)
-					UNROLL for (int v = 0; v < HV; v++) {
-						part[u * 4][v] += ak[u].x * bk[v];
-						part[u * 4 + 1][v] += ak[u].y * bk[v];
-						part[u * 4 + 2][v] += ak[u].z * bk[v];
-						part[u * 4 + 3][v] += ak[u].w * bk[v];
-					}
-			}
-#if defined(HALF) && defined(cl_khr_fp16)
-			UNROLL for (int i = 0; i < RM; i++)
-				UNROLL for (int v = 0; v < HV; v++)
-					acc[i][v] += convert_float4(part[i][v]);
-#else
-#undef part
-#endif
-		}
-		UNROLL for (int f = 0; f < FETCH && left > 0; f++) {
-			NAME(put)(na[f], l + f * ITEMS, along_a, at[now]);
-			if (p.b_mode == B_IMAGE)
-				NAME(put_image)(nb[f], l + f * ITEMS, bt[now]);
-			else
-				NAME(put)(nb[f], l + f * ITEMS, along_b, bt[now]);
-		}
-		barrier(CLK_LOCAL_MEM_FENCE);
-	}
-#if COUNTS
-	if (p.splits > 1) {
-		int tile = (z * get_num_groups(1) + get_group_id(1)) * get_num_groups(0)
-			+ get_group_id(0);
-		int pitch = (p.n + 3) / 4, part = p.m * pitch;
-		global float4 *to = parts_of(AT(parts, 7)) + (size_t)z * p.splits * part;
-		UNROLL for (int i = 0; i < RM; i++)
-			UNROLL for (int v = 0; v < HV; v++) {
-				int m = m0 + i / 4 * 64 + ty * 4 + i % 4, n = n0 + v * 64 + tx * 4;
-				if (m < p.m && n < p.n)
-					to[(size_t)split * part + m * pitch + n / 4] = acc[i][v];
-			}
-		if (!is_last(AT(parts, 7), tile, p.splits, (local int *)at))
-			return;
-		UNROLL for (int i = 0; i < RM; i++)
-			UNROLL for (int v = 0; v < HV; v++)
-				acc[i][v] = (float4)(0.0f);
-		for (int j = 0; j < p.splits; j += AHEAD) {
-			float4 t[AHEAD][RM][HV];
-			UNROLL for (int u = 0; u < AHEAD; u++)
-				UNROLL for (int i = 0; i < RM; i++)
-					UNROLL for (int v = 0; v < HV; v++) {
-						int m = m0 + i / 4 * 64 + ty * 4 + i % 4, n = n0 + v * 64 + tx * 4;
-						t[u][i][v] = (float4)(0.0f);
-						if (j + u < p.splits && m < p.m && n < p.n)
-							t[u][i][v] = to[(size_t)(j + u) * part + m * pitch + n / 4];
-					}
-			UNROLL for (int u = 0; u < AHEAD; u++)
-				UNROLL for (int i = 0; i < RM; i++)
-					UNROLL for (int v = 0; v < HV; v++)
-						acc[i][v] += t[u][i][v];
-		}
-	}
-#endif
-	struct sources all;
-	sources_of(&all, p.at, AT(p0, 3), AT(p1, 4), AT(p2, 5), AT(p3, 6), z);
-	/* the chain is long: a loop over a copy, so that the sums above stay in registers */
-	float4 sum[RM / 4 * HV][4];
-	UNROLL for (int i = 0; i < RM; i++)
-		UNROLL for (int v = 0; v < HV; v++)
-			sum[i / 4 * HV + v][i % 4] = acc[i][v];
-	PLAIN for (int j = 0; j < RM / 4 * HV; j++) {
-		int m = m0 + j / HV * 64 + ty * 4, n = n0 + j % HV * 64 + tx * 4;
-		if (m >= p.m || n >= p.n)
-			continue;
-		struct sources s = row_of(&all, p.at, m);
-		s.rows = min(4, p.m - m);
-		chain_apply(sum[j], &p.chain, &s, n, p.n - n);
-		UNROLL for (int r = 0; r < 4; r++)
-			if (r < s.rows)
-				store(sum[j][r], c + (size_t)(m + r) * p.n + n, p.n - n);
-	}
+#undef MULTIPLY
+	NAME(tile_end)(acc, c, AT(p0, 3), AT(p1, 4), AT(p2, 5), AT(p3, 6), AT(parts, 7), z, split, m0, n0,
+		(local int *)at, &p);
 }
 
-#undef NAME
 #undef FETCH
-#undef RM
 #undef KB
 #undef LANES
-#undef HV
-#undef AHEAD
+#undef PLACE
