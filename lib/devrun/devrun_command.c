@@ -140,8 +140,9 @@ static void choose_options(struct devrun_command *c, int64_t *runs, int of, stru
 		{RUN, FLAG("paper", 0, m->paper, "10 runs, the mean of the last 5")},
 		{OPENED,
 		 TEXT("memory", 'm', s->memory, "LIST", "plans' limits: cpu:0=512M,cl:0.0=2G")},
-		{OPENED, TEXT("precision", 0, c->precision, "f16|bf16|f32",
-			      "of devices that do not say it themselves: OpenCL\nf16, cpu bf16")},
+		{OPENED,
+		 TEXT("precision", 0, c->precision, "f16|bf16|f32",
+		      "of devices that do not say it themselves: OpenCL\nf16 or bf16, cpu bf16")},
 		{OPENED,
 		 {"fuse", 0, OPT_CHOICE, &s->fuse, "WHICH",
 		  "nodes that may run as one step; cuts: sets, but\nall where one device has "

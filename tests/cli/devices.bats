@@ -126,6 +126,31 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	'
 }
 
+@test "OpenCL in bf16: refused where there are no matrix units, else products near f32" {
+	two_cores
+	needs_pocl
+	run -2 --separate-stderr devrun list -D cl:0.0:1/precision=bf17
+	[[ $stderr == *"/precision=f16 or /precision=bf16"* ]]
+	run -2 --separate-stderr devrun list -D cl:0.0:1/precision=bf16
+	[[ $stderr == *"cl:0.0:1/precision=bf16"*"no products in bf16"*"compute capability 8.0"* ]]
+	placebase single -D cl:0.0:1/precision=bf16 mobilenet_v3_large.mp > b16.mp
+	run -2 --separate-stderr devrun -D cl:0.0:1 --precision bf16 -o no.mp b16.mp
+	[[ $stderr == *"cl:0.0:1/precision=bf16"*"no products in bf16"* ]]
+	# The kernels round to bf16 and multiply item by item where the device has no more.
+	export HSDAG_CL_BF16=1
+	run -0 devrun list -D cl:0.0:1/precision=bf16
+	[[ $output == "cl:0.0:1/precision=bf16 "* ]]
+	placebase single -D cpu:0 mobilenet_v3_large.mp | devrun --runs 1 --no-reference --outputs near32 -o run.mp
+	devrun -D cl:0.0:1 --precision bf16 --runs 1 --no-reference --outputs near16 -o run.mp b16.mp
+	py '
+		import numpy as np
+		a, b = np.load("near32/0.npy"), np.load("near16/0.npy")
+		assert runs("run.mp")[0]["ok"]
+		off = abs(a - b).max() / abs(a).max()
+		assert 1e-3 < off < 3e-2, off
+	'
+}
+
 @test "--probe adds devs and keeps the rest" {
 	dagfeat mobilenet_v3_large.mp > feat.mp
 	devrun --probe -D cpu:0 -o probe.mp feat.mp

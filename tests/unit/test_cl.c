@@ -1,7 +1,7 @@
 /* test_cl.c - OpenCL kernels against the CPU's, operator by operator, in both
  * shapes of the kernels: one wide work-item, and groups of many (with pinned
  * buffers for transfers).  Kernels whose code is the same in both shapes are
- * not compiled twice. */
+ * not compiled twice.  Then products in bf16, against the CPU's of rounded operands. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -387,24 +387,26 @@ static void release(struct fixture *f)
 }
 
 /* Expected outputs by the CPU's kernel; inputs that are f16 for OpenCL to widen are widened
- * first. */
-static int expect(struct fixture *f, struct err *e)
+ * first; bf16: all are rounded to bf16 first. */
+static int expect(struct fixture *f, bool bf16, struct err *e)
 {
-	struct tensor in[PORTS], wide = {0};
+	struct tensor in[PORTS], wide[PORTS] = {{0}};
 	struct cpu_prep *prep = NULL;
 	const char *why = "";
 	if (op_decode(&f->g, 0, &f->op, e))
 		return -1;
 	for (int i = 0; i < f->op.n_in; i++) {
 		in[i] = f->in[i];
-		if (in[i].elem != EL_F16 || f->op.kind == OP_CONVERT)
+		if (!bf16 && (in[i].elem != EL_F16 || f->op.kind == OP_CONVERT))
 			continue;
-		wide = in[i];
-		wide.elem = EL_F32;
-		wide.data = mem_try((size_t)tensor_bytes(&wide) + 64);
-		for (int64_t j = 0; j < tensor_elements(&wide); j++)
-			tensor_set_real(&wide, j, tensor_real(&in[i], j));
-		in[i] = wide;
+		wide[i] = in[i];
+		wide[i].elem = EL_F32;
+		wide[i].data = mem_try((size_t)tensor_bytes(&wide[i]) + 64);
+		for (int64_t j = 0; j < tensor_elements(&wide[i]); j++) {
+			float x = (float)tensor_real(&in[i], j);
+			((float *)wide[i].data)[j] = bf16 ? bf16_to_float(bf16_from_float(x)) : x;
+		}
+		in[i] = wide[i];
 	}
 	if (op_infer(&f->op, in, f->out, e))
 		return -1;
@@ -418,7 +420,8 @@ static int expect(struct fixture *f, struct err *e)
 		rc = cpu_kernel_run(&f->op, prep, in, f->out, c, e);
 	cpu_prep_free(prep);
 	cpu_ctx_free(c);
-	mem_free(wide.data);
+	for (int i = 0; i < PORTS; i++)
+		mem_free(wide[i].data);
 	return rc;
 }
 
@@ -491,7 +494,8 @@ static double difference(const struct tensor *want, const void *got)
 }
 
 /* f is kept by the caller until the device is closed: constants are known by their address. */
-static bool check(struct device *d, const struct sample *s, struct fixture *f, struct err *e)
+static bool check(struct device *d, const struct sample *s, struct fixture *f, bool bf16,
+		  struct err *e)
 {
 	struct step_arg arg[PORTS] = {{.from = FROM_NONE}};
 	const struct tensor *input[PORTS];
@@ -501,7 +505,7 @@ static bool check(struct device *d, const struct sample *s, struct fixture *f, s
 	char why[200] = "";
 	bool ok = true;
 	build(f, s);
-	if (expect(f, e))
+	if (expect(f, bf16, e))
 		return false;
 	for (int i = 0; i < f->op.n_in; i++) {
 		arg[i] = (struct step_arg){f->constant[i] ? FROM_CONST : FROM_INPUT, n, 0,
@@ -545,8 +549,17 @@ static bool differs_in_groups(const struct sample *s)
 	return false;
 }
 
-static void test_samples(const char *shape, bool groups)
+/* Is it computed by products whose operands a device in bf16 rounds?  Not of one channel a group. */
+static bool is_product(const struct sample *s)
 {
+	if (!strcmp(s->type, "GroupConvolution"))
+		return strstr(s->in, "c[3,5,4,") != NULL;
+	return !strcmp(s->type, "MatMul") || !strcmp(s->type, "Convolution");
+}
+
+static void test_samples(const char *shape, bool groups, bool bf16)
+{
+	const char *name = bf16 ? "cl:0.0/precision=bf16" : "cl:0.0";
 	enum { N = sizeof samples / sizeof *samples };
 	struct device_list l;
 	struct err e = ERR_INIT;
@@ -554,17 +567,18 @@ static void test_samples(const char *shape, bool groups)
 	memset(fixtures, 0, sizeof fixtures);
 	setenv("HSDAG_CL_SHAPE", shape, 1);
 	setenv("HSDAG_CL_PINNED", groups ? "1" : "0", 1);
-	if (device_list_parse("cl:0.0", &l, &e) || device_list_open(&l, false, &e)) {
+	if (device_list_parse(name, &l, &e) || device_list_open(&l, false, &e)) {
 		printf("# %s\n", e.msg);
-		tap(false, "open cl:0.0");
+		tap(false, "open %s", name);
 		return;
 	}
 	for (int i = 0; i < N; i++) {
 		struct err w = ERR_INIT;
-		if (groups && !differs_in_groups(&samples[i]))
+		if ((groups && !differs_in_groups(&samples[i])) ||
+		    (bf16 && !is_product(&samples[i])))
 			continue;
-		if (!tap(check(&l.dev[0], &samples[i], &fixtures[i], &w), "%s: %s (%s) %s", shape,
-			 samples[i].type, samples[i].in, samples[i].attrs))
+		if (!tap(check(&l.dev[0], &samples[i], &fixtures[i], bf16, &w), "%s: %s (%s) %s",
+			 bf16 ? "bf16" : shape, samples[i].type, samples[i].in, samples[i].attrs))
 			printf("# %s\n", w.msg);
 	}
 	double busy = l.dev[0].class->busy_s(&l.dev[0]);
@@ -589,11 +603,14 @@ int main(void)
 		return tap_end();
 	}
 	const char *shape = getenv("HSDAG_CL_SHAPE");
+	setenv("HSDAG_CL_BF16", "1", 1);
 	if (shape) { /* a GPU has too little local memory for the panels of a CPU */
-		test_samples(shape, false);
+		test_samples(shape, false, false);
+		test_samples(shape, false, true);
 		return tap_end();
 	}
-	test_samples("cpu", false);
-	test_samples("gpu", true);
+	test_samples("cpu", false, false);
+	test_samples("gpu", true, false);
+	test_samples("gpu", false, true);
 	return tap_end();
 }

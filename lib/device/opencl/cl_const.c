@@ -23,18 +23,17 @@ static float value_f32(const struct tensor *t, int64_t i)
 				 : ((const float *)t->data)[i];
 }
 
-/* All matrices of t into blocks of `step` rows, (blocks, k, step), padded with zeros; f32, or
- * f16. */
+/* All matrices of t into blocks of `step` rows, (blocks, k, step), padded with zeros; f32, f16 or bf16. */
 static void *pack(const struct tensor *t, const struct cl_const_form *c, size_t *bytes)
 {
 	int64_t blocks = ((int64_t)c->count + c->step - 1) / c->step;
 	int64_t matrix = (int64_t)c->count * c->k;
 	int64_t n = matrix ? tensor_elements(t) / matrix : 0, packed = blocks * c->step * c->k;
-	*bytes = (size_t)(n * packed) * (c->half ? sizeof(uint16_t) : sizeof(float));
+	*bytes = (size_t)(n * packed) * (c->elem == EL_F32 ? sizeof(float) : sizeof(uint16_t));
 	void *all = mem_try(*bytes ? *bytes : 4);
 	float *dst = all;
 	uint16_t *dst16 = all;
-	struct tensor narrow = {.elem = EL_F16, .rank = 1, .dim = {n * packed}, .data = all};
+	struct tensor narrow = {.elem = c->elem, .rank = 1, .dim = {n * packed}, .data = all};
 	int64_t to = 0;
 	for (int64_t z = 0; all && z < n; z++)
 		for (int64_t b = 0; b < blocks; b++)
@@ -42,13 +41,17 @@ static void *pack(const struct tensor *t, const struct cl_const_form *c, size_t 
 				for (int64_t i = b * c->step; i < (b + 1) * c->step; i++) {
 					int64_t at = z * matrix + i * c->s_count + k * c->s_k;
 					bool in = i < c->count;
-					if (c->half && t->elem == EL_F32)
+					if (c->elem == EL_F32)
+						dst[to++] = in ? value_f32(t, at) : 0.0f;
+					else if (c->elem == EL_BF16)
+						dst16[to++] =
+							in ? bf16_from_float(value_f32(t, at)) : 0;
+					else if (t->elem == EL_F32)
 						tensor_set_real(&narrow, to++,
 								in ? value_f32(t, at) : 0.0);
-					else if (c->half)
-						*dst16++ = in ? ((const uint16_t *)t->data)[at] : 0;
 					else
-						*dst++ = in ? value_f32(t, at) : 0.0f;
+						dst16[to++] =
+							in ? ((const uint16_t *)t->data)[at] : 0;
 				}
 	return all;
 }
@@ -97,7 +100,8 @@ int cl_const_get(struct cl_state *s, const struct tensor *t, const struct cl_con
 	void *changed = NULL;
 	enum elem to = s->half ? EL_F16 : EL_F32;
 	bool change = form.step || (f32 && t->elem != to);
-	form.half |= s->half;
+	if (s->half)
+		form.elem = EL_F16;
 	if (change)
 		changed = form.step ? pack(t, &form, &bytes) : change_type(t, to, &bytes);
 	if (change && !changed)

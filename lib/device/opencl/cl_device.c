@@ -93,6 +93,8 @@ static int cl_open(struct device *d, struct err *e)
 		if (rc)
 			cl_err(e, "clCreateCommandQueue", rc);
 	}
+	if (!rc && place.bf16)
+		rc = cl_bf16_try(s, e);
 	if (rc) {
 		cl_close(d);
 		return -1;
@@ -134,9 +136,10 @@ static int cl_finish(struct device *d, struct err *e)
 
 const struct device_class opencl_device_class = {
 	.forms = "cl:P.D",
-	.help = "cl:P.D (OpenCL platform and device), cl:P.D:A-B (compute units A to B of it)",
+	.help = "cl:P.D (OpenCL platform and device), cl:P.D:A-B (compute units A to B of it), "
+		"either with /precision=f16 or bf16",
 	.is_default = true,
-	.precisions = "f32|f16",
+	.precisions = "f32|f16|bf16",
 	.check_name = cl_check_name,
 	.list_machine = cl_list_machine,
 	.set_environment = cl_set_environment,

@@ -31,6 +31,7 @@ struct cl_place {
 	cl_device_id device; /* a sub-device when `sub` */
 	bool sub;
 	bool half;      /* f32 as f16 */
+	bool bf16;      /* operands of products as bf16 */
 	unsigned units; /* compute units */
 };
 int cl_check_name(const char *name, struct err *e) MUST_CHECK;
@@ -102,6 +103,13 @@ struct cl_state {
 /* The shape for this device.  For tests, HSDAG_CL_SHAPE=gpu or cpu overrides it, and
  * HSDAG_CL_PINNED=1 makes transfers go through pinned buffers where they need not. */
 void cl_shape_choose(struct cl_state *s);
+/* ---- cl_bf16.c: products in bf16 ---- */
+
+/* May the device have matrix units that kernel `mma` can use?  Otherwise its items multiply themselves. */
+bool cl_bf16_units(const struct cl_state *s);
+/* Build the kernel and compare a small product with what it should be; ST_USAGE where that fails. */
+int cl_bf16_try(struct cl_state *s, struct err *e) MUST_CHECK;
+
 /* The kernel, its program built (or taken from the cache on disk) if need be. */
 int cl_kernel_get(struct cl_state *s, enum cl_kernel_id k, cl_kernel *out,
 		  struct err *e) MUST_CHECK;
@@ -236,6 +244,8 @@ struct cl_matrices cl_matrices_of(const struct tensor *t, bool transpose, bool i
  * Returns their number, or -1. */
 int64_t cl_lower_batches(struct cl_lowering *p, const struct cl_matrices *a,
 			 const struct cl_matrices *b, int64_t as, int64_t bs, struct gemm_args *g);
+/* Elements of m packed rows of A, k products each. */
+int64_t cl_lower_packed_a(const struct cl_state *s, int64_t m, int64_t k);
 /* A product g with its chain and operands; refs: a, b, c, then what at[] is about (those that are
  * not there repeat c). */
 void cl_lower_product(struct cl_lowering *p, const struct gemm_args *g, int64_t n_batch,
@@ -263,10 +273,10 @@ size_t cl_rows_share(const struct cl_state *s, int64_t n_rows, int64_t inner, st
 /* ---- cl_const.c ---- */
 
 /* A form of a constant: as it is (step 0), or packed `step` wide: `count` rows of k elements,
- * s_count and s_k apart; half: as f16. */
+ * s_count and s_k apart, as f32, f16 or bf16. */
 struct cl_const_form {
 	int step, count, k, s_count, s_k;
-	bool half;
+	enum elem elem;
 };
 /* The constant t in the form that is wanted; uploaded when nobody had it so far.  f32: kernels
  * read f32, whatever the type of t. */

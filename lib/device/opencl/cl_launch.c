@@ -75,7 +75,8 @@ double cl_busy(struct device *d)
 
 static bool is_product(enum cl_kernel_id k)
 {
-	return k == K_gemm || k == K_tile_128 || k == K_tile_64 || k == K_thin;
+	return k == K_gemm || k == K_tile_128 || k == K_tile_64 || k == K_mma_128 ||
+	       k == K_mma_64 || k == K_thin;
 }
 
 static int start_copy(struct cl_state *s, const struct cl_launch *l, const struct cl_span *buf,

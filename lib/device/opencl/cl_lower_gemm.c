@@ -19,6 +19,11 @@ static int64_t packed_size(int64_t m, int64_t k, int step)
 	return round_up(m, step) * k;
 }
 
+int64_t cl_lower_packed_a(const struct cl_state *s, int64_t m, int64_t k)
+{
+	return s->place.bf16 ? packed_size(k, m, BF16_STEP) : packed_size(m, k, s->shape.mr);
+}
+
 static size_t parts(int64_t n, int64_t size)
 {
 	return (size_t)((n + size - 1) / size);
@@ -51,7 +56,10 @@ static void share_tiles(const struct cl_state *s, struct cl_launch *l, int64_t n
 	int64_t units = s->place.units ? (int64_t)s->place.units : 1;
 	bool large = 8 * parts((int64_t)big, units) < 5 * parts((int64_t)small, 2 * units);
 	int tile = large ? 128 : 64;
-	l->kernel = large ? K_tile_128 : K_tile_64;
+	if (s->place.bf16)
+		l->kernel = large ? K_mma_128 : K_mma_64;
+	else
+		l->kernel = large ? K_tile_128 : K_tile_64;
 	split_products(s, a, large ? big : small, 64, 32);
 	l->groups[0] = parts(a->n, tile);
 	l->groups[1] = parts(a->m, tile);
@@ -229,7 +237,7 @@ int cl_lower_matmul(struct cl_lowering *p)
 	g->bcs = (int)b.cs;
 	g->a_packed = p->constant[0];
 	g->b_mode = p->constant[1] ? B_PACKED : B_STRIDED;
-	int64_t as = g->a_packed ? packed_size(a.rows, a.cols, h->mr) : a.rows * a.cols;
+	int64_t as = g->a_packed ? cl_lower_packed_a(p->s, a.rows, a.cols) : a.rows * a.cols;
 	int64_t bs = g->b_mode == B_PACKED ? packed_size(b.cols, b.rows, h->nr) : b.rows * b.cols;
 	int64_t n = cl_lower_batches(p, &a, &b, as, bs, g);
 	if (n < 0)
@@ -281,6 +289,9 @@ static int lower_product(struct cl_lowering *p, const struct plane *q, int64_t g
 	int64_t m = p->out[0].dim[1] / groups, c = channels / groups, k = c * q->kh * q->kw;
 	bool plain = q->kh * q->kw == 1 && q->sh == 1 && q->sw == 1 && !q->ph && !q->pw &&
 		     q->oh == q->h && q->ow == q->w;
+	/* rows that begin anywhere: kernel `mma` fetches neighbouring columns side by side of images alone */
+	if (p->s->place.bf16 && q->oh * q->ow % 4)
+		plain = false;
 	struct cl_launch *l = cl_lower_launch(p, K_gemm);
 	struct gemm_args *g = &l->args.gemm;
 	*g = (struct gemm_args){.b_mode = plain ? B_STRIDED : B_IMAGE,
@@ -304,7 +315,7 @@ static int lower_product(struct cl_lowering *p, const struct plane *q, int64_t g
 	g->brs = g->n;
 	g->bcs = 1;
 	g->a_packed = p->constant[1];
-	int64_t as = g->a_packed ? packed_size(m, k, p->s->shape.mr) : m * k;
+	int64_t as = g->a_packed ? cl_lower_packed_a(p->s, m, k) : m * k;
 	g->n_batch = 2;
 	g->batch[0] = (int)x->dim[0];
 	g->batch[1] = (int)groups;

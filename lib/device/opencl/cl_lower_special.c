@@ -238,7 +238,7 @@ int cl_lower_deconv(struct cl_lowering *p)
 			 begin, end);
 	struct fold_args f = fold_of(p, begin);
 	int m = (int)(o->dim[1] / groups) * f.kh * f.kw, hw = f.h * f.w;
-	int c = (int)(x->dim[1] / groups), mr = p->s->shape.mr;
+	int c = (int)(x->dim[1] / groups);
 	struct gemm_args g = {.m = m,
 			      .n = hw,
 			      .k = c,
@@ -251,7 +251,7 @@ int cl_lower_deconv(struct cl_lowering *p)
 	g.a_packed = p->constant[1];
 	g.batch[0] = f.batch;
 	g.batch[1] = (int)groups;
-	g.as[1] = g.a_packed ? (m + mr - 1) / mr * mr * c : m * c;
+	g.as[1] = g.a_packed ? (int)cl_lower_packed_a(p->s, m, c) : m * c;
 	g.bs[0] = (int)x->dim[1] * hw;
 	g.bs[1] = c * hw;
 	size_t bytes = (size_t)f.batch * (size_t)groups * (size_t)m * (size_t)hw * sizeof(float);

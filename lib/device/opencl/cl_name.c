@@ -1,6 +1,7 @@
 /* cl_name.c - OpenCL devices by name: "cl:P.D" is device D of platform P, and
  * "cl:P.D:A-B" (or ":A") its compute units A to B alone; behind either,
- * "/precision=f16" has f32 kept and computed in f16.
+ * "/precision=f16" has f32 kept and computed in f16, and
+ * "/precision=bf16" products computed in bf16.
  *
  * A range of units is a sub-device, partitioned by counts.  On PoCL, unit u is
  * worker thread u, which POCL_AFFINITY=1 pins to core u, so "cl:0.0:1" and
@@ -17,7 +18,7 @@ enum { MAX_PLATFORMS = 64, MAX_DEVICES = 256, MAX_UNITS = 1 << 20 };
 
 struct cl_name {
 	unsigned platform, device;
-	bool range, half;
+	bool range, half, bf16;
 	unsigned first, last; /* compute units, both included */
 };
 
@@ -48,7 +49,8 @@ static bool name_parse(const char *s, struct cl_name *n)
 			return false;
 	}
 	n->half = !strcmp(s, "/precision=f16");
-	return (!*s || n->half || !strcmp(s, "/precision=f32")) && n->first <= n->last;
+	n->bf16 = !strcmp(s, "/precision=bf16");
+	return (!*s || n->half || n->bf16 || !strcmp(s, "/precision=f32")) && n->first <= n->last;
 }
 
 int cl_check_name(const char *name, struct err *e)
@@ -60,7 +62,7 @@ int cl_check_name(const char *name, struct err *e)
 	return err_set(e, ST_USAGE,
 		       "'%s' is not the name of an OpenCL device; write cl:P.D "
 		       "for device D of platform P, or cl:P.D:A-B for its compute units A to B, "
-		       "with /precision=f16 behind it for f16",
+		       "with /precision=f16 or /precision=bf16 behind it for other precisions",
 		       err_escape(text, sizeof text, name, strlen(name)));
 }
 
@@ -185,6 +187,7 @@ int cl_place_find(const char *name, struct cl_place *out, struct err *e)
 		return -1;
 	out->units = device_units(out->device);
 	out->half = n.half;
+	out->bf16 = n.bf16;
 	if (n.range && (n.first > 0 || n.last + 1 != out->units)) {
 		if (sub_device(out->device, out->units, &n, &out->device, e))
 			return -1;

@@ -81,7 +81,7 @@ void cl_shape_choose(struct cl_state *s)
 	bool cpu = is_cpu(s);
 	if (force && (!strcmp(force, "gpu") || !strcmp(force, "cpu")))
 		cpu = force[0] == 'c';
-	if (cpu && !s->half) {
+	if (cpu && !s->half && !s->place.bf16) {
 		/* registers for 6 rows of 4 vectors with AVX-512, of 2 with less */
 		int vw = vector_width(s->place.device), nv = vw == 16 ? 4 : 2;
 		s->shape = (struct cl_shape){.vw = vw,
@@ -111,13 +111,16 @@ void cl_shape_choose(struct cl_state *s)
 static void build_options(const struct cl_state *s, enum cl_program_id p, char *dst, size_t cap)
 {
 	const struct cl_shape *h = &s->shape;
+	bool products = programs[p].flags & SPLIT_SUMS;
 	snprintf(dst, cap,
 		 "-cl-std=%s -w -DVW=%d -DLS=%d -DGEMM_LS=%d -DMR=%d -DNR=%d -DNV=%d "
-		 "-DKC=%d -DMC=%d -DCOUNTS=%d -DWINDOW_LOCAL=%d -DWINDOW_OUT=%d%s%s",
-		 h->split_std && programs[p].flags & SPLIT_SUMS ? h->split_std : "CL1.2", h->vw,
-		 h->ls, h->gemm_ls, h->mr, h->nr, h->nr / h->vw, h->kc, h->mc, h->counts,
-		 h->window_local, h->window_out, s->half ? " -DHALF" : "",
-		 is_cpu(s) && programs[p].flags & TWO_TILES ? " -DONE_LOOP" : "");
+		 "-DKC=%d -DMC=%d -DCOUNTS=%d -DWINDOW_LOCAL=%d -DWINDOW_OUT=%d%s%s%s%s",
+		 h->split_std && products ? h->split_std : "CL1.2", h->vw, h->ls, h->gemm_ls, h->mr,
+		 h->nr, h->nr / h->vw, h->kc, h->mc, h->counts, h->window_local, h->window_out,
+		 s->half ? " -DHALF" : "",
+		 is_cpu(s) && programs[p].flags & TWO_TILES ? " -DONE_LOOP" : "",
+		 products && s->place.bf16 ? " -DBF16" : "",
+		 products && s->place.bf16 && !cl_bf16_units(s) ? " -DBF16_PLAIN" : "");
 }
 
 enum { MAX_TEXTS = 12 };

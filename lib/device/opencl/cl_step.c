@@ -134,17 +134,18 @@ bool cl_step_supports(struct device *d, const struct step_spec *s, char *why, si
 /* ---- binding ---- */
 
 /* Buffer `ref` of a launch: the step's, or a constant. */
-static int bind_one(struct device *d, const struct step_spec *s, const struct cl_launch *l, int b,
-		    struct bound *out, struct err *e)
+static int bind_one(struct device *d, const struct step_spec *spec, const struct cl_launch *l,
+		    int b, struct bound *out, struct err *e)
 {
 	const struct cl_ref *ref = &l->buf[b];
-	const struct step_node *v = ref->node < 0 ? NULL : &s->node[ref->node];
+	const struct step_node *v = ref->node < 0 ? NULL : &spec->node[ref->node];
 	const struct gemm_args *g = &l->args.gemm;
-	const struct cl_shape *h = &((struct cl_state *)d->state)->shape;
+	const struct cl_state *s = d->state;
+	const struct cl_shape *h = &s->shape;
 	if (ref->kind == REF_OUT) {
 		out->buf[b].out = true;
-		for (uint32_t i = 0; s->n_nodes == 1 && i < s->n_out; i++)
-			if ((int)s->out[i].port == ref->port)
+		for (uint32_t i = 0; spec->n_nodes == 1 && i < spec->n_out; i++)
+			if ((int)spec->out[i].port == ref->port)
 				out->buf[b].index = i;
 		return 0;
 	}
@@ -155,9 +156,14 @@ static int bind_one(struct device *d, const struct step_spec *s, const struct cl
 	}
 	struct cl_const_form want = {0};
 	if (ref->kind == REF_PACK_A)
-		want = (struct cl_const_form){h->mr, g->m, g->k, g->ars, g->acs, false};
+		want = s->place.bf16
+			       ? (struct cl_const_form){BF16_STEP, g->k,   g->m,
+							g->acs,    g->ars, EL_BF16}
+			       : (struct cl_const_form){h->mr, g->m, g->k, g->ars, g->acs, EL_F32};
 	if (ref->kind == REF_PACK_B)
-		want = (struct cl_const_form){h->nr, g->n, g->k, g->bcs, g->brs, g->b_half};
+		want = (struct cl_const_form){
+			h->nr,  g->n,   g->k,
+			g->bcs, g->brs, s->place.bf16 ? EL_BF16 : g->b_half ? EL_F16 : EL_F32};
 	bool f32 = arg->tensor->elem == EL_F32 || held_half(d, v, (uint32_t)ref->port);
 	return cl_const_get(d->state, arg->tensor, &want, f32, &out->buf[b].fixed, e);
 }

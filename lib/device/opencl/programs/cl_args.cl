@@ -129,7 +129,7 @@ struct norm_args {
 };
 
 /* C (m,n) = A (m,k) B (k,n), for each of the batches, then the chain.  Packed operands are stored
- * as (ceil(m/MR), k, MR) and (ceil(n/NR), k, NR), padded with zeros.  A convolution is the
+ * as (ceil(m/MR), k, MR) and (ceil(n/NR), k, NR), padded with zeros; in bf16 A is (ceil(k/32), m, 32).  A convolution is the
  * product of the weights A (m,k), k = (channel, kh, kw), and an image (channels,h,w) that is
  * seen through the window as B (k,n), n = (oh, ow). */
 struct gemm_args {

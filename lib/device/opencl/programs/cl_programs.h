@@ -32,6 +32,8 @@ enum cl_program_flags {
 	PROGRAM(gemm, WITH_CHAINS) KERNEL(gemm, gemm, gemm) \
 	PROGRAM(tile, WITH_CHAINS | TWO_TILES | SPLIT_SUMS) KERNEL(tile_128, tile, gemm) \
 		KERNEL(tile_64, tile, gemm) \
+	PROGRAM(mma, WITH_CHAINS | TWO_TILES | SPLIT_SUMS) KERNEL(mma_128, mma, gemm) \
+		KERNEL(mma_64, mma, gemm) \
 	PROGRAM(thin, WITH_CHAINS | SPLIT_SUMS) KERNEL(thin, thin, gemm) \
 	PROGRAM(window, WITH_CHAINS) KERNEL(window, window, window) \
 	PROGRAM(cube, 0) KERNEL(unfold, cube, cube) KERNEL(pool_cube, cube, cube) \
@@ -45,6 +47,9 @@ enum cl_program_flags {
 		KERNEL(lrn, special, axis) KERNEL(fold, special, fold) \
 		KERNEL(cell, special, cell)
 /* clang-format on */
+
+/* Packed rows of A in bf16 are pieces of so many products (cl_mma.cl). */
+enum { BF16_STEP = 32 };
 
 #define CL_SKIP(...)
 

@@ -1,5 +1,5 @@
 /* cl_thin.cl - products with a few rows of A (at most 4, on a CPU 10) and packed weights B: bound by
- * reading B, which goes straight from memory to registers, as f32 or f16.
+ * reading B, which goes straight from memory to registers, as f32, f16 or bf16 (BF16).
  *
  * A work-group has NR columns of C, all rows. */
 
@@ -75,9 +75,19 @@ KERNEL_LOCAL(GEMM_LS, thin, 1, (local float ct[10 * NR]), (local float *ct), (ct
 #define PARTS (GEMM_LS / COLUMNS)
 #define AT_ONCE 4 /* loads under way */
 
+/* What is multiplied. */
+#ifdef BF16
+#define rounded(x) as_float((uint)to_bf16(x) << 16)
+#else
+#define rounded(x) (x)
+#endif
+
 /* Four of B's columns, place `at`. */
 float4 weights(global const real *b, bool is_half, int at)
 {
+#ifdef BF16
+	return as_float4(convert_uint4(*(global const ushort4 *)((global const ushort *)b + at)) << 16);
+#endif
 #ifndef HALF
 	if (!is_half)
 		return *(global const float4 *)(b + at);
@@ -108,7 +118,7 @@ KERNEL_LOCAL(GEMM_LS, thin, 1, (local float4 sum[GEMM_LS]), (local float4 *sum),
 			if (k0 + i * PARTS < end)
 				UNROLL for (int r = 0; r < THIN; r++)
 					if (r < p.m)
-						acc[r] += ld(a, r * p.ars + (k0 + i * PARTS) * p.acs)
+						acc[r] += rounded(ld(a, r * p.ars + (k0 + i * PARTS) * p.acs))
 							* w[i];
 	}
 #if COUNTS
