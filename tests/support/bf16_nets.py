@@ -386,13 +386,15 @@ def normed(name, x, plain_end):
     m.save()
 
 
-def enlarged(name, x, kernel):
-    """A convolution, a transposed one whose windows meet without overlap, and what both make of it; two or three spatial dims."""
+def enlarged(name, x, kernel, stride=None, pads=None, extra=None):
+    """A convolution, a transposed one, and what both make of it; one to three spatial dims.  Without stride (pads, both sides, and output
+    padding) its windows meet without overlap."""
     m, dims = Model(name), len(x) - 2
     layer, _ = layer_of(m)
     text = lambda v: ",".join(str(i) for i in v)
     ones, zeros = text([1] * dims), text([0] * dims)
-    large = tuple(n * k for n, k in zip(x[2:], kernel))
+    stride, pads, extra = stride or kernel, pads or (0,) * dims, extra or (0,) * dims
+    large = tuple((n - 1) * s + k - 2 * p + e for n, k, s, p, e in zip(x[2:], kernel, stride, pads, extra))
 
     def conv_of(tag, at, cin, shape):
         w = m.const(f"w_{tag}", "f32", weights(shape[1], cin, *[1] * dims) / cin ** 0.5)
@@ -402,8 +404,8 @@ def enlarged(name, x, kernel):
     at = layer("ReLU", (x[0], 21, *x[2:]), at)
     for i, cout in enumerate((17, 33)):
         w = m.const(f"up{i}", "f32", weights(21, cout, *kernel) / 5)
-        up = layer("ConvolutionBackpropData", (x[0], cout, *large), at, w, strides=text(kernel), dilations=ones, pads_begin=zeros,
-                   pads_end=zeros, auto_pad="explicit", output_padding=zeros)
+        up = layer("ConvolutionBackpropData", (x[0], cout, *large), at, w, strides=text(stride), dilations=ones, pads_begin=text(pads),
+                   pads_end=text(pads), auto_pad="explicit", output_padding=text(extra))
         if i:
             up = layer("Add", (x[0], cout, *large), up, m.const("bias", "f32", weights(1, cout, *[1] * dims)))
         m.result(conv_of(f"end{i}", layer("ReLU", (x[0], cout, *large), up), cout, (x[0], 16, *large)))
@@ -413,6 +415,11 @@ def enlarged(name, x, kernel):
 enlarged("enlarged", (2, 8, 13, 17), (2, 2))
 enlarged("enlarged_apart", (1, 8, 30, 31), (3, 2))
 enlarged("enlarged_volume", (2, 5, 4, 9, 11), (2, 2, 2))
+OVERLAPPING = {"overlapping": ((2, 8, 13, 17), (4, 4), (2, 2), (1, 1)), "overlapping_uneven": ((2, 8, 11, 9), (5, 3), (3, 2), (2, 1), (1, 1)),
+               "overlapping_cut": ((1, 8, 7, 30), (9, 7), (3, 3), (4, 4)), "overlapping_line": ((2, 8, 61), (16,), (8,), (4,)),
+               "overlapping_volume": ((1, 5, 5, 9, 11), (4, 3, 2), (2, 1, 2), (1, 1, 0)), "overlapping_slow": ((1, 8, 12, 14), (3, 3), (1, 1), (0, 1))}
+for name, sizes in OVERLAPPING.items():
+    enlarged(name, *sizes)
 normed("normed", (2, 8, 19, 23), False)
 normed("normed_plain", (1, 9, 40, 41), True)
 normed("normed_volume", (2, 5, 4, 9, 11), False)
@@ -440,4 +447,4 @@ NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "depth_vol
          "few", "pairs", "keys", "empty", "hollow", "no_columns", "no_depth", "no_rows", "no_stack", "found",
          "joined", "joined_plain", "sliced", "sliced_plain", "squeezed", "squeezed_two",
          "clamped", "hswish", "enlarged", "enlarged_apart", "enlarged_volume", "normed", "normed_plain", "normed_volume", "normed_line", "pooled", "pooled_beside", "pooled_apart", "pooled_volume", "meant_volume",
-         "tokens", "tokens_too", "resized", "strip", "stacked", "weighed", "codes8", "codes8_zero", "codes4"] + RECURRENT
+         "tokens", "tokens_too", "resized", "strip", "stacked", "weighed", "codes8", "codes8_zero", "codes4"] + list(OVERLAPPING) + RECURRENT

@@ -146,7 +146,7 @@ static bool take_unary(struct epilogue *c, bool tiles, struct epi_code *out)
 }
 
 /* In f32 by our own kernels, where one of them is faster and does what follows.  As onednn_conv_new. */
-static int own_conv(struct pixel_step *s, const struct step_node *n, const float *bias,
+static int own_conv(struct pixel_step *s, const struct tensor *w, const float *bias,
 		    const struct epi_code *unary, struct err *e)
 {
 	int m = winograd_pixels_does(&s->g) ? cpu_winograd_choose(&s->g) : 0;
@@ -154,28 +154,24 @@ static int own_conv(struct pixel_step *s, const struct step_node *n, const float
 	if (!limits_of(unary, &lo, &hi) || (!m && !indirect_pays(&s->g)))
 		return 0;
 	if (m) {
-		struct winograd_pixels_spec spec = {.g = s->g,
-						    .m = m,
-						    .weights = n->in[1].tensor,
-						    .bias = bias,
-						    .lo = lo,
-						    .hi = hi};
+		struct winograd_pixels_spec spec = {
+			.g = s->g, .m = m, .weights = w, .bias = bias, .lo = lo, .hi = hi};
 		s->winograd = winograd_pixels_new(&spec, s->ctx);
 	} else {
 		struct indirect_spec spec = {
-			.g = s->g, .weights = n->in[1].tensor, .bias = bias, .lo = lo, .hi = hi};
+			.g = s->g, .weights = w, .bias = bias, .lo = lo, .hi = hi};
 		s->indirect = indirect_new(&spec, s->ctx);
 	}
 	return s->winograd || s->indirect ? 1 : cpu_no_memory(e);
 }
 
 /* In bf16 by matrix tiles, where they are.  As onednn_conv_new. */
-static int own_conv_bf16(struct pixel_step *s, const struct step_node *n, const float *bias,
-			 const struct epi_code *unary, struct err *e)
+static int own_conv_bf16(struct pixel_step *s, const struct tensor *w, const void *key,
+			 const float *bias, const struct epi_code *unary, struct err *e)
 {
 	struct tiled_conv_spec spec = {.g = s->g,
-				       .weights = n->in[1].tensor,
-				       .key = n->in[1].tensor->data,
+				       .weights = w,
+				       .key = key,
 				       .bias = bias,
 				       .src = EL_BF16,
 				       .dst = s->direct ? EL_BF16 : EL_F32};
@@ -185,15 +181,14 @@ static int own_conv_bf16(struct pixel_step *s, const struct step_node *n, const 
 	return s->tiled ? 1 : cpu_no_memory(e);
 }
 
-static int plain_conv(struct pixel_step *s, const struct step_node *n, const float *bias,
-		      const struct epi_code *unary, struct err *e)
+int pixel_plain_conv(struct pixel_step *s, const struct tensor *w, const void *key,
+		     const float *bias, const struct epi_code *unary, struct err *e)
 {
-	const struct tensor *w = n->in[1].tensor;
 	struct onednn_conv_spec spec = {.g = s->g,
 					.src = s->x.elem,
 					.dst = s->direct ? s->x.elem : EL_F32,
 					.weights = *w,
-					.key = w->data,
+					.key = key,
 					.bias = bias,
 					.has_unary = unary != NULL,
 					.parts = true};
@@ -201,8 +196,8 @@ static int plain_conv(struct pixel_step *s, const struct step_node *n, const flo
 		spec.unary = unary->kind;
 		spec.args = unary->args;
 	}
-	int rc = s->x.elem == EL_F32 ? own_conv(s, n, bias, unary, e)
-				     : own_conv_bf16(s, n, bias, unary, e);
+	int rc = s->x.elem == EL_F32 ? own_conv(s, w, bias, unary, e)
+				     : own_conv_bf16(s, w, key, bias, unary, e);
 	return rc ? rc : onednn_conv_new(&spec, s->ctx, &s->conv, e);
 }
 
@@ -384,7 +379,8 @@ static int plain_conv_with(struct pixel_step *s, const struct step_node *n, stru
 		s->direct = part->code.n_code == 0 && same_grid(&s->want[0], &s->codes);
 		if (!has_program(s, n, part))
 			return 0;
-		int rc = plain_conv(s, n, bias, takes ? &unary : NULL, e);
+		const struct tensor *w = n->in[1].tensor;
+		int rc = pixel_plain_conv(s, w, w->data, bias, takes ? &unary : NULL, e);
 		if (rc != 0 || !takes)
 			return rc;
 	}

@@ -1,60 +1,89 @@
-/* cpu_pixel_deconv.c - ConvolutionBackpropData whose windows meet without overlap, on tensors with channels behind pixels.
+/* cpu_pixel_deconv.c - ConvolutionBackpropData on tensors with channels behind pixels.
  *
- * Each pixel makes the results of one window, and no others: a convolution of one tap with taps * cout channels computes
- * them, and runs of channels go where they belong (cpu_pixel_run.c). */
+ * Along a dim of stride s the results fall into blocks of s, result o into block (o + pad) / s, at place (o + pad) % s.  Block i
+ * reads pixels i, i - 1, ... i - u, u = ceil(kernel / s) - 1: tap t = place + s u' of the kernel meets pixel i - u'.  So a
+ * convolution of stride 1 with ceil(kernel / s) taps and s * cout channels computes a block from pixels, and what it makes goes
+ * where it belongs (cpu_pixel_run.c).  Windows that meet without overlap are blocks of one tap. */
 #include "device/cpu/pixel/cpu_pixel_step.h"
 
-/* Strides as large as the window, no padding, no dilation. */
-static bool windows_meet(const struct step_node *n)
+/* Products with taps that are none, over products with those that are: at most so many. */
+#define MOST_OF_NOTHING 2.0
+
+/* The window of the convolution that computes blocks, into s: its geometry, how many results a block has along each dim, and of how
+ * many of them in front there are none.  False: no such convolution, or it computes many taps of nothing. */
+static bool find_blocks(struct pixel_step *s, const struct step_node *n)
 {
-	const struct op_window *w = &n->op->a.window;
+	const struct op_window *a = &n->op->a.window;
 	const struct tensor *x = n->in[0].tensor, *k = n->in[1].tensor, *y = &n->out[0];
-	if (k->rank != x->rank || x->rank < 4)
+	int64_t begin[OP_MAX_SPATIAL], end[OP_MAX_SPATIAL];
+	int spatial = (int)x->rank - 2, first = 3 - spatial;
+	double all = 1, needed = 1;
+	if (k->rank != x->rank || a->grouped)
 		return false;
-	for (uint32_t i = 0; i + 2 < x->rank; i++) {
-		bool plain = w->n_spatial > 0 && w->pad_begin[i] == 0 && w->pad_end[i] == 0 &&
-			     w->output_padding[i] == 0 && w->dilation[i] == 1;
-		if (!plain || w->stride[i] != k->dim[2 + i] ||
-		    y->dim[2 + i] != x->dim[2 + i] * k->dim[2 + i])
-			return false;
-	}
-	return true;
-}
-
-/* The window of one tap; sizes of the windows to up. */
-static struct window one_tap(const struct step_node *n, int64_t up[3])
-{
-	const struct tensor *x = n->in[0].tensor, *k = n->in[1].tensor;
-	struct window g = {
-		.batch = x->dim[0], .groups = 1, .cin = x->dim[1], .in_plane = 1, .taps = 1};
-	int64_t taps = 1;
+	op_backprop_pads(a, spatial, x->dim + 2, k->dim + 2, n->op->n_in > 2 ? y->dim + 2 : NULL,
+			 begin, end);
+	s->g = (struct window){.batch = x->dim[0],
+			       .groups = 1,
+			       .cin = x->dim[1],
+			       .cout = k->dim[1],
+			       .in_plane = 1,
+			       .out_plane = 1,
+			       .taps = 1};
 	for (int d = 0; d < 3; d++) {
-		int64_t at = (int64_t)x->rank - 3 + d;
-		g.in[d] = g.out[d] = at < 2 ? 1 : x->dim[at];
-		up[d] = at < 2 ? 1 : k->dim[at];
-		g.kernel[d] = g.stride[d] = g.dilation[d] = 1;
-		g.in_plane *= g.in[d];
-		taps *= up[d];
+		int i = d - first;
+		int64_t in = i < 0 ? 1 : x->dim[2 + i], out = i < 0 ? 1 : y->dim[2 + i];
+		int64_t kernel = i < 0 ? 1 : k->dim[2 + i], pad = i < 0 ? 0 : begin[i];
+		int64_t up = i < 0 || a->n_spatial == 0 ? 1 : a->stride[i];
+		int64_t taps = (kernel + up - 1) / up, block = pad / up;
+		if (i >= 0 && a->n_spatial > 0 && kernel > 1 && a->dilation[i] != 1)
+			return false;
+		s->up[d] = up;
+		s->made[d] = out;
+		s->crop[d] = pad - block * up;
+		s->g.in[d] = in;
+		s->g.out[d] = (out - 1 + pad) / up - block + 1;
+		s->g.kernel[d] = taps;
+		s->g.stride[d] = s->g.dilation[d] = 1;
+		s->g.pad[d] = taps - 1 - block;
+		s->g.pad_end[d] = s->g.out[d] - in + block;
+		if (pad < 0 || s->g.pad[d] < 0 || s->g.pad_end[d] < 0)
+			return false;
+		s->g.cout *= up;
+		s->g.in_plane *= in;
+		s->g.out_plane *= s->g.out[d];
+		s->g.taps *= taps;
+		all *= (double)(s->g.out[d] * taps * up);
+		needed *= (double)(in * kernel);
 	}
-	g.out_plane = g.in_plane;
-	g.cout = taps * k->dim[1];
-	return g;
+	return all <= MOST_OF_NOTHING * needed;
 }
 
-/* Weights (cin, cout, taps) as (taps, cout, cin). */
-static float *turned(const struct tensor *w, int64_t taps)
+/* Weights (cin, cout, kernel) as (places, cout, cin, taps), a tap's place in the window of a block being turned round. */
+static float *turned(const struct pixel_step *s, const struct tensor *w)
 {
 	int64_t cin = w->dim[0], cout = w->dim[1], count = tensor_elements(w);
-	float *x = mem_try((size_t)count * sizeof *x), *y = mem_try((size_t)count * sizeof *y);
-	if (x && y) {
-		cpu_convert(EL_F32, x, w->elem, w->data, count);
-		for (int64_t i = 0; i < cin; i++)
-			for (int64_t o = 0; o < cout; o++)
-				for (int64_t t = 0; t < taps; t++)
-					y[(t * cout + o) * cin + i] = x[(i * cout + o) * taps + t];
-	} else {
+	int64_t kernel[3], taps = count / cin / cout;
+	for (int d = 0; d < 3; d++)
+		kernel[d] = d < 5 - (int)w->rank ? 1 : w->dim[(int)w->rank - 3 + d];
+	float *x = mem_try((size_t)count * sizeof *x);
+	float *y = MEM_NEWN(float, (size_t)(s->g.cout * s->g.cin * s->g.taps));
+	if (!x) {
 		mem_free(y);
-		y = NULL;
+		return NULL;
+	}
+	cpu_convert(EL_F32, x, w->elem, w->data, count);
+	for (int64_t t = 0; t < taps; t++) {
+		const int64_t at[3] = {t / kernel[2] / kernel[1], t / kernel[2] % kernel[1],
+				       t % kernel[2]};
+		int64_t place = 0, tap = 0;
+		for (int d = 0; d < 3; d++) {
+			place = place * s->up[d] + at[d] % s->up[d];
+			tap = tap * s->g.kernel[d] + s->g.kernel[d] - 1 - at[d] / s->up[d];
+		}
+		for (int64_t o = 0; o < cout; o++)
+			for (int64_t i = 0; i < cin; i++)
+				y[((place * cout + o) * cin + i) * s->g.taps + tap] =
+					x[(i * cout + o) * taps + t];
 	}
 	mem_free(x);
 	return y;
@@ -68,7 +97,7 @@ int pixel_deconv_init(struct pixel_step *s, const struct step_spec *spec, struct
 	if (spec->n_nodes != 1 || spec->n_out != 1 || n->in[0].from != FROM_INPUT ||
 	    n->in[1].from != FROM_CONST || !w->data || w->quant ||
 	    (w->elem != EL_F32 && w->elem != EL_F16) || tensor_elements(w) == 0 ||
-	    !fits_pixels(n->in[0].tensor) || !fits_pixels(&n->out[0]) || !windows_meet(n))
+	    !fits_pixels(n->in[0].tensor) || !fits_pixels(&n->out[0]) || !find_blocks(s, n))
 		return 0;
 	s->want[0] = pixels_form(elem);
 	if (!wants_pixels(n->graph, n->v, n->env))
@@ -77,13 +106,13 @@ int pixel_deconv_init(struct pixel_step *s, const struct step_spec *spec, struct
 	s->in_shape = form_shape_of(n->in[0].tensor);
 	s->shape = form_shape_of(&n->out[0]);
 	s->x = s->codes = pixels_form(elem);
-	s->g = one_tap(n, s->up);
-	struct onednn_conv_spec conv = {.g = s->g, .src = elem, .dst = elem, .key = w->data};
-	conv.weights = (struct tensor){.elem = EL_F32,
-				       .rank = 3,
-				       .dim = {s->g.cout, s->g.cin, 1},
-				       .data = turned(w, s->g.cout / w->dim[1])};
-	int rc = conv.weights.data ? onednn_conv_new(&conv, s->ctx, &s->conv, e) : cpu_no_memory(e);
-	mem_free(conv.weights.data);
+	s->direct = true;
+	struct tensor weights = {.elem = EL_F32,
+				 .rank = 3,
+				 .dim = {s->g.cout, s->g.cin, s->g.taps},
+				 .data = turned(s, w)};
+	int rc = weights.data ? pixel_plain_conv(s, &weights, w->data, NULL, NULL, e)
+			      : cpu_no_memory(e);
+	mem_free(weights.data);
 	return rc;
 }

@@ -25,7 +25,8 @@ bool pixels_pay(const struct graph *g)
 	bool any = false;
 	for (uint32_t v = 0; v < g->n; v++) {
 		enum op_kind kind = op_kind(g->type[v]);
-		if (kind != OP_CONVOLUTION && kind != OP_GROUP_CONVOLUTION)
+		if (kind != OP_CONVOLUTION && kind != OP_GROUP_CONVOLUTION &&
+		    kind != OP_CONVOLUTION_BACKPROP)
 			continue;
 		if (kind == OP_GROUP_CONVOLUTION && is_cube(g, v))
 			return false;

@@ -260,19 +260,43 @@ static int conv_part(struct pixel_run *r, int64_t image, int i, struct channel_p
 			slice_sums(r, image, &sl), scratch, e);
 }
 
-/* Pixels first .. first + n - 1 of x (up0 * up1 * up2 * channels) go where they belong, runs of a row at a time. */
+/* Blocks col .. col + n - 1 of a row, each of up[2] pixels, to row y; x_step: bytes between blocks. */
+static void scatter_row(const struct pixel_step *s, const char *x, int64_t x_step, int64_t col,
+			int64_t n, char *y)
+{
+	int64_t size = s->shape.channels * form_size(s->codes.elem), up = s->up[2];
+	int64_t lo = col * up - s->crop[2], hi = lo + n * up;
+	if (lo < 0) {
+		int64_t most = up + lo < s->made[2] ? up + lo : s->made[2];
+		form_copy_rows(x - lo * size, 0, 1, most * size, y, 0);
+		lo += up;
+		x += x_step;
+		n--;
+	}
+	if (n > 0 && hi > s->made[2]) {
+		int64_t at = hi - up;
+		n--;
+		form_copy_rows(x + n * x_step, 0, 1, (s->made[2] - at) * size, y + at * size, 0);
+	}
+	if (n > 0)
+		form_copy_rows(x, x_step, n, up * size, y + lo * size, up * size);
+}
+
+/* Blocks first .. first + n - 1 of x (up0 * up1 * up2 * channels) go where they belong, runs of a row at a time. */
 static void scatter(const struct pixel_step *s, const char *x, int64_t first, int64_t n, char *y)
 {
-	const int64_t *in = s->g.in, *up = s->up;
+	const int64_t *out = s->g.out, *up = s->up, *made = s->made;
 	int64_t size = s->shape.channels * form_size(s->codes.elem), run;
 	int64_t step = up[0] * up[1] * up[2] * size, line = up[2] * size;
 	for (int64_t p = first; p < first + n; p += run, x += run * step) {
-		int64_t col = p % in[2], row = p / in[2] % in[1], plane = p / in[2] / in[1];
-		run = in[2] - col < first + n - p ? in[2] - col : first + n - p;
+		int64_t col = p % out[2], row = p / out[2] % out[1], plane = p / out[2] / out[1];
+		run = out[2] - col < first + n - p ? out[2] - col : first + n - p;
 		for (int64_t t = 0; t < up[0] * up[1]; t++) {
-			int64_t z = plane * up[0] + t / up[1], r = row * up[1] + t % up[1];
-			form_copy_rows(x + t * line, step, run, line,
-				       y + ((z * in[1] * up[1] + r) * in[2] + col) * line, line);
+			int64_t z = plane * up[0] + t / up[1] - s->crop[0],
+				r = row * up[1] + t % up[1] - s->crop[1];
+			if (z >= 0 && z < made[0] && r >= 0 && r < made[1])
+				scatter_row(s, x + t * line, step, col, run,
+					    y + (z * made[1] + r) * made[2] * size);
 		}
 	}
 }

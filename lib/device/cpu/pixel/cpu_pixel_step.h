@@ -36,9 +36,10 @@ struct pixel_step {
 	struct winograd_pixels *winograd;
 	struct indirect *indirect;
 	struct tiled_conv *tiled;
-	int parts;     /* of each of the convolution's slices, for threads that had none */
-	int64_t up[3]; /* PIXEL_DECONV: pixels that one becomes */
-	bool direct;   /* the convolution writes codes of this form */
+	int parts; /* of each of the convolution's slices, for threads that had none */
+	/* PIXEL_DECONV: pixels of the output's blocks, in front of the first one's that there are, and of the output */
+	int64_t up[3], crop[3], made[3];
+	bool direct; /* the convolution writes codes of this form */
 	struct mem_form codes;
 	bool has_program;
 	struct pixel_program program;
@@ -52,7 +53,11 @@ struct pixel_step {
 /* s for a convolution and what is fused behind it.  1; 0: no such step; -1: ST_RUNTIME. */
 int pixel_conv_init(struct pixel_step *s, const struct step_spec *spec, struct fuse_plan *p,
 		    struct err *e) MUST_CHECK;
-/* Likewise for a transposed convolution alone, which conv then computes as one of one tap. */
+/* The convolution of s->g in s->x.elem: weights (groups * cout, cin, taps), read by the call; key as onednn_conv_spec says; bias
+ * and unary may be NULL.  s->direct: its results are of that type, too, else f32.  As pixel_conv_init. */
+int pixel_plain_conv(struct pixel_step *s, const struct tensor *w, const void *key,
+		     const float *bias, const struct epi_code *unary, struct err *e) MUST_CHECK;
+/* Likewise for a transposed convolution alone, whose blocks a convolution computes. */
 int pixel_deconv_init(struct pixel_step *s, const struct step_spec *spec, struct err *e) MUST_CHECK;
 /* The convolution's slices, whoever computes it: as onednn_conv_slices, onednn_conv_slice, onednn_conv_run. */
 int pixel_conv_slices(const struct pixel_step *s);
