@@ -243,6 +243,14 @@ def matmul(c):
                  ((2, 1, 3, 5), (3, 5, 4)), ((6, 1, 5), (1, 5, 4)), ((1, 3, 5), (7, 5, 4)), ((2, 3, 5), (5,)),
                  ((2, 12, 9, 16), (2, 12, 16, 9)), ((5,), (2, 5, 4))):
         c.add("matmul %s %s" % (a, b), lambda p, q: o.matmul(p, q, False, False), c.real(*a), c.real(*b))
+    for m, k, n in ((1300, 4, 4), (1024, 16, 8), (1537, 3, 1), (1100, 1, 5)):      # many short rows, few columns
+        w, bias = c.real(n, k), c.real(n)
+        product = lambda p: o.matmul(p, c.const(w), False, True)
+        c.add("matmul narrow %s" % ((m, k, n),), product, c.real(2, m // 2, k))
+        c.add("matmul narrow %s computed" % ((m, k, n),), lambda p, q: o.matmul(p, q, False, True), c.real(m, k), w)
+        c.add("matmul narrow %s f16" % ((m, k, n),), lambda p: o.matmul(p, c.f16(w), False, True), c.real(m, k))
+        c.add("matmul narrow %s +" % ((m, k, n),), lambda p: o.add(product(p), c.const(bias)), c.real(m, k))
+        c.add("matmul narrow %s + relu" % ((m, k, n),), lambda p: o.relu(o.add(product(p), c.const(bias))), c.real(m, k))
     w = c.real(2, 5, 4)
     c.add("matmul batched const", lambda p: o.matmul(p, c.const(w), False, False), c.real(2, 3, 5))
     for l, s, d, dv, mask in ((4, 6, 8, 8, None), (9, 9, 16, 12, (9, 9)), (1, 7, 8, 8, (2, 1, 1, 7)), (5, 5, 8, 8, "causal")):

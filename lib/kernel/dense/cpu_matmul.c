@@ -1,6 +1,7 @@
 /* cpu_matmul.c - MatMul on packed products; constant right-hand sides are packed once: halves
  * stay halves, bf16 and weights in few bits stay what they are. */
 #include "kernel/cpu_epilogue.h"
+#include "kernel/gemm/cpu_narrow.h"
 #include "kernel/gemm/cpu_product.h"
 #include "kernel/gemm/cpu_qpack.h"
 #include "kernel/gemm/cpu_stack.h"
@@ -339,6 +340,22 @@ static int run_products(struct matmul_run *r, struct err *e)
 	return r->failed ? cpu_no_memory(e) : 0;
 }
 
+/* Many short rows with few columns. */
+static int run_narrow(const struct matmul_run *r, const float *a, struct err *e)
+{
+	struct narrow p = {
+		.m = r->m, .n = r->n, .k = r->k, .a = a, .c = r->c, .post = r->post, .col = 1};
+	if (r->packed_b) {
+		p.b = r->packed_b;
+		p.row = GEMM_N;
+	} else {
+		p.b = r->b.t->data;
+		p.row = r->b.row;
+		p.col = r->b.col;
+	}
+	return narrow_run(r->ctx, &p, e);
+}
+
 int run_matmul(const struct kernel_call *k, struct err *e)
 {
 	const struct op *op = k->op;
@@ -375,6 +392,9 @@ int run_matmul(const struct kernel_call *k, struct err *e)
 	r.n_batch = tensor_elements(&r.batch);
 	if (r.q && r.n_batch == 1 && r.a.col == 1 && widened_fits(k->ctx, r.q, r.m))
 		return widened_run(k, r.q, k->in[0].data, r.m, e);
+	if (!r.q && !r.b_half && r.n_batch == 1 && r.a.col == 1 && r.b.t->elem == EL_F32 &&
+	    narrow_fits(r.m, r.n, r.k))
+		return run_narrow(&r, k->in[0].data, e);
 	return run_products(&r, e);
 }
 

@@ -3,6 +3,7 @@
  * whose sums still lie in a cache when the epilogue runs over them; otherwise whole matrices are. */
 #include "kernel/cpu_epilogue.h"
 #include "kernel/cpu_vec.h"
+#include "kernel/gemm/cpu_narrow.h"
 #include "kernel/gemm/cpu_stack.h"
 #include "kernel/gemm/cpu_tiled.h"
 #include "kernel/onednn/onednn_layout.h"
@@ -182,7 +183,9 @@ int onednn_matmul_prepare(const struct op *op, const struct tensor *in, const st
 	/* Other constants are converted by every run, as they come.  With few rows reading the weights is
 	 * what takes the time: cpu_matmul.c. */
 	bool taken = (m->constant ? m->n_batch == 1 && p->m > GEMM_M : in[1].elem == EL_F32) &&
-		     p->m * p->n * p->k >= GRAIN && m->n_batch < INT32_MAX >> 12;
+		     p->m * p->n * p->k >= GRAIN &&
+		     !(m->n_batch == 1 && a.col == 1 && narrow_fits(p->m, p->n, p->k)) &&
+		     m->n_batch < INT32_MAX >> 12;
 	if (taken) {
 		dnnl_memory_desc_t plain;
 		int threads = (int)((c->n_threads + m->n_batch - 1) / m->n_batch);
