@@ -45,6 +45,16 @@ class Net:
             self.add("Add", out, self.const(rng.standard_normal((1, cout, 1, 1)) * 3), auto_broadcast="numpy")
         return self
 
+    def deconv(self, cout, kernel, stride, pad=0, extra=0):
+        """A transposed convolution, whose weights have one grid an output channel."""
+        n, c, h, w = self.shape()
+        values = rng.standard_normal((c, cout, kernel, kernel)).astype(np.float32)
+        high = np.abs(values).max((0, 2, 3), keepdims=True)
+        two = lambda v: f"{v},{v}"
+        out = (n, cout, *((v - 1) * stride + kernel - 2 * pad + extra for v in (h, w)))
+        return self.add("ConvolutionBackpropData", out, self.const(np.round(values / high * 127) * (high / 127)), strides=two(stride),
+                        dilations="1,1", pads_begin=two(pad), pads_end=two(pad), auto_pad="explicit", output_padding=two(extra))
+
     def result(self):
         self.m.result(self.at)
 
@@ -193,7 +203,13 @@ def attended(name, rows, keys, heads, size, low, high, **data):
 attended("attended", 70, 130, 2, 24, -1.3, 1.7, causal="false")
 attended("attended_causal", 50, 50, 1, 70, -2, 2, causal="true")
 attended("attended_few", 1, 40, 3, 18, 0, 2, causal="false")
-NAMES = ["mean", "padded_mean", "plane_mean", "flat_mean", "first", "chain", "depth", "groups", "residual", "pooled", "joined", "asymmetric", "few", "real", "none",
+
+# Transposed convolutions: windows that meet, that overlap, whose padding is a code that is not 0.
+Net("enlarged", (2, 16, 9, 7)).quantize(0, 3).deconv(24, 2, 2).quantize(-40, 39.6875).conv(8).save()
+Net("overlapping", (1, 16, 8, 9)).quantize(-2.56, 2.54).deconv(24, 4, 2, 1).add("ReLU", (1, 24, 16, 18)).quantize(0, 51).conv(8).save()
+Net("overlapping_off", (2, 16, 7, 6)).quantize(-1, 1.55).deconv(12, 5, 3, 2, 1).quantize(-20, 31).deconv(8, 3, 2).add("ReLU", (2, 8, 41, 35)).conv(8).save()
+
+NAMES = ["enlarged", "overlapping", "overlapping_off", "mean", "padded_mean", "plane_mean", "flat_mean", "first", "chain", "depth", "groups", "residual", "pooled", "joined", "asymmetric", "few", "real", "none",
          "flat", "asymmetric_depth", "rescaled", "tokens", "between", "columns", "column_numbers", "moved", "one_row", "off_grid",
          "channels", "channels_signed", "channels_mixed", "channels_input", "one_grid",
          "asymmetric_line", "attended", "attended_causal", "attended_few"]

@@ -271,7 +271,7 @@ static int32_t sum_of(const int8_t *x, int64_t n)
 
 /* The form of the codes that the convolution of n reads: the grid that its input lies on, as a step that makes them for itself may
  * have it. */
-static bool codes_of_input(struct pixel_step *s, const struct step_node *n)
+bool pixel_codes_of_input(struct pixel_step *s, const struct step_node *n)
 {
 	struct code_grid grid;
 	struct mem_form *f = &s->x;
@@ -295,10 +295,9 @@ static bool codes_of_input(struct pixel_step *s, const struct step_node *n)
 }
 
 /* Weights as codes, their scales, and the convolution. */
-static int codes_conv(struct pixel_step *s, const struct step_node *n, const float *bias,
-		      struct err *e)
+int pixel_codes_conv(struct pixel_step *s, const struct tensor *w, const void *key,
+		     const float *bias, struct err *e)
 {
-	const struct tensor *w = n->in[1].tensor;
 	int64_t count = tensor_elements(w), rows = s->g.groups * s->g.cout;
 	float *f32 = mem_try((size_t)count * sizeof *f32), *scale = MEM_NEWN(float, (size_t)rows);
 	int8_t *code = mem_try((size_t)count);
@@ -325,7 +324,7 @@ static int codes_conv(struct pixel_step *s, const struct step_node *n, const flo
 					.src = s->x.elem,
 					.dst = s->direct ? s->codes.elem : EL_F32,
 					.weights = *w,
-					.key = w->data,
+					.key = key,
 					.scale = scale,
 					.bias = shift,
 					.zero = pads ? (int)s->x.zero : 0};
@@ -333,7 +332,7 @@ static int codes_conv(struct pixel_step *s, const struct step_node *n, const flo
 	spec.weights.data = code;
 	struct tiled_conv_spec tiled = {.g = s->g,
 					.weights = &spec.weights,
-					.key = w->data,
+					.key = key,
 					.bias = shift,
 					.scale = scale,
 					.src = s->x.elem,
@@ -424,10 +423,10 @@ int pixel_conv_init(struct pixel_step *s, const struct step_spec *spec, struct f
 	const float *bias = take_bias(part, &s->shape);
 	s->want[0] = wanted_form(p->node[part->result].node, s->elem);
 	want_channels(s, p->node[part->result].node);
-	if (s->elem == EL_I8 && codes_of_input(s, n)) {
+	if (s->elem == EL_I8 && pixel_codes_of_input(s, n)) {
 		const struct epilogue whole = part->code;
 		s->direct = take_codes(part, node + (bias != NULL), &s->want[0], &s->codes);
-		int rc = has_program(s, n, part) ? codes_conv(s, n, bias, e) : 0;
+		int rc = has_program(s, n, part) ? pixel_codes_conv(s, w, w->data, bias, e) : 0;
 		s->parts = 1;
 		if (rc != 0)
 			return rc;

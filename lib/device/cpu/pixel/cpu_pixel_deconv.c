@@ -105,14 +105,19 @@ int pixel_deconv_init(struct pixel_step *s, const struct step_spec *spec, struct
 	s->x_in = n->in[0].index;
 	s->in_shape = form_shape_of(n->in[0].tensor);
 	s->shape = form_shape_of(&n->out[0]);
-	s->x = s->codes = pixels_form(elem);
-	s->direct = true;
 	struct tensor weights = {.elem = EL_F32,
 				 .rank = 3,
 				 .dim = {s->g.cout, s->g.cin, s->g.taps},
 				 .data = turned(s, w)};
-	int rc = weights.data ? pixel_plain_conv(s, &weights, w->data, NULL, NULL, e)
-			      : cpu_no_memory(e);
+	int rc = weights.data ? 0 : cpu_no_memory(e);
+	s->codes = pixels_form(elem);
+	if (rc == 0 && s->elem == EL_I8 && pixel_codes_of_input(s, n))
+		rc = pixel_codes_conv(s, &weights, w->data, NULL, e);
+	if (rc == 0 && (s->elem != EL_I8 || pixels_pay(n->graph))) {
+		s->x = pixels_form(elem);
+		s->direct = true;
+		rc = pixel_plain_conv(s, &weights, w->data, NULL, NULL, e);
+	}
 	mem_free(weights.data);
 	return rc;
 }

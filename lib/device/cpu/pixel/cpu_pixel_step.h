@@ -57,7 +57,12 @@ int pixel_conv_init(struct pixel_step *s, const struct step_spec *spec, struct f
  * and unary may be NULL.  s->direct: its results are of that type, too, else f32.  As pixel_conv_init. */
 int pixel_plain_conv(struct pixel_step *s, const struct tensor *w, const void *key,
 		     const float *bias, const struct epi_code *unary, struct err *e) MUST_CHECK;
-/* Likewise for a transposed convolution alone, whose blocks a convolution computes. */
+/* The form of the codes that the convolution of s->g, of node n, reads, into s->x: the grid that its input lies on.  False: none. */
+bool pixel_codes_of_input(struct pixel_step *s, const struct step_node *n);
+/* As pixel_plain_conv of such codes, where the weights lie on grids, too; s->direct: its results are codes of s->codes, else f32. */
+int pixel_codes_conv(struct pixel_step *s, const struct tensor *w, const void *key,
+		     const float *bias, struct err *e) MUST_CHECK;
+/* As pixel_conv_init for a transposed convolution alone, whose blocks a convolution computes. */
 int pixel_deconv_init(struct pixel_step *s, const struct step_spec *spec, struct err *e) MUST_CHECK;
 /* The convolution's slices, whoever computes it: as onednn_conv_slices, onednn_conv_slice, onednn_conv_run. */
 int pixel_conv_slices(const struct pixel_step *s);
