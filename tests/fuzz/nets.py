@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """nets.py - random networks, what devrun computes beside what OpenVINO's CPU plugin computes in f32.
 
-Usage: nets.py [--seeds A-B | --found] [--bin DIR] [--keep DIR] [--how NAME,...] [--times N] [--no-shrink]
+Usage: nets.py [--seeds A-B | --found | --codes] [--bin DIR] [--keep DIR] [--how NAME,...] [--times N] [--no-shrink]
 
 Each seed is a network of 4 to about 20 operators (nets_ops.py), of kinds for which the executor of cores has
 layouts, fusions and in-place ways of its own.  It runs as it usually does, and in N of the other ways of HOWS at
@@ -10,6 +10,11 @@ within four times what OpenVINO's moves by when other last bits are read.  OpenV
 differs must differ from what it computes one operator at a time, too, and networks on which it fails do not count.
 One that is wrong is written to DIR (--keep); then its operators are left out as long as it stays wrong, and what
 is left is printed.  Exit status 1 when one was wrong.
+
+With --codes they are quantised networks (nets_codes.py) in the ways of CODES_HOWS, and what is right is what our own
+f32 computes: within 1e-2 of it in the root of the mean square, or four times as far as outputs move when all values
+between move by last bits, as single values then lie on the other side between two levels.  Weights in few bits have
+rows quantised as they come; there values between move by 1 %.
 """
 import argparse
 import functools
@@ -27,6 +32,7 @@ import openvino.opset15 as op
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "support"), os.path.join(HERE, "..", "oracle")]
 from nets_ops import CHANNELS, KINDS, convolution
+from nets_codes import CODES
 from oracle import EXACT, SCALE_TOL, largest, load, moved, nearby
 
 MOST_ELEMENTS = 60000
@@ -68,6 +74,19 @@ HOWS = {
     "apart": How(graph=["--no-colocate"], devices=CORE + ",cpu", method="random"),
     "bf16": How(devices=CORE + "/precision=bf16", tolerance=0.1),
     "bf16-products": How(devices=CORE + "/precision=bf16", env={"HSDAG_BF16_PRODUCTS": "1"}, tolerance=0.1),
+}
+
+INT8 = "/precision=int8"
+CODES_HOWS = {
+    "int8": How(devices=CORE + INT8, tolerance=0.01),
+    "int8-threads": How(devices="cpu" + INT8, tolerance=0.01),
+    "int8-placed": How(devices="cpu:0%s,cpu:1,cpu:1%s" % (INT8, INT8), method="random", tolerance=0.01),
+    "int8-level3": How(devices=CORE + INT8, env={"HSDAG_CPU_LEVEL": "3"}, tolerance=0.01),
+    "int8-level1": How(devices=CORE + INT8, env={"HSDAG_CPU_LEVEL": "1"}, tolerance=0.01),
+    "int8-unfused": How(devices=CORE + INT8, options=["--fuse", "none"], tolerance=0.01),
+    "int8-tight": How(devices=CORE + INT8, options=["--tight"], tolerance=0.01),
+    "int8-pixels": How(devices=CORE + INT8, env={"HSDAG_PIXELS": "1"}, tolerance=0.01),
+    "int8-planes": How(devices=CORE + INT8, env={"HSDAG_PIXELS": "0"}, tolerance=0.01),
 }
 
 
@@ -145,22 +164,22 @@ def start(net):
     return (n, net.any(1, 5, 16, 49, 64), c) if way == "tokens" else (net.any(1, 4, 17, 32), c)
 
 
-def generate(seed):
+def generate(seed, kinds=KINDS, first=convolution):
     """(network, its results)"""
     net = Net(seed)
     net.parameter(start(net))
     if net.chance(0.15):
         net.parameter(net.shape[0] if net.chance(0.5) else start(net))
-    weight = np.array([w for w, _ in KINDS], float) * net.rng.choice([0.2, 1, 1, 4], len(KINDS))
+    weight = np.array([w for w, _ in kinds], float) * net.rng.choice([0.2, 1, 1, 4], len(kinds))
     want, x = net.any(*range(4, 19)), 0
     for _ in range(4 * want):
         if len(net.steps) >= want + 1:
             break
         if net.chance(0.2):
             x = int(net.rng.integers(len(net.shape)))
-        make = KINDS[net.rng.choice(len(KINDS), p=weight / weight.sum())][1]
+        make = kinds[net.rng.choice(len(kinds), p=weight / weight.sum())][1]
         if x == 0 and net.chance(0.5):       # before it nothing has a layout of its own
-            make = convolution
+            make = first
         try:
             y = make(net, x)
         except (Unfit, RuntimeError):        # RuntimeError: OpenVINO's
@@ -170,6 +189,11 @@ def generate(seed):
     results = [v for v in range(len(net.shape)) if v not in read and net.step_of[v].make]
     results += [v for v in sorted(read) if net.step_of[v].make and net.chance(0.06)]
     return net, results
+
+
+def quantised(seed):
+    """As generate, of nets_codes.py."""
+    return generate(seed, CODES, CODES[1][1])
 
 
 class Form:
@@ -243,14 +267,14 @@ def program(command, data, how):
 class Case:
     """A form, written to a directory, with OpenVINO's answers."""
 
-    def __init__(self, form, work, binaries):
-        self.form, self.work, self.bin, self.streams = form, work, binaries, {}
+    def __init__(self, form, work, binaries, codes=False):
+        self.form, self.work, self.bin, self.streams, self.codes = form, work, binaries, {}, codes
         self.xml = os.path.join(work, "net.xml")
         self.model = form.model()
         ov.serialize(self.model, self.xml)
         self.inputs = form.given()
         self.save_inputs()
-        self.want = self.answers(self.model, self.inputs)
+        self.want = self.answers(self.model, self.inputs) if not codes else self.run(How())
         for v in form.results:
             if self.want["r%d" % v].shape != form.net.shape[v]:
                 raise RuntimeError("OpenVINO's v%d has another shape than OpenVINO says" % v)
@@ -290,7 +314,7 @@ class Case:
                  *how.options], self.placed(how), how)
         return load(out) if os.path.exists(out) else {}
 
-    def one_by_one(self, tries=4):
+    def one_by_one(self, tries=4, near=nearby, moved=moved):
         """OpenVINO's answers where each operator is a model of its own, and {name: how far they move, of their
         scale, when last bits of what operators read are others}."""
         form, rng = self.form, np.random.default_rng(1)
@@ -299,13 +323,18 @@ class Case:
             parameters = [op.parameter(form.net.shape[v]) for v in s.inputs]
             outputs = floats(s.make(*[p.output(0) for p in parameters]))
             one = ov.Model([op.result(o) for o in outputs], parameters, "one")
-            compiled = core().compile_model(one, "CPU", SETTINGS)
+            # Some FakeQuantize OpenVINO's plugin refuses, not its reference.
+            compiled = referenced(one) if s.label.startswith("FakeQuantize") else core().compile_model(one, "CPU", SETTINGS)
             for i, value in enumerate(values):
                 given = {j: value[form.at(v)] for j, v in enumerate(s.inputs)}
-                got = compiled(nearby(given, rng) if i else given)
+                got = compiled(near(given, rng) if i else given)
                 value.update((s.first + k, np.array(got[k])) for k in range(len(outputs)))
         found = [{"r%d" % v: value[form.at(v)] for v in form.results} for value in values]
         return found[0], {n: max(moved(f[n], x) for f in found[1:]) for n, x in found[0].items()}
+
+    def dynamic(self):
+        """Has it weights in few bits that rows may meet that are quantised as they come?"""
+        return any("MatMul" in s.label and (" zero " in s.label) for s in self.form.needed()[0])
 
     def wrong(self, how):
         """What is wrong when it runs so, as (kind, text); None: nothing."""
@@ -318,7 +347,12 @@ class Case:
         if set(have) != set(self.want):
             return "failed", "outputs %s instead of %s" % (sorted(have), sorted(self.want))
         over = beyond(have, self.want, how)
-        if over and how.tolerance == SCALE_TOL:
+        if over and how in CODES_HOWS.values():
+            near = nearby if not self.dynamic() else shaken
+            far = lambda a, b: distance(a, b, how)
+            unsure = self.one_by_one(near=near, moved=far)[1]
+            over = {n: x for n, x in over.items() if x > 4 * unsure[n]}
+        elif over and how.tolerance == SCALE_TOL:
             want, unsure = self.one_by_one()
             again = beyond(have, want, how)
             over = {n: x for n, x in over.items() if x > 4 * unsure[n] and n in again}
@@ -339,6 +373,22 @@ def distance(have, want, how):
         return moved(have, want) * min(1.0, largest(want) / NOISE)
     size = np.sqrt(np.mean(want.astype(np.float64)**2))
     return np.sqrt(np.mean((have.astype(np.float64) - want)**2)) / max(size, NOISE)
+
+
+def referenced(model):
+    """A function of {number: array} that OpenVINO's reference implementation computes."""
+    def run(given):
+        out = [ov.Tensor(o.element_type, o.shape) for o in model.outputs]
+        if not model.evaluate(out, [ov.Tensor(given[i]) for i in range(len(given))]):
+            raise RuntimeError("no reference")
+        return {i: np.array(t.data) for i, t in enumerate(out)}
+    return run
+
+
+def shaken(given, rng):
+    """Inputs that are 1 % off, as rows are that are quantised as they come."""
+    off = lambda x: rng.standard_normal(x.shape) * 0.005 * np.sqrt(np.mean(x.astype(np.float64)**2, -1, keepdims=True) if x.ndim else 1)
+    return {name: (x + off(x)).astype(x.dtype) for name, x in given.items()}
 
 
 def tame(case):
@@ -392,7 +442,7 @@ def shrink(case, how, kind, seconds=60):
             try:
                 if not form.needed()[0]:
                     continue
-                w = Case(form, case.work, case.bin).wrong(how)
+                w = Case(form, case.work, case.bin, case.codes).wrong(how)
             except RuntimeError:
                 continue
             if w and w[0] == kind:
@@ -413,27 +463,29 @@ def from_file(number):
 def check(seed, args):
     """Was the network of this seed right?  None: it does not count."""
     try:
-        case = Case(Form(*(from_file(seed) if args.found else generate(seed))), args.work, args.bin)
+        net = from_file(seed) if args.found else quantised(seed) if args.codes else generate(seed)
+        case = Case(Form(*net), args.work, args.bin, args.codes)
     except RuntimeError:        # OpenVINO's, of some graphs that are right
         if args.found:
             raise
         return None
     if not case.want or not tame(case):
         return None
-    names = [n for n in HOWS if n != "default" and not n.startswith("bf16")]
-    names = args.how or ["default"] + np.random.default_rng([seed, 1]).permutation(names)[:args.times].tolist()
+    hows = CODES_HOWS if args.codes else HOWS
+    names = [n for n in hows if n not in ("default", "int8") and not n.startswith("bf16")]
+    names = args.how or ["int8" if args.codes else "default"] + np.random.default_rng([seed, 1]).permutation(names)[:args.times].tolist()
     for name in names:
-        w = case.wrong(HOWS[name])
+        w = case.wrong(hows[name])
         if not w:
             continue
         print("seed %d, %s: %s" % (seed, name, w[1]), flush=True)
         if args.keep:
             keep(case, args.keep, "%d-%s" % (seed, name))
         if args.shrink:
-            form, less = shrink(case, HOWS[name], w[0])
+            form, less = shrink(case, hows[name], w[0])
             print(form.text() + ("\n  " + less[1] if less else ""), flush=True)
             if args.keep:
-                keep(Case(form, args.work, args.bin), args.keep, "%d-%s-small" % (seed, name))
+                keep(Case(form, args.work, args.bin, args.codes), args.keep, "%d-%s-small" % (seed, name))
         return False
     return True
 
@@ -468,9 +520,10 @@ def main():
     ap = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
     ap.add_argument("--seeds", default="1-200", metavar="A-B")
     ap.add_argument("--found", action="store_true", help="the networks of nets_found.py in place of random ones")
+    ap.add_argument("--codes", action="store_true", help="quantised networks, in int8")
     ap.add_argument("--bin", default="build/bin")
     ap.add_argument("--keep", metavar="DIR", help="write networks that are wrong there")
-    ap.add_argument("--how", type=lambda s: s.split(","), metavar="NAME,...", help="of " + ", ".join(HOWS))
+    ap.add_argument("--how", type=lambda s: s.split(","), metavar="NAME,...", help="of " + ", ".join([*HOWS, *CODES_HOWS]))
     ap.add_argument("--times", type=int, default=2, help="ways beside the usual one (default: 2)")
     ap.add_argument("--shrink", action=argparse.BooleanOptionalAction, default=True)
     args = ap.parse_args()
