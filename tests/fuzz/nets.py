@@ -31,8 +31,8 @@ import openvino.opset15 as op
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "support"), os.path.join(HERE, "..", "oracle")]
+import nets_codes
 from nets_ops import CHANNELS, KINDS, convolution
-from nets_codes import CODES
 from oracle import EXACT, SCALE_TOL, largest, load, moved, nearby
 
 MOST_ELEMENTS = 60000
@@ -164,7 +164,7 @@ def start(net):
     return (n, net.any(1, 5, 16, 49, 64), c) if way == "tokens" else (net.any(1, 4, 17, 32), c)
 
 
-def generate(seed, kinds=KINDS, first=convolution):
+def generate(seed, kinds=KINDS, first=convolution, start=start):
     """(network, its results)"""
     net = Net(seed)
     net.parameter(start(net))
@@ -193,7 +193,7 @@ def generate(seed, kinds=KINDS, first=convolution):
 
 def quantised(seed):
     """As generate, of nets_codes.py."""
-    return generate(seed, CODES, CODES[1][1])
+    return generate(seed, nets_codes.CODES, nets_codes.convolution, nets_codes.start)
 
 
 class Form:

@@ -19,6 +19,21 @@ def kind(weight):
     return put
 
 
+def start(net):
+    """Its first input: products have more than a few rows mostly."""
+    n, c = net.any(1, 1, 2, 3), net.any(*WIDTHS)
+    way = net.any("image", "image", "image", "image", "line", "cube", "tokens", "tokens", "matrix")
+    if way == "image":
+        most = net.any(6, 12, 24)
+        return n, c, *net.rng.integers(1 if net.chance(0.2) else 3, most + 1, 2).tolist()
+    if way == "line":
+        return n, c, net.any(1, 7, 16, 31, 64)
+    if way == "cube":
+        return n, c, *net.rng.integers(1, 7, 3).tolist()
+    c = net.any(31, 32, 64, 96, 130)
+    return (n, net.any(1, 13, 16, 33, 49, 70), c) if way == "tokens" else (net.any(1, 12, 13, 32, 80), c)
+
+
 # ---- values ----
 
 def ranges(net, n):
@@ -61,8 +76,8 @@ def quantise(net, x):
     """A FakeQuantize behind x."""
     shape = net.shape[x]
     axis = None
-    if len(shape) > 1 and net.chance(0.25):
-        axis = 1 if net.chance(0.7) else net.any(*range(len(shape)))
+    if len(shape) > 1 and net.chance(0.2):
+        axis = 1 if net.chance(0.8) else net.any(*range(len(shape)))
     n = 1 if axis is None else shape[axis]
     if n > 300:
         axis, n = None, 1
@@ -87,12 +102,12 @@ def quantise(net, x):
                    lambda p: op.fake_quantize(p, *[m() for m in makers], levels))
 
 
-@kind(5)
+@kind(2)
 def quantised(net, x):
     return quantise(net, x)
 
 
-def perhaps(net, x, p=0.85):
+def perhaps(net, x, p=0.93):
     """x or a FakeQuantize of it, and then perhaps what moves values."""
     if "FakeQuantize" not in net.step_of[x].label and net.chance(p):
         x = quantise(net, x)
@@ -186,7 +201,7 @@ def behind(net, y, channels, axis=1):
     return quantise(net, y) if net.chance(0.5) else y
 
 
-@kind(4)
+@kind(2)
 def act(net, x):
     shape = net.shape[x]
     if net.chance(0.12) and len(shape) > 1:
@@ -197,7 +212,7 @@ def act(net, x):
     return net.add(what, [x], UNARY[what])
 
 
-@kind(10)
+@kind(20)
 def convolution(net, x):
     n = len(net.shape[x]) - 2
     if not 1 <= n <= 3:
@@ -214,7 +229,7 @@ def convolution(net, x):
     return behind(net, y, cout)
 
 
-@kind(8)
+@kind(14)
 def group_convolution(net, x):
     n = len(net.shape[x]) - 2
     if not 1 <= n <= 3:
@@ -233,11 +248,11 @@ def group_convolution(net, x):
     return behind(net, y, g * m)
 
 
-@kind(8)
+@kind(16)
 def product(net, x):
     if len(net.shape[x]) < 2:
         return None
-    x = perhaps(net, x, 0.7)
+    x = perhaps(net, x, 0.8)
     shape = net.shape[x]
     if not shape:
         return x
@@ -262,7 +277,7 @@ def product(net, x):
     return behind(net, y, net.shape[y][-1], -1) if net.shape[y] else y
 
 
-@kind(3)
+@kind(8)
 def attention(net, x):
     shape = net.shape[x]
     if len(shape) == 4 and net.chance(0.5):
@@ -341,7 +356,7 @@ def joined(net, x):
     return net.add("Concat axis=1", parts, lambda *p: op.concat(list(p), 1))
 
 
-@kind(5)
+@kind(4)
 def sum_of(net, x):
     y = with_other(net, x)
     if y is not None and net.chance(0.3):
