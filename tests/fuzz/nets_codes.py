@@ -36,15 +36,16 @@ def start(net):
 
 # ---- values ----
 
-def ranges(net, n):
-    """(low, high, levels, what) of n channels; most of them are the same few in a network, as ranges of Concats are."""
+def ranges(net, n, way=None):
+    """(low, high, levels, what) of n channels, of that way with 256 levels if one is given; most of them are the same few in a network, as ranges of Concats are."""
     if not hasattr(net, "grids"):
         net.grids = {}
     key = net.any(0, 0, 1, 2, int(net.rng.integers(1 << 30)))
-    if (key, n) in net.grids:
-        return net.grids[key, n]
-    way = net.any("zero on", "zero on", "zero on", "symmetric", "symmetric", "asymmetric", "asymmetric", "on a level", "narrow", "beside")
-    levels = net.any(256, 256, 256, 256, 256, 255, 128, 64, 16, 17, 5, 3, 2)
+    if (key, n, way) in net.grids:
+        return net.grids[key, n, way]
+    given = way
+    way = way or net.any("zero on", "zero on", "zero on", "zero on", "symmetric", "symmetric", "asymmetric", "asymmetric", "on a level", "narrow", "beside")
+    levels = 256 if given or net.chance(0.6) else net.any(256, 255, 128, 64, 16, 17, 5, 3, 2)
     top = np.float32(net.any(0.5, 1, 2, 3, 4, 6)) * (0.5 + net.rng.random(n)).astype(np.float32)
     step = 2 * top / (levels if levels > 2 else 2)
     if way == "zero on":
@@ -60,8 +61,8 @@ def ranges(net, n):
         low, high = net.any((top / 4, top), (-top, -top / 4))
     else:
         low, high = -top * np.float32(net.any(0.1, 0.3, 1.1)), top
-    net.grids[key, n] = low.astype(np.float32), high.astype(np.float32), levels, way
-    return net.grids[key, n]
+    net.grids[key, n, given] = low.astype(np.float32), high.astype(np.float32), levels, way
+    return net.grids[key, n, given]
 
 
 def limit(net, x, shape):
@@ -72,16 +73,16 @@ def limit(net, x, shape):
     return lambda: op.constant(x)
 
 
-def quantise(net, x):
-    """A FakeQuantize behind x."""
+def quantise(net, x, channels=None):
+    """A FakeQuantize behind x; with `channels` one for each, of that way."""
     shape = net.shape[x]
-    axis = None
-    if len(shape) > 1 and net.chance(0.2):
+    axis = 1 if channels else None
+    if not channels and len(shape) > 1 and net.chance(0.2):
         axis = 1 if net.chance(0.8) else net.any(*range(len(shape)))
     n = 1 if axis is None else shape[axis]
     if n > 300:
         axis, n = None, 1
-    low, high, levels, way = ranges(net, n)
+    low, high, levels, way = ranges(net, n, channels)
     if axis is None:
         dims = net.any([], [1], [1] * len(shape))
     else:
@@ -198,7 +199,7 @@ def behind(net, y, channels, axis=1):
         y = act(net, y)
     if net.chance(0.15):
         y = with_other(net, y) or y
-    return quantise(net, y) if net.chance(0.5) else y
+    return quantise(net, y) if net.chance(0.7) else y
 
 
 @kind(2)
@@ -234,7 +235,10 @@ def group_convolution(net, x):
     n = len(net.shape[x]) - 2
     if not 1 <= n <= 3:
         return None
-    x = perhaps(net, x)
+    if net.chance(0.3):
+        x = quantise(net, x, net.any("zero on", "symmetric", None))
+    else:
+        x = perhaps(net, x)
     n, size = len(net.shape[x]) - 2, net.shape[x][2:]
     if not 1 <= n <= 3:
         return x
