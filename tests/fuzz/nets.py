@@ -323,8 +323,10 @@ class Case:
             parameters = [op.parameter(form.net.shape[v]) for v in s.inputs]
             outputs = floats(s.make(*[p.output(0) for p in parameters]))
             one = ov.Model([op.result(o) for o in outputs], parameters, "one")
-            # Some FakeQuantize OpenVINO's plugin refuses, not its reference.
-            compiled = referenced(one) if s.label.startswith("FakeQuantize") else core().compile_model(one, "CPU", SETTINGS)
+            try:
+                compiled = core().compile_model(one, "CPU", SETTINGS)
+            except RuntimeError:    # some FakeQuantize, and weights in few bits
+                compiled = referenced(one)
             for i, value in enumerate(values):
                 given = {j: value[form.at(v)] for j, v in enumerate(s.inputs)}
                 got = compiled(near(given, rng) if i else given)

@@ -209,7 +209,16 @@ Net("enlarged", (2, 16, 9, 7)).quantize(0, 3).deconv(24, 2, 2).quantize(-40, 39.
 Net("overlapping", (1, 16, 8, 9)).quantize(-2.56, 2.54).deconv(24, 4, 2, 1).add("ReLU", (1, 24, 16, 18)).quantize(0, 51).conv(8).save()
 Net("overlapping_off", (2, 16, 7, 6)).quantize(-1, 1.55).deconv(12, 5, 3, 2, 1).quantize(-20, 31).deconv(8, 3, 2).add("ReLU", (2, 8, 41, 35)).conv(8).save()
 
-NAMES = ["enlarged", "overlapping", "overlapping_off", "mean", "padded_mean", "plane_mean", "flat_mean", "first", "chain", "depth", "groups", "residual", "pooled", "joined", "asymmetric", "few", "real", "none",
+# Constants anywhere in the file, limits in 16 bits.
+n = Net("unaligned", (1, 16, 9, 9))
+n.m.const("odd", "i8", np.zeros(1, np.int8))
+limits = []
+for v in (-1, 2) * 2:
+    half = n.m.const(n.name("c"), "f16", np.float16(v))
+    limits.append(n.m.layer("Convert", n.name("wide"), "f32", (), half, destination_type="f32"))
+n.add("FakeQuantize", n.shape(), *limits, levels=256, auto_broadcast="numpy").conv(40, 3, 1, 1).add("ReLU", (1, 40, 9, 9)).quantize(0, 15)
+n.add("ReduceMean", (1, 40, 1, 1), n.m.const("axes", "i64", np.array([2, 3], np.int64)), keep_dims="true").quantize(0, 3.7).conv(8).save()
+NAMES = ["unaligned", "enlarged", "overlapping", "overlapping_off", "mean", "padded_mean", "plane_mean", "flat_mean", "first", "chain", "depth", "groups", "residual", "pooled", "joined", "asymmetric", "few", "real", "none",
          "flat", "asymmetric_depth", "rescaled", "tokens", "between", "columns", "column_numbers", "moved", "one_row", "off_grid",
          "channels", "channels_signed", "channels_mixed", "channels_input", "one_grid",
          "asymmetric_line", "attended", "attended_causal", "attended_few"]

@@ -20,6 +20,21 @@ static const char *attribute(const struct graph *g, uint32_t v, const char *key)
 	return NULL;
 }
 
+/* n numbers of constant c as f32; false: it has another size or type.  In files they may lie anywhere. */
+static bool read_floats(const struct graph *g, int64_t c, enum elem elem,
+			const struct step_env *env, int64_t n, float *x)
+{
+	size_t bytes = (size_t)n * cpu_elem_size(elem);
+	if ((elem != EL_F32 && elem != EL_F16) || g->const_bytes[c] != bytes ||
+	    g->const_offset[c] > env->weights_bytes ||
+	    env->weights_bytes - g->const_offset[c] < bytes)
+		return false;
+	void *aligned = mem_copy(env->weights + g->const_offset[c], 1, bytes);
+	cpu_convert(EL_F32, x, elem, aligned, n);
+	mem_free(aligned);
+	return true;
+}
+
 /* The value of a constant of one element, perhaps behind a Convert. */
 static bool scalar(const struct graph *g, uint32_t v, const struct step_env *env, float *x)
 {
@@ -28,14 +43,8 @@ static bool scalar(const struct graph *g, uint32_t v, const struct step_env *env
 	int64_t c = v == GRAPH_NONE ? -1 : graph_const(g, v);
 	if (c < 0 || !env || !env->weights)
 		return false;
-	struct tensor t = {.elem = g->out_elem[g->out_ptr[v]], .rank = 0};
-	size_t bytes = cpu_elem_size(t.elem);
-	if ((t.elem != EL_F32 && t.elem != EL_F16) || g->const_bytes[c] != bytes ||
-	    g->const_offset[c] > env->weights_bytes ||
-	    env->weights_bytes - g->const_offset[c] < bytes)
-		return false;
-	cpu_convert(EL_F32, x, t.elem, env->weights + g->const_offset[c], 1);
-	return isfinite(*x);
+	enum elem elem = (enum elem)g->out_elem[g->out_ptr[v]];
+	return read_floats(g, c, elem, env, 1, x) && isfinite(*x);
 }
 
 /* The n values of a constant of numbers, along dim 1 of tensors of `rank` dims; false: it is none. */
@@ -48,18 +57,13 @@ static bool along_channels(const struct graph *g, uint32_t v, const struct step_
 	if (c < 0 || !env || !env->weights)
 		return false;
 	uint32_t o = g->out_ptr[v], own = g->out_rank[o];
-	enum elem elem = (enum elem)g->out_elem[o];
 	const int64_t *dim = g->dim + g->dim_ptr[o];
-	uint64_t bytes = (uint64_t)n * cpu_elem_size(elem);
-	if ((elem != EL_F32 && elem != EL_F16) || own > rank || own + 1 < rank ||
-	    g->const_bytes[c] != bytes || g->const_offset[c] > env->weights_bytes ||
-	    env->weights_bytes - g->const_offset[c] < bytes)
+	if (own > rank || own + 1 < rank)
 		return false;
 	for (uint32_t d = 0; d < own; d++)
 		if (dim[d] != (d + rank - own == 1 ? n : 1))
 			return false;
-	cpu_convert(EL_F32, x, elem, env->weights + g->const_offset[c], n);
-	return true;
+	return read_floats(g, c, (enum elem)g->out_elem[o], env, n, x);
 }
 
 bool grid_of_channels(const struct graph *g, uint32_t v, const struct step_env *env, int64_t n,
