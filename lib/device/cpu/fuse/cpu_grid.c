@@ -109,7 +109,8 @@ static bool quantized(const struct graph *g, uint32_t v, const struct step_env *
 	float nearest = rintf(grid->zero);
 	if (fabsf(grid->zero - nearest) < 1e-3f)
 		grid->zero = nearest;
-	return grid->scale > 1e-30f && grid->zero >= 0 && grid->zero <= 255;
+	return grid->scale > 1e-30f && isfinite(grid->scale) && grid->zero >= 0 &&
+	       grid->zero <= 255;
 }
 
 /* Are its limits the same before and after? */

@@ -3,6 +3,7 @@
 #include "kernel/conv/cpu_conv.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static uint32_t source_of(const struct step_node *n, uint32_t input)
@@ -269,6 +270,19 @@ static int32_t sum_of(const int8_t *x, int64_t n)
 	return sum;
 }
 
+/* Do sums of any codes of 8 bits times these weights fit 32 bits, row by row? */
+static bool sums_fit(const int8_t *code, int64_t rows, int64_t n)
+{
+	for (int64_t r = 0; r < rows; r++) {
+		int64_t sum = 0;
+		for (int64_t i = 0; i < n; i++)
+			sum += abs(code[r * n + i]);
+		if (sum > INT32_MAX / 255)
+			return false;
+	}
+	return true;
+}
+
 /* The form of the codes that the convolution of n reads: the grid that its input lies on, as a step that makes them for itself may
  * have it. */
 bool pixel_codes_of_input(struct pixel_step *s, const struct step_node *n)
@@ -309,7 +323,8 @@ int pixel_codes_conv(struct pixel_step *s, const struct tensor *w, const void *k
 		rc = cpu_no_memory(e);
 	} else {
 		cpu_convert(EL_F32, f32, w->elem, w->data, count);
-		rc = grid_of_weights(f32, rows, count / rows, code, scale);
+		rc = grid_of_weights(f32, rows, count / rows, code, scale) &&
+		     sums_fit(code, rows, count / rows);
 	}
 	for (int64_t i = 0; i < rows && rc > 0; i++) {
 		float x_scale = s->x.scales ? s->x.scales[i / s->g.cout] : s->x.scale;
