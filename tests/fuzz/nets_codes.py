@@ -123,7 +123,8 @@ def packed(codes, elem):
     """A constant of codes of 4 bits."""
     flat = codes.reshape(-1).astype(np.int64) & 15
     flat = np.concatenate([flat, np.zeros(flat.size % 2, np.int64)])
-    return lambda: ov.op.Constant(ov.Tensor((flat[::2] | flat[1::2] << 4).astype(np.uint8), ov.Shape(list(codes.shape)), elem))
+    tensor = ov.Tensor((flat[::2] | flat[1::2] << 4).astype(np.uint8), ov.Shape(list(codes.shape)), elem)
+    return lambda: ov.op.Constant(tensor)   # which does not keep it
 
 
 def codes_of(net, dims, one, gain):

@@ -218,12 +218,25 @@ for v in (-1, 2) * 2:
     limits.append(n.m.layer("Convert", n.name("wide"), "f32", (), half, destination_type="f32"))
 n.add("FakeQuantize", n.shape(), *limits, levels=256, auto_broadcast="numpy").conv(40, 3, 1, 1).add("ReLU", (1, 40, 9, 9)).quantize(0, 15)
 n.add("ReduceMean", (1, 40, 1, 1), n.m.const("axes", "i64", np.array([2, 3], np.int64)), keep_dims="true").quantize(0, 3.7).conv(8).save()
+# The same codes in the file, with one zero, and with another.
+n = Net("shared_codes", (1, 40, 64))
+n.quantize(0, 3)
+codes = n.m.const("codes", "u4", rng.integers(0, 256, (32, 32)).astype(np.uint8), (32, 64))
+wide = n.m.layer("Convert", "codes_wide", "f32", (32, 64), codes, destination_type="f32")
+x, scale, ways = n.at, n.const(0.1 + rng.random((32, 1))), []
+for zero in (8, 3):
+    w = n.m.layer("Subtract", n.name("w"), "f32", (32, 64), wide, n.const(zero), auto_broadcast="numpy")
+    w = n.m.layer("Multiply", n.name("w"), "f32", (32, 64), w, scale, auto_broadcast="numpy")
+    n.at = x
+    ways.append(n.add("MatMul", (1, 40, 32), w, transpose_a="false", transpose_b="true").at)
+n.at = n.m.layer("Concat", "concat", "f32", (1, 40, 64), *ways, axis=2)
+n.save()
 # Sums over the top code that 32 bits do not hold.
 n = Net("deep", (1, 4000, 5, 5))
 w = np.full((2, 4000, 5, 5), 0.01, np.float32)
 n.add("Add", n.shape(), n.const(100.0), auto_broadcast="numpy").quantize(0, 3)
 n.add("Convolution", (1, 2, 1, 1), n.const(w), strides="1,1", dilations="1,1", pads_begin="0,0", pads_end="0,0", auto_pad="explicit").save()
-NAMES = ["deep", "unaligned", "enlarged", "overlapping", "overlapping_off", "mean", "padded_mean", "plane_mean", "flat_mean", "first", "chain", "depth", "groups", "residual", "pooled", "joined", "asymmetric", "few", "real", "none",
+NAMES = ["shared_codes", "deep", "unaligned", "enlarged", "overlapping", "overlapping_off", "mean", "padded_mean", "plane_mean", "flat_mean", "first", "chain", "depth", "groups", "residual", "pooled", "joined", "asymmetric", "few", "real", "none",
          "flat", "asymmetric_depth", "rescaled", "tokens", "between", "columns", "column_numbers", "moved", "one_row", "off_grid",
          "channels", "channels_signed", "channels_mixed", "channels_input", "one_grid",
          "asymmetric_line", "attended", "attended_causal", "attended_few"]

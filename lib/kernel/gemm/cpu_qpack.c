@@ -55,8 +55,9 @@ struct cpu_pack *qpack_quant(const struct tensor *b, bool transpose, struct cpu_
 	const void *scale = b->quant ? b->quant->scale.data : NULL;
 	const void *zero = b->quant ? b->quant->zero.data : NULL;
 	qpanels_plan(b, transpose, &job.q);
-	uint64_t layout[6] = {OP_MATMUL | LAYOUT_QUANT, transpose,        (uint64_t)b->dim[0],
-			      (uint64_t)b->dim[1],      (uintptr_t)scale, (uintptr_t)zero};
+	uint64_t layout[6] = {OP_MATMUL | LAYOUT_QUANT, (uint64_t)b->elem << 1 | transpose,
+			      (uint64_t)b->dim[0],      (uint64_t)b->dim[1],
+			      (uintptr_t)scale,         (uintptr_t)zero};
 	return cpu_pack_get(c->packs, b->data, layout, PANELS_AT + qpanels_bytes(&job.q),
 			    fill_quant, &job);
 }

@@ -4,6 +4,7 @@
 #include "kernel/cpu_epilogue.h"
 #include "kernel/cpu_level.h"
 #include "kernel/onednn/onednn_product.h"
+#include "op/quant.h"
 
 #include <math.h>
 
@@ -128,6 +129,18 @@ static void fill_weights(void *arg, void *data)
 	job->rc = onednn_reorder(&from, job->weights, &p->whole.weights, data, &job->err);
 }
 
+/* What else than their bytes weights are made of: a file may have the same codes twice, with other zeros and scales. */
+static uint64_t meaning_of(const struct tensor *w)
+{
+	const uint64_t mix = 0x9e3779b97f4a7c15u;
+	uint64_t key = w->elem;
+	if (w->quant) {
+		key = key * mix + (uintptr_t)w->quant->zero.data;
+		key = key * mix + (uintptr_t)w->quant->scale.data;
+	}
+	return key * mix;
+}
+
 static int pack_weights(struct codes_matmul *m, const struct codes_matmul_spec *s,
 			struct cpu_ctx *c, struct err *e)
 {
@@ -136,6 +149,7 @@ static int pack_weights(struct codes_matmul *m, const struct codes_matmul_spec *
 	uint64_t layout[6] = {OP_MATMUL | ONEDNN_PACK |
 			      (uint64_t)s->op->a.matmul.transpose_b << 33};
 	onednn_layout_key(to, layout + 1);
+	layout[5] += meaning_of(&s->in[1]);
 	m->pack = cpu_pack_get(c->packs, s->in[1].data, layout,
 			       onednn_api()->memory_desc_get_size(to), fill_weights, &job);
 	if (!m->pack)
