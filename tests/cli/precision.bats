@@ -105,7 +105,7 @@ outputs() {
 		outputs cpu/precision=int8 two "codes/$n"
 	done
 	py - <<-'PY'
-		as_f32 = {"deep", "real", "none", "off_grid", "one_row", "attended_few"} # sums beyond 32 bits; weights on no grid; a row takes as long as reading them
+		as_f32 = {"nearly_opposite", "deep", "real", "none", "off_grid", "one_row", "attended_few"} # sums beyond 32 bits; weights on no grid; a row takes as long as reading them
 		for n in open("grids").read().split():
 		    a, b, c = (np.load(f"{d}/codes/{n}/0.npy").astype(np.float64) for d in ("f32", "one", "two"))
 		    assert a.shape == b.shape and (b == c).all(), n

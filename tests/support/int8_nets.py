@@ -231,12 +231,16 @@ for zero in (8, 3):
     ways.append(n.add("MatMul", (1, 40, 32), w, transpose_a="false", transpose_b="true").at)
 n.at = n.m.layer("Concat", "concat", "f32", (1, 40, 64), *ways, axis=2)
 n.save()
+# Weights of two numbers that are not quite opposite, as limits in 16 bits make them: on no grid.
+n = Net("nearly_opposite", (1, 64, 30)).quantize(0, 3)
+w = np.where(rng.random((32, 64, 3)) < 0.5, np.float32(-0.1707902), np.float32(0.17077637))
+n.add("Convolution", (1, 32, 30), n.const(w), strides="1", dilations="1", pads_begin="1", pads_end="1", auto_pad="explicit").save()
 # Sums over the top code that 32 bits do not hold.
 n = Net("deep", (1, 4000, 5, 5))
 w = np.full((2, 4000, 5, 5), 0.01, np.float32)
 n.add("Add", n.shape(), n.const(100.0), auto_broadcast="numpy").quantize(0, 3)
 n.add("Convolution", (1, 2, 1, 1), n.const(w), strides="1,1", dilations="1,1", pads_begin="0,0", pads_end="0,0", auto_pad="explicit").save()
-NAMES = ["shared_codes", "deep", "unaligned", "enlarged", "overlapping", "overlapping_off", "mean", "padded_mean", "plane_mean", "flat_mean", "first", "chain", "depth", "groups", "residual", "pooled", "joined", "asymmetric", "few", "real", "none",
+NAMES = ["nearly_opposite", "shared_codes", "deep", "unaligned", "enlarged", "overlapping", "overlapping_off", "mean", "padded_mean", "plane_mean", "flat_mean", "first", "chain", "depth", "groups", "residual", "pooled", "joined", "asymmetric", "few", "real", "none",
          "flat", "asymmetric_depth", "rescaled", "tokens", "between", "columns", "column_numbers", "moved", "one_row", "off_grid",
          "channels", "channels_signed", "channels_mixed", "channels_input", "one_grid",
          "asymmetric_line", "attended", "attended_causal", "attended_few"]

@@ -196,12 +196,14 @@ bool grid_of_values(const struct graph *g, uint32_t v, const struct step_env *en
 	return true;
 }
 
-/* Are all of w[n] multiples of s?  Then code[n]. */
-static bool on_grid(const float *w, int64_t n, float s, int8_t *code)
+/* Are all of w[n], the largest of which is k * s, multiples of s but for rounding?  Then code[n]. */
+static bool on_grid(const float *w, int64_t n, float s, int k, int8_t *code)
 {
+	const float near =
+		1.6e-5f * (float)k; /* of s: as far from the largest, however few codes there are */
 	for (int64_t i = 0; i < n; i++) {
 		float q = w[i] / s, nearest = rintf(q);
-		if (!(fabsf(q - nearest) < 2e-3f) || nearest < -128 || nearest > 127)
+		if (!(fabsf(q - nearest) < near) || nearest < -128 || nearest > 127)
 			return false;
 		code[i] = (int8_t)nearest;
 	}
@@ -224,9 +226,9 @@ bool grid_of_weights(const float *w, int64_t rows, int64_t n, int8_t *code, floa
 			return false;
 		/* The largest weight has some code; a full range is what quantizers make. */
 		for (int k = 127; k >= 1 && !fits; k--)
-			if ((fits = on_grid(w, n, scale[r] = most / (float)k, code)))
+			if ((fits = on_grid(w, n, scale[r] = most / (float)k, k, code)))
 				break;
-		if (!fits && !on_grid(w, n, scale[r] = most / 128, code))
+		if (!fits && !on_grid(w, n, scale[r] = most / 128, 128, code))
 			return false;
 	}
 	return true;
