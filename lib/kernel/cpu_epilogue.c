@@ -73,13 +73,6 @@ void cpu_epilogue_row(const struct epilogue *e, float *c, int64_t row, int64_t c
 			  n - i < EPI_BLOCK ? n - i : EPI_BLOCK);
 }
 
-void cpu_epilogue_tile(const struct epilogue *e, float *c, int64_t ldc, int64_t row, int64_t n_rows,
-		       int64_t col, int64_t n)
-{
-	for (int64_t i = 0; i < n_rows; i++)
-		cpu_epilogue_row(e, c + i * ldc, row + i, col, n);
-}
-
 void cpu_epilogue_span(const struct epilogue *e, float *c, int64_t first, int64_t n)
 {
 	int64_t row = first / e->cols, col = first % e->cols;
@@ -144,11 +137,25 @@ static void run_stretch(const struct epilogue *e, float *c, int64_t row, int64_t
 
 void cpu_epilogue_rows(const struct epilogue *e, float *c, int64_t row, int64_t n_rows)
 {
-	int64_t most = short_rows(e) ? stretch_rows(e) : 0;
-	if (most == 0)
-		cpu_epilogue_tile(e, c, e->cols, row, n_rows, 0, e->cols);
-	for (int64_t i = 0; most && i < n_rows; i += most)
-		run_stretch(e, c + i * e->cols, row + i, n_rows - i < most ? n_rows - i : most);
+	bool stretches = n_rows > 1 && short_rows(e);
+	int64_t most = stretches ? stretch_rows(e) : 1;
+	for (int64_t i = 0; i < n_rows; i += most)
+		if (stretches)
+			run_stretch(e, c + i * e->cols, row + i,
+				    n_rows - i < most ? n_rows - i : most);
+		else
+			cpu_epilogue_row(e, c + i * e->cols, row + i, 0, e->cols);
+}
+
+void cpu_epilogue_tile(const struct epilogue *e, float *c, int64_t ldc, int64_t row, int64_t n_rows,
+		       int64_t col, int64_t n)
+{
+	if (col == 0 && n == e->cols && ldc == n) {
+		cpu_epilogue_rows(e, c, row, n_rows);
+		return;
+	}
+	for (int64_t i = 0; i < n_rows; i++)
+		cpu_epilogue_row(e, c + i * ldc, row + i, col, n);
 }
 
 /* ---- over a finished output ---- */

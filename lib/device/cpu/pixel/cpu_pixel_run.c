@@ -383,6 +383,19 @@ static void run_slices(struct pixel_run *r)
 		cpu_parallel(s->ctx, slices, output_task, r);
 }
 
+/* Do the pixels of all images lie one behind the other in every tensor, and none has one pixel for a whole image?  They are pixels of
+ * one image then: tiles need not end where a small image does. */
+static bool images_join(const struct pixel_run *r)
+{
+	const struct pixel_program *p = &r->s->program;
+	bool join = p->shape.images > 1;
+	for (int i = 0; i < p->code.n_operands && join; i++)
+		join = !pixel_is_memory(p->kind[i]) ||
+		       (p->kind[i] != PIXEL_SPREAD &&
+			(p->shape.pixels == 1 || !form_is_plain(&r->memory[i].form)));
+	return join;
+}
+
 static void program_task(void *arg, int task, int thread)
 {
 	struct pixel_run *r = arg;
@@ -403,9 +416,10 @@ static void program_task(void *arg, int task, int thread)
 		return;
 	code = p->code;
 	pixel_program_leave_rounding(p, &code, r->memory, NULL);
+	const int64_t pixels = images_join(r) ? p->shape.images * p->shape.pixels : p->shape.pixels;
 	while (lo < hi) {
-		int64_t image = lo / p->shape.pixels, first = lo % p->shape.pixels, n = hi - lo;
-		n = first + n > p->shape.pixels ? p->shape.pixels - first : n;
+		int64_t image = lo / pixels, first = lo % pixels, n = hi - lo;
+		n = first + n > pixels ? pixels - first : n;
 		if (!pixel_line_run(p, r->memory, NULL, image, first, n, tile)) {
 			n = n > step ? step : n;
 			pixel_program_run(p, &code, r->memory, image, first, n, NULL, tile);
