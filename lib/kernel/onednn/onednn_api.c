@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,77 @@ static void one_thread(void)
 		api.omp_set_num_threads(1);
 }
 
+/* The memory objects of a primitive's arguments, which take longer to make than a small primitive runs: for one thread at a time. */
+struct onednn_bound {
+	dnnl_stream_t stream;
+	int n;
+	dnnl_exec_arg_t arg[ONEDNN_ARGS];
+	const void *data[ONEDNN_ARGS];
+};
+
+/* Those that no thread uses; of more threads at once some make their own. */
+enum { BOUNDS = 16 };
+struct onednn_bounds {
+	_Atomic(struct onednn_bound *) free[BOUNDS];
+};
+
+static void bound_free(struct onednn_bound *b)
+{
+	if (!b)
+		return;
+	for (int i = 0; i < b->n; i++)
+		api.memory_destroy(b->arg[i].memory);
+	if (b->stream)
+		api.stream_destroy(b->stream);
+	mem_free(b);
+}
+
+/* NULL: the library says no. */
+static struct onednn_bound *bound_new(const struct onednn_arg *arg, int n)
+{
+	struct onednn_bound *b = MEM_NEW(struct onednn_bound);
+	dnnl_status_t s = api.stream_create(&b->stream, api.engine, dnnl_stream_default_flags);
+	while (s == dnnl_success && b->n < n) {
+		int i = b->n;
+		b->arg[i].arg = arg[i].what;
+		b->data[i] = arg[i].data;
+		s = api.memory_create(&b->arg[i].memory, arg[i].desc, api.engine,
+				      (void *)(uintptr_t)arg[i].data);
+		b->n += s == dnnl_success;
+	}
+	if (s == dnnl_success)
+		return b;
+	bound_free(b);
+	return NULL;
+}
+
+/* One that no thread uses; NULL: there is none. */
+static struct onednn_bound *bound_take(struct onednn_bounds *s)
+{
+	struct onednn_bound *b = NULL;
+	for (int i = 0; i < BOUNDS && !b; i++)
+		if (atomic_load_explicit(&s->free[i], memory_order_relaxed))
+			b = atomic_exchange(&s->free[i], NULL);
+	return b;
+}
+
+static void bound_put(struct onednn_bounds *s, struct onednn_bound *b)
+{
+	for (int i = 0; i < BOUNDS; i++) {
+		struct onednn_bound *none = NULL;
+		if (atomic_compare_exchange_strong(&s->free[i], &none, b))
+			return;
+	}
+	bound_free(b);
+}
+
+static void bounds_free(struct onednn_bounds *s)
+{
+	for (int i = 0; s && i < BOUNDS; i++)
+		bound_free(s->free[i]);
+	mem_free(s);
+}
+
 bool onednn_primitive_new(struct onednn_primitive *x, const void *op_desc,
 			  dnnl_primitive_attr_t attr)
 {
@@ -130,6 +202,7 @@ bool onednn_primitive_new(struct onednn_primitive *x, const void *op_desc,
 		x->depthwise = strstr(name, "dw");
 		x->scratch = api.memory_desc_get_size(
 			api.primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0));
+		x->bounds = MEM_NEW(struct onednn_bounds);
 	} else {
 		x->p = NULL;
 	}
@@ -145,6 +218,8 @@ void onednn_primitive_release(struct onednn_primitive *x)
 	if (x->p)
 		api.primitive_destroy(x->p);
 	x->p = NULL;
+	bounds_free(x->bounds);
+	x->bounds = NULL;
 }
 
 static int execute(dnnl_primitive_t p, const struct onednn_arg *arg, int n, struct err *e)
@@ -169,77 +244,43 @@ static int execute(dnnl_primitive_t p, const struct onednn_arg *arg, int n, stru
 	return s == dnnl_success ? 0 : err_set(e, ST_RUNTIME, "oneDNN: status %d", (int)s);
 }
 
+/* The same with memory objects that stay, x's and scratch's. */
+static int execute_bound(const struct onednn_primitive *x, struct onednn_bound *b,
+			 const struct onednn_arg *arg, int n, struct err *e)
+{
+	dnnl_status_t s = dnnl_success;
+	one_thread();
+	for (int i = 0; i < n && s == dnnl_success; i++) {
+		if (b->data[i] == arg[i].data)
+			continue; /* the library would write zeros behind the last channels of weights again */
+		b->data[i] = arg[i].data;
+		s = api.memory_set_data_handle(b->arg[i].memory, (void *)(uintptr_t)arg[i].data);
+	}
+	if (s == dnnl_success)
+		s = api.primitive_execute(x->p, b->stream, n, b->arg);
+	return s == dnnl_success ? 0 : err_set(e, ST_RUNTIME, "oneDNN: status %d", (int)s);
+}
+
 int onednn_primitive_run(const struct onednn_primitive *x, const struct onednn_arg *arg, int n,
 			 void *scratch, struct err *e)
 {
 	struct onednn_arg all[ONEDNN_ARGS];
 	dnnl_memory_desc_t desc;
 	dnnl_dims_t bytes = {(dnnl_dim_t)x->scratch};
+	struct onednn_bound *b = bound_take(x->bounds);
 	memcpy(all, arg, (size_t)n * sizeof *arg);
 	if (x->scratch > 0) {
-		api.memory_desc_init_by_tag(&desc, 1, bytes, dnnl_u8, dnnl_a);
+		if (!b)
+			api.memory_desc_init_by_tag(&desc, 1, bytes, dnnl_u8, dnnl_a);
 		all[n++] = (struct onednn_arg){DNNL_ARG_SCRATCHPAD, &desc, scratch};
 	}
-	return execute(x->p, all, n, e);
-}
-
-struct onednn_bound {
-	dnnl_primitive_t p; /* the primitive's */
-	dnnl_stream_t stream;
-	int n;
-	bool has_scratch; /* the last argument */
-	dnnl_exec_arg_t arg[ONEDNN_ARGS];
-};
-
-struct onednn_bound *onednn_bind(const struct onednn_primitive *x, const struct onednn_arg *arg,
-				 int n)
-{
-	struct onednn_bound *b = MEM_NEW(struct onednn_bound);
-	struct onednn_arg all[ONEDNN_ARGS];
-	dnnl_memory_desc_t desc;
-	dnnl_dims_t bytes = {(dnnl_dim_t)x->scratch};
-	memcpy(all, arg, (size_t)n * sizeof *arg);
-	b->has_scratch = x->scratch > 0;
-	if (b->has_scratch) {
-		api.memory_desc_init_by_tag(&desc, 1, bytes, dnnl_u8, dnnl_a);
-		all[n++] = (struct onednn_arg){DNNL_ARG_SCRATCHPAD, &desc, NULL};
-	}
-	b->p = x->p;
-	dnnl_status_t s = api.stream_create(&b->stream, api.engine, dnnl_stream_default_flags);
-	while (s == dnnl_success && b->n < n) {
-		b->arg[b->n].arg = all[b->n].what;
-		s = api.memory_create(&b->arg[b->n].memory, all[b->n].desc, api.engine,
-				      (void *)(uintptr_t)all[b->n].data);
-		b->n += s == dnnl_success;
-	}
-	if (s == dnnl_success)
-		return b;
-	onednn_bound_free(b);
-	return NULL;
-}
-
-void onednn_bound_free(struct onednn_bound *b)
-{
 	if (!b)
-		return;
-	for (int i = 0; i < b->n; i++)
-		api.memory_destroy(b->arg[i].memory);
-	if (b->stream)
-		api.stream_destroy(b->stream);
-	mem_free(b);
-}
-
-int onednn_bound_run(struct onednn_bound *b, const void *x, void *y, void *scratch, struct err *e)
-{
-	one_thread();
-	dnnl_status_t s = api.memory_set_data_handle(b->arg[0].memory, (void *)(uintptr_t)x);
-	if (s == dnnl_success)
-		s = api.memory_set_data_handle(b->arg[1].memory, y);
-	if (s == dnnl_success && b->has_scratch)
-		s = api.memory_set_data_handle(b->arg[b->n - 1].memory, scratch);
-	if (s == dnnl_success)
-		s = api.primitive_execute(b->p, b->stream, b->n, b->arg);
-	return s == dnnl_success ? 0 : err_set(e, ST_RUNTIME, "oneDNN: status %d", (int)s);
+		b = bound_new(all, n);
+	if (!b)
+		return execute(x->p, all, n, e);
+	int rc = execute_bound(x, b, all, n, e);
+	bound_put(x->bounds, b);
+	return rc;
 }
 
 int onednn_reorder(const dnnl_memory_desc_t *from, const void *src, const dnnl_memory_desc_t *to,

@@ -43,7 +43,8 @@ struct onednn_primitive {
 	dnnl_memory_desc_t src, weights, dst; /* as the primitive wants them */
 	size_t scratch;                       /* bytes */
 	bool gemm;                            /* windows are laid out, and multiplied as matrices */
-	bool depthwise; /* made for one channel a group, and for nothing else */
+	bool depthwise;               /* made for one channel a group, and for nothing else */
+	struct onednn_bounds *bounds; /* memory objects of runs before */
 };
 /* The primitive of an operation descriptor, when the library has one that is not its plain reference.
  * attr may be NULL.  false: there is none; x->p stays NULL. */
@@ -58,19 +59,10 @@ struct onednn_arg {
 	const void *data;
 };
 enum { ONEDNN_ARGS = 8 };
-/* scratch: x->scratch bytes, 64-byte aligned.  ST_RUNTIME: the library says no. */
+/* scratch: x->scratch bytes, 64-byte aligned.  All runs of a primitive have the same arguments, whose data may lie elsewhere each time;
+ * any number of threads may run it at once.  ST_RUNTIME: the library says no. */
 int onednn_primitive_run(const struct onednn_primitive *x, const struct onednn_arg *arg, int n,
 			 void *scratch, struct err *e) MUST_CHECK;
-/* A primitive with memory objects that stay from run to run, for one thread at a time. */
-struct onednn_bound;
-/* What is bound to `what` may move from run to run but for constants, whose address is arg's.  NULL:
- * the library says no. */
-struct onednn_bound *onednn_bind(const struct onednn_primitive *x, const struct onednn_arg *arg,
-				 int n);
-void onednn_bound_free(struct onednn_bound *b); /* b may be NULL */
-/* As onednn_primitive_run with the arguments it was bound to, the first two of them at x and y. */
-int onednn_bound_run(struct onednn_bound *b, const void *x, void *y, void *scratch,
-		     struct err *e) MUST_CHECK;
 
 /* The prepare functions of single operators: as cpu_prepare_fn. */
 cpu_prepare_fn onednn_matmul_prepare, onednn_conv_prepare;

@@ -16,7 +16,6 @@ struct slice {
 	int64_t first, n, from, n_in, pad, pad_end;
 	int like; /* the slice whose primitive runs it */
 	struct onednn_primitive primitive;
-	struct onednn_bound *bound; /* with one image: since the first run */
 };
 
 struct onednn_conv {
@@ -230,7 +229,6 @@ static bool cut_rows(struct onednn_conv *m, int64_t rows, int64_t each)
 static void drop_slices(struct onednn_conv *m)
 {
 	for (int i = 0; i < m->n_slices; i++) {
-		onednn_bound_free(m->slice[i].bound);
 		onednn_primitive_release(&m->slice[i].primitive);
 	}
 	mem_free(m->slice);
@@ -410,18 +408,13 @@ int onednn_conv_run(struct onednn_conv *m, int i, struct channel_part part, cons
 {
 	if (m->parts)
 		return onednn_parts_run(m->parts, i, part, x, y, scratch, e);
-	struct slice *s = &m->slice[i];
-	const struct onednn_primitive *p = &m->slice[s->like].primitive;
+	const struct onednn_primitive *p = &m->slice[m->slice[i].like].primitive;
 	dnnl_memory_desc_t bias;
 	const struct onednn_arg args[] = {{DNNL_ARG_SRC, &p->src, x},
 					  {DNNL_ARG_DST, &p->dst, y},
 					  {DNNL_ARG_WEIGHTS, &p->weights, m->pack->data},
 					  {DNNL_ARG_BIAS, &bias, m->bias}};
-	if (s->bound)
-		return onednn_bound_run(s->bound, x, y, scratch, e);
 	if (m->bias)
 		bias_desc(m, &bias);
-	if (m->g.batch == 1)
-		s->bound = onednn_bind(p, args, m->bias ? 4 : 3);
 	return onednn_primitive_run(p, args, m->bias ? 4 : 3, scratch, e);
 }

@@ -38,7 +38,7 @@ int onednn_conv_slices(const struct onednn_conv *m);
 struct window_slice onednn_conv_slice(const struct onednn_conv *m, int i);
 int onednn_conv_parts(const struct onednn_conv *m); /* that a slice can be run in */
 /* x (n_in, groups * cin), y (n, groups * cout), of which the part's channels are written: all, or those of one of
- * onednn_conv_parts; scratch: 64-byte aligned.  With one image a part of a slice is run by one thread at a time. */
+ * onednn_conv_parts; scratch: 64-byte aligned. */
 int onednn_conv_run(struct onednn_conv *m, int i, struct channel_part part, const void *x, void *y,
 		    void *scratch, struct err *e) MUST_CHECK;
 
