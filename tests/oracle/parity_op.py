@@ -419,6 +419,14 @@ def indexed(c):
     i64 = lambda v: c.const(v, np.int64)
     for axis, shape in itertools.product((0, 1, 2), ((), (3,), (2, 2))):
         c.add("gather %d %s" % (axis, shape), lambda x, i: o.gather(x, i, i64(axis)), c.real(4, 5, 6), c.ints(*shape, hi=4))
+    patches = (np.arange(9)[:, None] + np.arange(40)).astype(np.int32)           # lines that overlap, as windows do
+    odd = np.array([3, 4, 5, -1, 0, 1, -48, 47, 2, 2, 3, 46, 47, 48, 0], np.int32)   # runs that break off; 48 is outside
+    for label, i, shape in (("patches", patches, (7, 48)), ("patches inner", patches, (3, 48, 5)), ("odd", odd, (5, 48)), ("odd inner", odd, (4, 48, 3)),
+                            ("all", np.arange(48, dtype=np.int32), (5, 48)), ("all but one", np.arange(47, dtype=np.int32), (5, 48)),
+                            ("one of one", np.zeros((1, 1), np.int32), (600, 1)), ("turned", np.arange(48, dtype=np.int32)[::-1].copy(), (6, 48)),
+                            ("many", np.tile(patches, (1, 3))[:, :110], (3, 48))):
+        c.add("gather " + label, lambda x, i: o.gather(x, i, i64(1)), c.real(*shape), i)
+        c.add("gather %s u8" % label, lambda x, i: o.gather(x, i, i64(1)), c.ints(*shape, hi=200).astype(np.uint8), i)
     c.add("gather negative", lambda x, i: o.gather(x, i, i64(1)), c.real(4, 5), np.array([-1, -5, 2], np.int32))
     c.add("gather batch", lambda x, i: o.gather(x, i, i64(1), 1), c.real(3, 5, 2), c.ints(3, 2, 2, hi=5))
     w = c.real(40, 16)

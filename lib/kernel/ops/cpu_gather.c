@@ -42,30 +42,70 @@ struct gather_run {
 	int n_tasks;
 };
 
-enum { FEW_INDICES = 512 };
+enum {
+	FEW_INDICES = 1024,
+	LEAST_RUN = 8 /* elements one behind the other, on average: worth a call */
+};
+
+/* Places that indices stand for, and how many from each of them on follow one behind the other. */
+struct few_indices {
+	int64_t from[FEW_INDICES];
+	int run[FEW_INDICES], n_runs;
+};
+
+static void find_runs(const struct gather_run *r, struct few_indices *f)
+{
+	f->n_runs = 0;
+	for (int64_t i = 0; i < r->n_index; i++)
+		f->from[i] = index_fix(tensor_int(r->index, i), r->size);
+	for (int64_t i = r->n_index - 1; i >= 0; i--) {
+		bool goes_on =
+			i + 1 < r->n_index && f->from[i] >= 0 && f->from[i + 1] == f->from[i] + 1;
+		f->run[i] = goes_on ? f->run[i + 1] + 1 : 1;
+		f->n_runs += !goes_on;
+	}
+}
+
+/* Pieces of one block, those of indices i .. i + n - 1. */
+static void copy_runs(const struct few_indices *f, const char *block, int64_t i, int64_t n,
+		      size_t bytes, char *dst)
+{
+	for (int64_t len, end = i + n; i < end; i += len, dst += (size_t)len * bytes) {
+		len = f->run[i] < end - i ? f->run[i] : end - i;
+		if (f->from[i] < 0)
+			memset(dst, 0, bytes);
+		else
+			memcpy(dst, block + (size_t)f->from[i] * bytes, (size_t)len * bytes);
+	}
+}
 
 /* The same with a row a piece, elements that stay as they are, and few indices for all: these are read once. */
 static void few_task(void *arg, int task, int thread)
 {
 	const struct gather_run *r = arg;
 	size_t bytes = (size_t)r->inner * cpu_elem_size(r->data->elem);
-	int64_t lo, hi, from[FEW_INDICES];
+	int64_t lo, hi;
+	struct few_indices f;
 	(void)thread;
 	cpu_range(r->outer * r->n_index, r->n_tasks, task, &lo, &hi);
-	for (int64_t i = 0; i < r->n_index; i++)
-		from[i] = index_fix(tensor_int(r->index, i), r->size);
-	int64_t i = lo % r->n_index;
+	find_runs(r, &f);
 	const char *block =
 		(const char *)r->data->data + (size_t)(lo / r->n_index * r->size) * bytes;
 	char *dst = (char *)r->out->data + (size_t)lo * bytes;
-	for (; lo < hi; lo++, dst += bytes) {
-		if (from[i] < 0)
-			memset(dst, 0, bytes);
+	if (f.n_runs == 1 && r->n_index == r->size && f.from[0] == 0) {
+		memcpy(dst, (const char *)r->data->data + (size_t)lo * bytes,
+		       (size_t)(hi - lo) * bytes);
+		return;
+	}
+	bool singles = r->inner == 1 && f.n_runs * LEAST_RUN > r->n_index;
+	for (int64_t n; lo < hi; lo += n) {
+		int64_t i = lo % r->n_index;
+		n = r->n_index - i < hi - lo ? r->n_index - i : hi - lo;
+		if (singles)
+			take(bytes, block, f.from + i, n, dst);
 		else
-			memcpy(dst, block + (size_t)from[i] * bytes, bytes);
-		if (++i < r->n_index)
-			continue;
-		i = 0;
+			copy_runs(&f, block, i, n, bytes, dst);
+		dst += (size_t)n * bytes;
 		block += (size_t)r->size * bytes;
 	}
 }
