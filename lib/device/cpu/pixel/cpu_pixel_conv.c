@@ -6,11 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t source_of(const struct step_node *n, uint32_t input)
-{
-	return n->graph->in_node[n->graph->in_ptr[n->v] + input];
-}
-
 /* Leaves out instruction 0, which makes one value of value 0: the others read value 0 in its place.
  * False, and nothing has changed: value 0 as it was is read again, or written while that value is. */
 static bool drop_first(struct epilogue *c)
@@ -254,118 +249,6 @@ static int choose_parts(const struct pixel_step *s)
 	return channel_parts_choose(&c);
 }
 
-static bool has_padding(const struct window *g)
-{
-	bool any = false;
-	for (int i = 0; i < 3; i++)
-		any = any || g->pad[i] > 0 || g->pad_end[i] > 0;
-	return any;
-}
-
-static int32_t sum_of(const int8_t *x, int64_t n)
-{
-	int32_t sum = 0;
-	for (int64_t i = 0; i < n; i++)
-		sum += x[i];
-	return sum;
-}
-
-/* Do sums of any codes of 8 bits times these weights fit 32 bits, row by row? */
-static bool sums_fit(const int8_t *code, int64_t rows, int64_t n)
-{
-	for (int64_t r = 0; r < rows; r++) {
-		int64_t sum = 0;
-		for (int64_t i = 0; i < n; i++)
-			sum += abs(code[r * n + i]);
-		if (sum > INT32_MAX / 255)
-			return false;
-	}
-	return true;
-}
-
-/* The form of the codes that the convolution of n reads: the grid that its input lies on, as a step that makes them for itself may
- * have it. */
-bool pixel_codes_of_input(struct pixel_step *s, const struct step_node *n)
-{
-	struct code_grid grid;
-	struct mem_form *f = &s->x;
-	uint32_t x = source_of(n, 0);
-	if (s->g.cin == 1 && s->g.groups > 1) {
-		s->x_scales = MEM_NEWN(float, (size_t)s->g.groups * 3);
-		f->pixels = grid_of_channels(n->graph, x, n->env, s->g.groups, f, s->x_scales);
-		if (f->pixels)
-			return true;
-	}
-	if (!grid_of_values(n->graph, x, n->env, &grid) || grid.zero != rintf(grid.zero))
-		return false;
-	bool is_signed = grid.zero == 128;
-	*f = (struct mem_form){.elem = is_signed ? EL_I8 : EL_U8,
-			       .scale = grid.scale,
-			       .by = grid.by,
-			       .shift = grid.shift,
-			       .zero = is_signed ? 0 : grid.zero};
-	f->pixels = true;
-	return true;
-}
-
-/* Weights as codes, their scales, and the convolution. */
-int pixel_codes_conv(struct pixel_step *s, const struct tensor *w, const void *key,
-		     const float *bias, struct err *e)
-{
-	int64_t count = tensor_elements(w), rows = s->g.groups * s->g.cout;
-	float *f32 = mem_try((size_t)count * sizeof *f32), *scale = MEM_NEWN(float, (size_t)rows);
-	int8_t *code = mem_try((size_t)count);
-	bool pads = has_padding(&s->g);
-	float zero = pads ? 0 : s->x.zero; /* that biases stand for */
-	float *shift = bias || zero != 0 ? MEM_NEWN(float, (size_t)rows) : NULL;
-	int rc = 0;
-	if (!f32 || !code) {
-		rc = cpu_no_memory(e);
-	} else {
-		cpu_convert(EL_F32, f32, w->elem, w->data, count);
-		rc = grid_of_weights(f32, rows, count / rows, code, scale) &&
-		     sums_fit(code, rows, count / rows);
-	}
-	for (int64_t i = 0; i < rows && rc > 0; i++) {
-		float x_scale = s->x.scales ? s->x.scales[i / s->g.cout] : s->x.scale;
-		if (shift)
-			shift[i] = (bias ? bias[i] / (x_scale * scale[i]) : 0) -
-				   zero * (float)sum_of(code + i * (count / rows), count / rows);
-		scale[i] *= x_scale;
-		if (s->direct)
-			scale[i] /= s->codes.scales ? s->codes.scales[i] : s->codes.scale;
-	}
-	struct onednn_conv_spec spec = {.g = s->g,
-					.src = s->x.elem,
-					.dst = s->direct ? s->codes.elem : EL_F32,
-					.weights = *w,
-					.key = key,
-					.scale = scale,
-					.bias = shift,
-					.zero = pads ? (int)s->x.zero : 0};
-	spec.weights.elem = EL_I8;
-	spec.weights.data = code;
-	struct tiled_conv_spec tiled = {.g = s->g,
-					.weights = &spec.weights,
-					.key = key,
-					.bias = shift,
-					.scale = scale,
-					.src = s->x.elem,
-					.dst = spec.dst,
-					.post = {.lo = -INFINITY, .hi = INFINITY}};
-	if (rc > 0 && spec.zero == 0 && tiled_conv_does(s->ctx, &s->g, s->x.elem)) {
-		s->tiled = tiled_conv_new(&tiled, s->ctx);
-		rc = s->tiled ? 1 : cpu_no_memory(e);
-	} else if (rc > 0) {
-		rc = onednn_conv_new(&spec, s->ctx, &s->conv, e);
-	}
-	mem_free(f32);
-	mem_free(code);
-	mem_free(scale);
-	mem_free(shift);
-	return rc;
-}
-
 /* What is left of part is a program, if anything is; false: it can not be one. */
 static bool has_program(struct pixel_step *s, const struct step_node *n,
 			const struct fuse_part *part)
@@ -400,20 +283,6 @@ static int plain_conv_with(struct pixel_step *s, const struct step_node *n, stru
 	}
 }
 
-/* Codes with a scale for each channel, where depthwise convolutions alone read what FakeQuantize n makes. */
-static void want_channels(struct pixel_step *s, const struct step_node *n)
-{
-	struct mem_form f;
-	if (s->elem != EL_I8 || n->op->kind != OP_FAKE_QUANTIZE || !s->want[0].pixels ||
-	    !only_depthwise(n->graph, n->v))
-		return;
-	s->scales = MEM_NEWN(float, (size_t)s->shape.channels * 3);
-	if (!grid_of_channels(n->graph, n->v, n->env, s->shape.channels, &f, s->scales))
-		return;
-	s->want[0] = f;
-	s->want[0].pixels = true;
-}
-
 int pixel_conv_init(struct pixel_step *s, const struct step_spec *spec, struct fuse_plan *p,
 		    struct err *e)
 {
@@ -437,7 +306,7 @@ int pixel_conv_init(struct pixel_step *s, const struct step_spec *spec, struct f
 		return 0;
 	const float *bias = take_bias(part, &s->shape);
 	s->want[0] = wanted_form(p->node[part->result].node, s->elem);
-	want_channels(s, p->node[part->result].node);
+	pixel_want_channels(s, p->node[part->result].node);
 	if (s->elem == EL_I8 && pixel_codes_of_input(s, n)) {
 		const struct epilogue whole = part->code;
 		s->direct = take_codes(part, node + (bias != NULL), &s->want[0], &s->codes);

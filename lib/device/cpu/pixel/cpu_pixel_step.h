@@ -50,6 +50,8 @@ struct pixel_step {
 	struct pixel_norm norm;
 };
 
+/* ---- cpu_pixel_conv.c, cpu_pixel_deconv.c ---- */
+
 /* s for a convolution and what is fused behind it.  1; 0: no such step; -1: ST_RUNTIME. */
 int pixel_conv_init(struct pixel_step *s, const struct step_spec *spec, struct fuse_plan *p,
 		    struct err *e) MUST_CHECK;
@@ -57,11 +59,6 @@ int pixel_conv_init(struct pixel_step *s, const struct step_spec *spec, struct f
  * and unary may be NULL.  s->direct: its results are of that type, too, else f32.  As pixel_conv_init. */
 int pixel_plain_conv(struct pixel_step *s, const struct tensor *w, const void *key,
 		     const float *bias, const struct epi_code *unary, struct err *e) MUST_CHECK;
-/* The form of the codes that the convolution of s->g, of node n, reads, into s->x: the grid that its input lies on.  False: none. */
-bool pixel_codes_of_input(struct pixel_step *s, const struct step_node *n);
-/* As pixel_plain_conv of such codes, where the weights lie on grids, too; s->direct: its results are codes of s->codes, else f32. */
-int pixel_codes_conv(struct pixel_step *s, const struct tensor *w, const void *key,
-		     const float *bias, struct err *e) MUST_CHECK;
 /* As pixel_conv_init for a transposed convolution alone, whose blocks a convolution computes. */
 int pixel_deconv_init(struct pixel_step *s, const struct step_spec *spec, struct err *e) MUST_CHECK;
 /* The convolution's slices, whoever computes it: as onednn_conv_slices, onednn_conv_slice, onednn_conv_run. */
@@ -69,5 +66,15 @@ int pixel_conv_slices(const struct pixel_step *s);
 struct window_slice pixel_conv_slice(const struct pixel_step *s, int i);
 int pixel_conv_run(struct pixel_step *s, int i, struct channel_part part, const void *x, void *y,
 		   void *scratch, struct err *e) MUST_CHECK;
+
+/* ---- cpu_pixel_codes.c ---- */
+
+/* Where depthwise convolutions alone read what FakeQuantize n makes: codes with a scale for each channel, into s->want[0]. */
+void pixel_want_channels(struct pixel_step *s, const struct step_node *n);
+/* The form of the codes that the convolution of s->g, of node n, reads, into s->x: the grid that its input lies on.  False: none. */
+bool pixel_codes_of_input(struct pixel_step *s, const struct step_node *n);
+/* As pixel_plain_conv of such codes, where the weights lie on grids, too; s->direct: its results are codes of s->codes, else f32. */
+int pixel_codes_conv(struct pixel_step *s, const struct tensor *w, const void *key,
+		     const float *bias, struct err *e) MUST_CHECK;
 
 #endif
