@@ -3,8 +3,6 @@
 #include "kernel/conv/cpu_conv.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Leaves out instruction 0, which makes one value of value 0: the others read value 0 in its place.
  * False, and nothing has changed: value 0 as it was is read again, or written while that value is. */
