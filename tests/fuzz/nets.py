@@ -85,6 +85,11 @@ CODES_HOWS = {
     "int8-level1": How(devices=CORE + INT8, env={"HSDAG_CPU_LEVEL": "1"}, tolerance=0.01),
     "int8-unfused": How(devices=CORE + INT8, options=["--fuse", "none"], tolerance=0.01),
     "int8-tight": How(devices=CORE + INT8, options=["--tight"], tolerance=0.01),
+    "int8-again": How(devices=CORE + INT8, options=["--warmup", "1"], tolerance=0.01),
+    "int8-cuts": How(devices="cpu:0%s,cpu:1%s" % (INT8, INT8), options=["--fuse", "cuts"], method="random", tolerance=0.01),
+    "int8-sets": How(devices=CORE + INT8, options=["--fuse", "sets"], tolerance=0.01),
+    "int8-folded": How(devices=CORE + INT8, graph=["--constants", "fold"], tolerance=0.01),
+    "int8-apart": How(devices="cpu:0,cpu:1" + INT8, graph=["--no-colocate"], method="random", tolerance=0.01),
     "int8-pixels": How(devices=CORE + INT8, env={"HSDAG_PIXELS": "1"}, tolerance=0.01),
     "int8-planes": How(devices=CORE + INT8, env={"HSDAG_PIXELS": "0"}, tolerance=0.01),
 }
@@ -326,7 +331,7 @@ class Case:
             try:
                 compiled = core().compile_model(one, "CPU", SETTINGS)
             except RuntimeError:    # some FakeQuantize, and weights in few bits
-                compiled = referenced(one)
+                compiled = nets_codes.referenced(one)
             for i, value in enumerate(values):
                 given = {j: value[form.at(v)] for j, v in enumerate(s.inputs)}
                 got = compiled(near(given, rng) if i else given)
@@ -350,7 +355,7 @@ class Case:
             return "failed", "outputs %s instead of %s" % (sorted(have), sorted(self.want))
         over = beyond(have, self.want, how)
         if over and how in CODES_HOWS.values():
-            near = nudged if not self.dynamic() else shaken
+            near = nets_codes.shaken if self.dynamic() else nets_codes.nudged
             far = lambda a, b: distance(a, b, how)
             unsure = self.one_by_one(near=near, moved=far)[1]
             over = {n: x for n, x in over.items() if x > 4 * unsure[n]}
@@ -375,28 +380,6 @@ def distance(have, want, how):
         return moved(have, want) * min(1.0, largest(want) / NOISE)
     size = np.sqrt(np.mean(want.astype(np.float64)**2))
     return np.sqrt(np.mean((have.astype(np.float64) - want)**2)) / max(size, NOISE)
-
-
-def referenced(model):
-    """A function of {number: array} that OpenVINO's reference implementation computes."""
-    def run(given):
-        out = [ov.Tensor(o.element_type, o.shape) for o in model.outputs]
-        if not model.evaluate(out, [ov.Tensor(given[i]) for i in range(len(given))]):
-            raise RuntimeError("no reference")
-        return {i: np.array(t.data) for i, t in enumerate(out)}
-    return run
-
-
-def nudged(given, rng):
-    """Inputs with other last bits, zeros too: they may lie between two levels."""
-    return {name: x + np.float32(1e-6 * largest(x)) * rng.standard_normal(x.shape).astype(x.dtype)
-            for name, x in nearby(given, rng).items()}
-
-
-def shaken(given, rng):
-    """Inputs that are 1 % off, as rows are that are quantised as they come."""
-    off = lambda x: rng.standard_normal(x.shape) * 0.005 * np.sqrt(np.mean(x.astype(np.float64)**2, -1, keepdims=True) if x.ndim else 1)
-    return {name: (x + off(x)).astype(x.dtype) for name, x in given.items()}
 
 
 def tame(case):

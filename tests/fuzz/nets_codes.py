@@ -4,6 +4,7 @@ import numpy as np
 import openvino as ov
 import openvino.opset15 as op
 
+from oracle import largest, nearby
 from nets_ops import (UNARY, branches, concat, i64, pieces, pool, reshape, slices, split, squeeze, transpose, view, turn, window,
                       with_constant, with_other)
 
@@ -370,3 +371,27 @@ def sum_of(net, x):
 
 
 CODES += [(1, with_constant), (1, branches)]
+
+
+# ---- how far results may move ----
+
+def referenced(model):
+    """A function of {number: array} that OpenVINO's reference implementation computes."""
+    def run(given):
+        out = [ov.Tensor(o.element_type, o.shape) for o in model.outputs]
+        if not model.evaluate(out, [ov.Tensor(given[i]) for i in range(len(given))]):
+            raise RuntimeError("no reference")
+        return {i: np.array(t.data) for i, t in enumerate(out)}
+    return run
+
+
+def nudged(given, rng):
+    """Inputs with other last bits, zeros too: they may lie between two levels."""
+    return {name: x + np.float32(1e-6 * largest(x)) * rng.standard_normal(x.shape).astype(x.dtype)
+            for name, x in nearby(given, rng).items()}
+
+
+def shaken(given, rng):
+    """Inputs that are 1 % off, as rows are that are quantised as they come."""
+    off = lambda x: rng.standard_normal(x.shape) * 0.005 * np.sqrt(np.mean(x.astype(np.float64)**2, -1, keepdims=True) if x.ndim else 1)
+    return {name: (x + off(x)).astype(x.dtype) for name, x in given.items()}
