@@ -49,7 +49,7 @@ static int run_series(struct method_run *r, struct err *e)
 const struct place_method method_series = {
 	.name = "series",
 	.needs_costs = true,
-	.about = "the best of each block between tasks that everything passes, in a row",
+	.about = "the best of each block between tasks that all passes, in a row",
 	.source = "Land, Doig, Econometrica 28(3), 1960, for blocks",
 	.run = run_series,
 	.scope = SCOPE_SCHEDULES,
