@@ -20,6 +20,12 @@ void graph_free(struct graph *g)
 		arena_free(g->arena); /* g itself lives in it */
 }
 
+uint32_t graph_source(const struct graph *g, uint32_t v, uint32_t input)
+{
+	uint32_t i = g->in_ptr[v] + input;
+	return i < g->in_ptr[v + 1] ? g->in_node[i] : GRAPH_NONE;
+}
+
 const char *graph_attr(const struct graph *g, uint32_t v, const char *key)
 {
 	for (uint32_t i = g->attr_ptr[v]; i < g->attr_ptr[v + 1]; i++)

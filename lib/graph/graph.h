@@ -122,6 +122,8 @@ struct graph_body {
 	uint32_t *back_from, *back_to; /* body Result -> body Parameter of the next iteration */
 };
 
+/* The node that input `input` of node v reads; GRAPH_NONE: it is not connected, or not there. */
+uint32_t graph_source(const struct graph *g, uint32_t v, uint32_t input);
 /* Attribute of node v, or NULL. */
 const char *graph_attr(const struct graph *g, uint32_t v, const char *key);
 /* Number of elements of output o (an index into out_*), or -1 when dynamic. */

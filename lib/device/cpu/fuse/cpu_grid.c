@@ -6,20 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t source(const struct graph *g, uint32_t v, int input)
-{
-	uint32_t i = g->in_ptr[v] + (uint32_t)input;
-	return i < g->in_ptr[v + 1] ? g->in_node[i] : GRAPH_NONE;
-}
-
-static const char *attribute(const struct graph *g, uint32_t v, const char *key)
-{
-	for (uint32_t i = g->attr_ptr[v]; i < g->attr_ptr[v + 1]; i++)
-		if (strcmp(g->attr_key[i], key) == 0)
-			return g->attr_value[i];
-	return NULL;
-}
-
 /* n numbers of constant c as f32; false: it has another size or type.  In files they may lie anywhere. */
 static bool read_floats(const struct graph *g, int64_t c, enum elem elem,
 			const struct step_env *env, int64_t n, float *x)
@@ -39,7 +25,7 @@ static bool read_floats(const struct graph *g, int64_t c, enum elem elem,
 static bool scalar(const struct graph *g, uint32_t v, const struct step_env *env, float *x)
 {
 	if (v != GRAPH_NONE && op_kind(g->type[v]) == OP_CONVERT)
-		v = source(g, v, 0);
+		v = graph_source(g, v, 0);
 	int64_t c = v == GRAPH_NONE ? -1 : graph_const(g, v);
 	if (c < 0 || !env || !env->weights)
 		return false;
@@ -52,7 +38,7 @@ static bool along_channels(const struct graph *g, uint32_t v, const struct step_
 			   uint32_t rank, int64_t n, float *x)
 {
 	if (v != GRAPH_NONE && op_kind(g->type[v]) == OP_CONVERT)
-		v = source(g, v, 0);
+		v = graph_source(g, v, 0);
 	int64_t c = v == GRAPH_NONE ? -1 : graph_const(g, v);
 	if (c < 0 || !env || !env->weights)
 		return false;
@@ -69,14 +55,15 @@ static bool along_channels(const struct graph *g, uint32_t v, const struct step_
 bool grid_of_channels(const struct graph *g, uint32_t v, const struct step_env *env, int64_t n,
 		      struct mem_form *f, float *scales)
 {
-	const char *levels = attribute(g, v, "levels");
+	const char *levels = graph_attr(g, v, "levels");
 	uint32_t o = g->out_ptr[v];
 	if (op_kind(g->type[v]) != OP_FAKE_QUANTIZE || !levels || atoi(levels) != 256)
 		return false;
 	float *x = MEM_NEWN(float, (size_t)n * 4); /* low, high; again, of the output */
 	bool fits = true, zero = true, symmetric = true;
 	for (int i = 0; i < 4 && fits; i++)
-		fits = along_channels(g, source(g, v, 1 + i), env, g->out_rank[o], n, x + i * n);
+		fits = along_channels(g, graph_source(g, v, 1 + i), env, g->out_rank[o], n,
+				      x + i * n);
 	fits = fits && memcmp(x, x + 2 * n, (size_t)n * 2 * sizeof *x) == 0;
 	for (int64_t i = 0; i < n && fits; i++) {
 		float scale = (x[n + i] - x[i]) / 255, low = x[i] / scale;
@@ -97,10 +84,10 @@ static bool quantized(const struct graph *g, uint32_t v, const struct step_env *
 		      struct code_grid *grid, int *levels)
 {
 	float low, high;
-	const char *n = attribute(g, v, "levels");
+	const char *n = graph_attr(g, v, "levels");
 	*levels = n ? atoi(n) : 0;
-	if (*levels < 2 || *levels > 256 || !scalar(g, source(g, v, 3), env, &low) ||
-	    !scalar(g, source(g, v, 4), env, &high))
+	if (*levels < 2 || *levels > 256 || !scalar(g, graph_source(g, v, 3), env, &low) ||
+	    !scalar(g, graph_source(g, v, 4), env, &high))
 		return false;
 	grid->scale = (high - low) / (float)(*levels - 1);
 	grid->zero = -low / grid->scale;
@@ -118,7 +105,7 @@ static bool keeps_limits(const struct graph *g, uint32_t v, const struct step_en
 {
 	float x[4];
 	for (int i = 0; i < 4; i++)
-		if (!scalar(g, source(g, v, 1 + i), env, &x[i]))
+		if (!scalar(g, graph_source(g, v, 1 + i), env, &x[i]))
 			return false;
 	return x[0] == x[2] && x[1] == x[3];
 }
@@ -151,7 +138,7 @@ static bool find(const struct graph *g, uint32_t v, const struct step_env *env,
 	int levels;
 	uint32_t n = 0;
 	while (v != GRAPH_NONE && passes(op_kind(g->type[v])) && n++ < g->n)
-		v = source(g, v, 0);
+		v = graph_source(g, v, 0);
 	if (v == GRAPH_NONE)
 		return false;
 	if (op_kind(g->type[v]) == OP_FAKE_QUANTIZE) {
@@ -161,7 +148,7 @@ static bool find(const struct graph *g, uint32_t v, const struct step_env *env,
 		return true;
 	}
 	if (op_kind(g->type[v]) != OP_CONCAT || most == 0 ||
-	    !find(g, source(g, v, 0), env, passes, most - 1, f))
+	    !find(g, graph_source(g, v, 0), env, passes, most - 1, f))
 		return false;
 	for (uint32_t i = g->in_ptr[v] + 1; i < g->in_ptr[v + 1]; i++) {
 		if (!find(g, g->in_node[i], env, passes, most - 1, &other) ||

@@ -6,20 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t source(const struct graph *g, uint32_t v, int input)
-{
-	uint32_t i = g->in_ptr[v] + (uint32_t)input;
-	return i < g->in_ptr[v + 1] ? g->in_node[i] : GRAPH_NONE;
-}
-
-static const char *attribute(const struct graph *g, uint32_t v, const char *key)
-{
-	for (uint32_t i = g->attr_ptr[v]; i < g->attr_ptr[v + 1]; i++)
-		if (strcmp(g->attr_key[i], key) == 0)
-			return g->attr_value[i];
-	return NULL;
-}
-
 /* A constant of integers as it lies among the weights; false: it is none. */
 static bool integers(const struct graph *g, uint32_t v, const struct step_env *env,
 		     struct tensor *t)
@@ -53,7 +39,7 @@ bool is_mean_of_planes(const struct tensor *axes, uint32_t rank)
  * shape?  Other tensors of three dims are tokens. */
 static bool is_line(const struct graph *g, uint32_t v)
 {
-	for (uint32_t n = 0; v != GRAPH_NONE && n < g->n; n++, v = source(g, v, 0)) {
+	for (uint32_t n = 0; v != GRAPH_NONE && n < g->n; n++, v = graph_source(g, v, 0)) {
 		enum op_kind kind = op_kind(g->type[v]);
 		enum op_category c = op_info(kind)->category;
 		if (g->out_rank[g->out_ptr[v]] != 3)
@@ -78,9 +64,9 @@ static bool mvn_axes(const struct graph *g, uint32_t v, const struct step_env *e
 	struct tensor axes;
 	struct err e = ERR_INIT;
 	uint32_t rank = g->out_rank[g->out_ptr[v]];
-	const char *across = attribute(g, v, "across_channels");
+	const char *across = graph_attr(g, v, "across_channels");
 	if (g->in_ptr[v + 1] - g->in_ptr[v] > 1)
-		return integers(g, source(g, v, 1), env, &axes) &&
+		return integers(g, graph_source(g, v, 1), env, &axes) &&
 		       op_axes(&axes, rank, set, &e) >= 0;
 	bool all = !across || strcmp(across, "true") == 0 || strcmp(across, "1") == 0;
 	*set = ((1u << rank) - 1) & ~(all ? 1u : 3u);
@@ -107,7 +93,7 @@ bool is_norm_of_planes(const struct graph *g, uint32_t v, const struct step_env 
 
 bool concat_joins_channels(const struct graph *g, uint32_t v)
 {
-	const char *axis = attribute(g, v, "axis");
+	const char *axis = graph_attr(g, v, "axis");
 	int rank = g->out_rank[g->out_ptr[v]], d = axis ? atoi(axis) : 0;
 	return (rank == 4 || rank == 5) && (d == 1 || d == 1 - rank);
 }
@@ -129,7 +115,7 @@ bool keeps_planes(const struct graph *g, uint32_t v)
 static bool is_view(const struct graph *g, uint32_t v)
 {
 	enum op_kind kind = op_kind(g->type[v]);
-	uint32_t x = source(g, v, 0), o = g->out_ptr[v];
+	uint32_t x = graph_source(g, v, 0), o = g->out_ptr[v];
 	if ((kind != OP_RESHAPE && kind != OP_SQUEEZE && kind != OP_UNSQUEEZE) || x == GRAPH_NONE)
 		return false;
 	uint32_t i = g->out_ptr[x] + g->in_port[g->in_ptr[v]];
@@ -152,15 +138,15 @@ bool turns_to_tokens(const struct graph *g, uint32_t v, const struct step_env *e
 	struct tensor order;
 	if (op_kind(g->type[v]) != OP_TRANSPOSE)
 		return false;
-	uint32_t rank = g->out_rank[g->out_ptr[v]], x = source(g, v, 0);
-	if (rank < 3 || !integers(g, source(g, v, 1), env, &order) ||
+	uint32_t rank = g->out_rank[g->out_ptr[v]], x = graph_source(g, v, 0);
+	if (rank < 3 || !integers(g, graph_source(g, v, 1), env, &order) ||
 	    tensor_elements(&order) != rank)
 		return false;
 	for (uint32_t d = 0; d < rank; d++)
 		if (tensor_int(&order, d) != (d == 0 ? 0 : d + 1 < rank ? d + 1 : 1))
 			return false;
 	while (x != GRAPH_NONE && is_view(g, x))
-		x = source(g, x, 0);
+		x = graph_source(g, x, 0);
 	return x != GRAPH_NONE && has_planes(g, x);
 }
 
@@ -181,7 +167,7 @@ static bool computes_weights(const struct graph *g, uint32_t v)
 	enum { MOST = 6 }; /* operators that constant weights go through */
 	enum op_kind kind = op_kind(g->type[v]);
 	return (kind == OP_CONVOLUTION || kind == OP_GROUP_CONVOLUTION) &&
-	       !is_constant(g, source(g, v, 1), MOST);
+	       !is_constant(g, graph_source(g, v, 1), MOST);
 }
 
 bool only_depthwise(const struct graph *g, uint32_t v)
@@ -193,7 +179,7 @@ bool only_depthwise(const struct graph *g, uint32_t v)
 			if (g->in_node[i] == GRAPH_NONE ||
 			    g->out_ptr[g->in_node[i]] + g->in_port[i] != o)
 				continue;
-			uint32_t w = source(g, u, 1);
+			uint32_t w = graph_source(g, u, 1);
 			if (op_kind(g->type[u]) != OP_GROUP_CONVOLUTION || i != g->in_ptr[u] ||
 			    w == GRAPH_NONE)
 				return false;
@@ -243,7 +229,7 @@ bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
 					any = true;
 				else if (kind != OP_REDUCE_MEAN)
 					return false;
-				else if (integers(g, source(g, u, 1), env, &axes) &&
+				else if (integers(g, graph_source(g, u, 1), env, &axes) &&
 					 is_mean_of_planes(&axes, g->out_rank[o]))
 					any = true;
 			}
