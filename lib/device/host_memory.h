@@ -13,7 +13,7 @@ struct mem_form {
 	/* Of codes: what FakeQuantize multiplies by and adds before it rounds and, with a sign, takes 128 off. */
 	float by, shift;
 	bool pixels; /* channels (dim 1) behind the other dims, images outermost; else row-major */
-	/* Of codes with a scale for each channel, in place of these: (3,n_scales), scale, by and shift; whoever
+	/* Of codes with a scale for each channel: (3,n_scales), what stands there in place of scale, by and shift; whoever
 	 * writes the tensor owns them.  NULL: none. */
 	const float *scales;
 	int64_t n_scales;

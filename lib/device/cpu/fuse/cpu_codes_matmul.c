@@ -9,10 +9,10 @@
 
 #include <string.h>
 
-/* Element (row, column) of an (n,k) matrix of codes and scales as a quantizer has left it. */
+/* Weights as rows of codes, one for each column of the output, and their scales. */
 struct codes {
 	int64_t n, k;
-	int8_t *code;
+	int8_t *code; /* (n,k) */
 	float *scale; /* (n) */
 };
 

@@ -170,14 +170,19 @@ static bool computes_weights(const struct graph *g, uint32_t v)
 	       !is_constant(g, graph_source(g, v, 1), MOST);
 }
 
+/* Does input slot i read output o? */
+static bool reads_output(const struct graph *g, uint32_t i, uint32_t o)
+{
+	return g->in_node[i] != GRAPH_NONE && g->out_ptr[g->in_node[i]] + g->in_port[i] == o;
+}
+
 bool only_depthwise(const struct graph *g, uint32_t v)
 {
 	uint32_t o = g->out_ptr[v];
 	bool any = false;
 	for (uint32_t u = 0; u < g->n; u++)
 		for (uint32_t i = g->in_ptr[u]; i < g->in_ptr[u + 1]; i++) {
-			if (g->in_node[i] == GRAPH_NONE ||
-			    g->out_ptr[g->in_node[i]] + g->in_port[i] != o)
+			if (!reads_output(g, i, o))
 				continue;
 			uint32_t w = graph_source(g, u, 1);
 			if (op_kind(g->type[u]) != OP_GROUP_CONVOLUTION || i != g->in_ptr[u] ||
@@ -197,8 +202,7 @@ bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
 	bool any = false;
 	for (uint32_t u = 0; u < g->n; u++)
 		for (uint32_t i = g->in_ptr[u]; i < g->in_ptr[u + 1]; i++) {
-			if (g->in_node[i] == GRAPH_NONE ||
-			    g->out_ptr[g->in_node[i]] + g->in_port[i] != o)
+			if (!reads_output(g, i, o))
 				continue;
 			enum op_kind kind = op_kind(g->type[u]);
 			struct tensor axes;
