@@ -9,6 +9,7 @@ Rows, of which --rows selects:
   all      cpu against OpenVINO, f32, as many threads as there are cores
   default  cpu:0 against OpenVINO at its default precision where that is not f32, one thread
   bf16     cpu:0/precision=bf16 against the same, and against our own f32
+  bf16-all cpu/precision=bf16 against OpenVINO's default precision on all cores
   int8     cpu:0/precision=int8 against OpenVINO, which computes FakeQuantize models in int8, and quantises
            what meets weights in few bits; also with as many threads as there are cores.  Only where the
            model has a FakeQuantize or such weights
@@ -48,7 +49,7 @@ import openvino as ov
 
 import stream
 
-ROWS = ("one", "all", "default", "bf16", "int8", "cl", "heft", "refine", "heft-ov", "heft-cl", "ov-cores")
+ROWS = ("one", "all", "default", "bf16", "bf16-all", "int8", "cl", "heft", "refine", "heft-ov", "heft-cl", "ov-cores")
 
 
 def records(data):
@@ -297,6 +298,12 @@ class Bench:
                    self.ours("cpu:0/precision=bf16"), other, self.args.pairs)
         report(self.name, "cpu:0/precision=bf16 / cpu:0", self.ours("cpu:0/precision=bf16"), self.ours("cpu:0"),
                self.args.pairs)
+
+    def run_bf16_all(self):
+        other = self.theirs(self.cores, None)
+        if self.cores > 1 and other.precision not in ("f32", "dynamic"):
+            report(self.name, "cpu/precision=bf16 / OpenVINO's default (%s), %d threads" % (other.precision, self.cores),
+                   self.ours("cpu/precision=bf16"), other, self.args.pairs)
 
     def run_int8(self):
         with open(self.xml, encoding="utf-8") as f:
