@@ -743,12 +743,20 @@ static void LEVEL(join_strided)(bool max, const float *x, int64_t stride, float 
 static void LEVEL(gather_sum)(const float *x, const int32_t *at, const float *weight, int taps,
 			      int64_t ld, float *y, int64_t n)
 {
+	int64_t i0 = 0;
 	if (taps == 1) {
-		for (int64_t i = 0; i < n; i++)
-			y[i] = weight[i] * (at[i] < 0 ? 0 : x[at[i]]);
+#if LEVEL_WIDTH == 16
+		for (; i0 + 16 <= n; i0 += 16) {
+			__m512i p = _mm512_loadu_si512(at + i0);
+			__mmask16 in = _mm512_cmpge_epi32_mask(p, _mm512_setzero_si512());
+			VEC v = _mm512_mask_i32gather_ps(_mm512_setzero_ps(), in, p, x, 4);
+			VSTORE(y + i0, VMUL(VLOAD(weight + i0), v));
+		}
+#endif
+		for (; i0 < n; i0++)
+			y[i0] = weight[i0] * (at[i0] < 0 ? 0 : x[at[i0]]);
 		return;
 	}
-	int64_t i0 = 0;
 #if LEVEL_WIDTH == 8
 	for (; i0 + 8 <= n; i0 += 8) {
 		VEC sum = VALL(0.0f);

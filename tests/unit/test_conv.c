@@ -14,6 +14,11 @@ struct shape {
 	int64_t batch, groups, cin, h, w, cout, kh, kw, sh, sw, dh, dw, top, left, bottom, right;
 };
 
+/* A third spatial dim, in front. */
+struct depth {
+	int64_t in, kernel, stride, dilation, front, back;
+};
+
 /* cin, cout: of a group. */
 static const struct shape shapes[] = {
 	{"1x1", 1, 1, 20, 9, 11, 30, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0},
@@ -84,7 +89,24 @@ static const struct shape shapes[] = {
 	 1},
 	{"3x3, minimal filtering, long sums", 1, 1, 530, 16, 16, 16, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1},
 };
-enum { N_SHAPES = sizeof shapes / sizeof *shapes };
+static const struct {
+	struct shape plane;
+	struct depth depth;
+} volumes[] = {
+	{{"depthwise, volumes of 7x7", 2, 19, 1, 7, 7, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1},
+	 {5, 3, 1, 1, 1, 1}},
+	{{"depthwise, volumes of 8x7, strides", 1, 33, 1, 8, 7, 1, 3, 3, 2, 2, 1, 1, 1, 1, 1, 0},
+	 {7, 2, 3, 1, 0, 2}},
+	{{"depthwise, volumes of 6x5, 5x5 in a plane", 1, 16, 1, 6, 5, 1, 5, 5, 1, 1, 1, 1, 2, 2, 2,
+	  2},
+	 {4, 1, 2, 1, 0, 0}},
+	{{"depthwise, volumes, dilation in depth", 1, 17, 1, 7, 7, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1},
+	 {6, 3, 1, 2, 2, 2}},
+	{{"depthwise, volumes of 12x20", 1, 3, 1, 12, 20, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1},
+	 {4, 3, 1, 1, 1, 1}},
+	{{"volumes", 1, 1, 6, 9, 8, 11, 3, 3, 1, 2, 1, 1, 1, 1, 1, 1}, {5, 3, 2, 1, 1, 0}},
+};
+enum { N_SHAPES = sizeof shapes / sizeof *shapes, N_VOLUMES = sizeof volumes / sizeof *volumes };
 
 struct layer {
 	struct op op;
@@ -121,16 +143,20 @@ static double *reals(const struct tensor *t)
 static double sum_of(const double *in, const double *w, const struct window *g, int64_t b,
 		     int64_t o, int64_t p)
 {
-	int64_t y = p / g->out[2] * g->stride[1] - g->pad[1];
+	int64_t z = p / g->out[2] / g->out[1] * g->stride[0] - g->pad[0];
+	int64_t y = p / g->out[2] % g->out[1] * g->stride[1] - g->pad[1];
 	int64_t x = p % g->out[2] * g->stride[2] - g->pad[2];
 	double sum = 0;
 	for (int64_t c = 0; c < g->cin; c++)
 		for (int64_t t = 0; t < g->taps; t++) {
-			int64_t iy = y + t / g->kernel[2] * g->dilation[1];
+			int64_t iz = z + t / g->kernel[2] / g->kernel[1] * g->dilation[0];
+			int64_t iy = y + t / g->kernel[2] % g->kernel[1] * g->dilation[1];
 			int64_t ix = x + t % g->kernel[2] * g->dilation[2];
 			int64_t plane = (b * g->groups + o / g->cout) * g->cin + c;
-			if (iy >= 0 && iy < g->in[1] && ix >= 0 && ix < g->in[2])
-				sum += in[plane * g->in_plane + iy * g->in[2] + ix] *
+			if (iz >= 0 && iz < g->in[0] && iy >= 0 && iy < g->in[1] && ix >= 0 &&
+			    ix < g->in[2])
+				sum += in[plane * g->in_plane + (iz * g->in[1] + iy) * g->in[2] +
+					  ix] *
 				       w[(o * g->cin + c) * g->taps + t];
 		}
 	return sum;
@@ -141,7 +167,37 @@ static int64_t size_out(int64_t in, int64_t kernel, int64_t stride, int64_t dila
 	return (in + pads - (kernel - 1) * dilation - 1) / stride + 1;
 }
 
-static void make(struct layer *l, const struct shape *s, enum elem weights)
+/* One more dim in front of t's last two. */
+static void insert_dim(struct tensor *t, int64_t n)
+{
+	int axis = t->rank++ - 2;
+	t->dim[axis + 2] = t->dim[axis + 1];
+	t->dim[axis + 1] = t->dim[axis];
+	t->dim[axis] = n;
+}
+
+/* The third spatial dim. */
+static void deepen(struct layer *l, const struct depth *d)
+{
+	struct op_window *w = &l->op.a.window;
+	w->n_spatial = 3;
+	for (int i = 2; i > 0; i--) {
+		w->stride[i] = w->stride[i - 1];
+		w->dilation[i] = w->dilation[i - 1];
+		w->pad_begin[i] = w->pad_begin[i - 1];
+		w->pad_end[i] = w->pad_end[i - 1];
+	}
+	w->stride[0] = d->stride;
+	w->dilation[0] = d->dilation;
+	w->pad_begin[0] = d->front;
+	w->pad_end[0] = d->back;
+	insert_dim(&l->in[0], d->in);
+	insert_dim(&l->in[1], d->kernel);
+	insert_dim(&l->out, size_out(d->in, d->kernel, d->stride, d->dilation, d->front + d->back));
+}
+
+/* depth NULL: two spatial dims. */
+static void make(struct layer *l, const struct shape *s, const struct depth *d, enum elem weights)
 {
 	memset(l, 0, sizeof *l);
 	l->op.kind = s->groups > 1 ? OP_GROUP_CONVOLUTION : OP_CONVOLUTION;
@@ -166,6 +222,8 @@ static void make(struct layer *l, const struct shape *s, enum elem weights)
 				 .dim = {s->batch, s->groups * s->cout,
 					 size_out(s->h, s->kh, s->sh, s->dh, s->top + s->bottom),
 					 size_out(s->w, s->kw, s->sw, s->dw, s->left + s->right)}};
+	if (d)
+		deepen(l, d);
 	fill(&l->in[0]);
 	fill(&l->in[1]);
 	l->out.data = mem_try((size_t)tensor_bytes(&l->out));
@@ -237,7 +295,7 @@ enum { POST_RELU, POST_RESIDUAL, POST_TWICE, POST_HSWISH, POST_SWISH, POST_TANH,
 static void test_posts(struct layer *l, const char *name)
 {
 	int64_t channels = l->out.dim[1], rows = l->out.dim[0] * channels;
-	int64_t cols = l->out.dim[2] * l->out.dim[3];
+	int64_t cols = tensor_elements(&l->out) / rows;
 	bool points = cols == 1; /* planes of one pixel: (images, channels) */
 	if (points) {
 		rows = l->out.dim[0];
@@ -279,33 +337,34 @@ static void test_posts(struct layer *l, const char *name)
 							: v;
 		}
 		bool ok = compute(l, &p);
-		double d = worst(l, want);
-		tap(ok && d < 1e-5, "level %d, %s, epilogue %d: %.1e", cpu_level, name, kind, d);
+		double off = worst(l, want);
+		tap(ok && off < 1e-5, "level %d, %s, epilogue %d: %.1e", cpu_level, name, kind,
+		    off);
 	}
 	mem_free(bias);
 	mem_free(other);
 	mem_free(want);
 }
 
-static void test_shape(const struct shape *s, int best)
+static void test_shape(const struct shape *s, const struct depth *d, int best)
 {
 	for (int half = 0; half < 2; half++) {
 		struct layer l;
-		make(&l, s, half ? EL_F16 : EL_F32);
+		make(&l, s, d, half ? EL_F16 : EL_F32);
 		expect(&l);
 		for (cpu_level = 1; cpu_level <= best; cpu_level += cpu_level == 1 ? 2 : 1) {
 			bool ok = compute(&l, NULL);
-			double d = worst(&l, l.want);
-			tap(ok && d < 5e-6, "level %d, %s, weights of %d bits: %.1e", cpu_level,
-			    s->name, half ? 16 : 32, d);
+			double off = worst(&l, l.want);
+			tap(ok && off < 5e-6, "level %d, %s, weights of %d bits: %.1e", cpu_level,
+			    s->name, half ? 16 : 32, off);
 			if (half) {
 				test_posts(&l, s->name);
 				continue;
 			}
 			ok = compute_with(&l, NULL, false);
-			d = worst(&l, l.want);
-			tap(ok && d < 5e-6, "level %d, %s, computed weights: %.1e", cpu_level,
-			    s->name, d);
+			off = worst(&l, l.want);
+			tap(ok && off < 5e-6, "level %d, %s, computed weights: %.1e", cpu_level,
+			    s->name, off);
 		}
 		drop(&l);
 	}
@@ -318,9 +377,11 @@ static void test_threads(bool constant)
 	struct pool *pool = pool_new(3, NULL);
 	struct cpu_ctx *one = ctx, *three = cpu_ctx_new(pool, NULL);
 	int same = 0;
-	for (int i = 0; i < N_SHAPES; i++) {
+	for (int i = 0; i < N_SHAPES + N_VOLUMES; i++) {
+		bool deep = i >= N_SHAPES;
+		const struct shape *s = deep ? &volumes[i - N_SHAPES].plane : &shapes[i];
 		struct layer l;
-		make(&l, &shapes[i], constant ? EL_F16 : EL_F32);
+		make(&l, s, deep ? &volumes[i - N_SHAPES].depth : NULL, constant ? EL_F16 : EL_F32);
 		size_t bytes = (size_t)tensor_bytes(&l.out);
 		bool ok = compute_with(&l, NULL, constant);
 		float *first = mem_copy(l.out.data, bytes, 1);
@@ -330,11 +391,11 @@ static void test_threads(bool constant)
 		ctx = one;
 		same += ok;
 		if (!ok)
-			printf("# %s\n", shapes[i].name);
+			printf("# %s\n", s->name);
 		mem_free(first);
 		drop(&l);
 	}
-	tap(same == N_SHAPES, "three threads compute the same bits as one, %s weights",
+	tap(same == N_SHAPES + N_VOLUMES, "three threads compute the same bits as one, %s weights",
 	    constant ? "constant" : "computed");
 	cpu_ctx_free(three);
 	pool_free(pool);
@@ -346,7 +407,7 @@ static void test_choice(void)
 	for (int i = 0; i < N_SHAPES; i++) {
 		struct layer l;
 		struct window g;
-		make(&l, &shapes[i], EL_F32);
+		make(&l, &shapes[i], NULL, EL_F32);
 		cpu_window_init(&g, &l.op, &l.in[0], &l.in[1], &l.out);
 		bool named = strstr(shapes[i].name, "minimal filtering") != NULL;
 		if ((cpu_winograd_choose(&g) > 0) == named)
@@ -368,7 +429,9 @@ int main(void)
 	ctx = cpu_ctx_new(NULL, NULL);
 	test_choice();
 	for (int i = 0; i < N_SHAPES; i++)
-		test_shape(&shapes[i], best);
+		test_shape(&shapes[i], NULL, best);
+	for (int i = 0; i < N_VOLUMES; i++)
+		test_shape(&volumes[i].plane, &volumes[i].depth, best);
 	test_threads(true);
 	test_threads(false);
 	cpu_ctx_free(ctx);

@@ -1,6 +1,6 @@
 /* cpu_depthwise.c - depthwise convolution, direct: plane after plane, sums over the taps
- * (cpu_taps.h); small planes side by side, one in each lane of a vector; with three spatial dims in
- * the padded volume (cpu_volume.h). */
+ * (cpu_taps.h); small planes, or volumes of them, side by side, one in each lane of a vector; other volumes in
+ * their padding (cpu_volume.h). */
 #include "kernel/cpu_vec.h"
 #include "kernel/conv/cpu_conv.h"
 #include "kernel/conv/cpu_taps.h"
@@ -12,11 +12,11 @@
 
 enum { GRAIN = 1 << 15, MAX_TAPS = 256 };
 
-/* A convolution of pixels: its window (k, k) with stride s, its result, what becomes of it, and
- * floats from row to row of the input. */
+/* A convolution of pixels: its window (planes, k, k) with stride s within planes, its result, what becomes of it, and
+ * floats of the input from row to row, from plane to plane, and from one plane's first window to the next one's. */
 struct pixels {
-	int k, s;
-	int64_t width, height, pitch;
+	int planes, k, s;
+	int64_t width, height, depth, pitch, plane_pitch, deeper;
 	struct gemm_post post; /* its limits, hswish */
 };
 
@@ -66,7 +66,8 @@ static void depthwise_task(void *arg, int task, int thread)
 
 /* ---- small planes, side by side ---- */
 
-enum { MOST_LANES = 16, SMALL_PLANE = 256, SMALL_WIDTH = 8 };
+/* SMALL_VOLUME: pixels with their padding, whose vectors the second cache holds. */
+enum { MOST_LANES = 16, SMALL_PLANE = 256, SMALL_VOLUME = 4096, SMALL_WIDTH = 8 };
 
 struct small {
 	const struct window *g;
@@ -87,7 +88,10 @@ struct small {
 static bool leaves_empty(const struct window *g)
 {
 	int64_t lanes = vector_lanes(), across = (g->out[2] + lanes - 1) / lanes * lanes;
-	return g->in_plane <= SMALL_PLANE &&
+	int64_t padded = 1;
+	for (int d = 0; d < 3; d++)
+		padded *= g->in[d] + 2 * g->pad[d];
+	return g->in[1] * g->in[2] <= SMALL_PLANE && padded <= SMALL_VOLUME &&
 	       (g->out[2] <= SMALL_WIDTH || (g->kernel[2] > 3 && across * 3 >= g->out[2] * 4));
 }
 
@@ -96,8 +100,9 @@ static bool is_small(const struct window *g, const struct cpu_post *post)
 	int64_t k = g->kernel[2], s = g->stride[2];
 	return g->cout == 1 && leaves_empty(g) && g->groups >= vector_lanes() &&
 	       (k == 3 || k == 5 || k == 7) && g->kernel[1] == k && (s == 1 || s == 2) &&
-	       g->stride[1] == s && g->dilation[1] == 1 && g->dilation[2] == 1 && g->pad[1] >= 0 &&
-	       g->pad[2] >= 0 && !post->residual;
+	       g->stride[1] == s && g->dilation[0] == 1 && g->dilation[1] == 1 &&
+	       g->dilation[2] == 1 && g->pad[0] >= 0 && g->pad[1] >= 0 && g->pad[2] >= 0 &&
+	       !post->residual;
 }
 
 /* The channels of bundle b: weights (taps, lanes) and bias (lanes); *swish of their epilogue. */
@@ -156,24 +161,33 @@ static int depthwise_small(struct small *d, struct err *e)
 	const struct window *g = d->g;
 	int64_t k = g->kernel[2], s = g->stride[2];
 	d->lanes = vector_lanes();
-	d->d = (struct pixels){.k = (int)k,
+	d->d = (struct pixels){.planes = (int)g->kernel[0],
+			       .k = (int)k,
 			       .s = (int)s,
 			       .width = g->out[2],
 			       .height = g->out[1],
+			       .depth = g->out[0],
 			       .post = {.lo = d->post->simple ? d->post->lo : -INFINITY,
 					.hi = d->post->simple ? d->post->hi : INFINITY,
 					.hswish = d->post->simple && d->post->hswish}};
-	int64_t across = (g->out[2] - 1) * s + k, down = (g->out[1] - 1) * s + k;
-	across = across < g->in[2] + g->pad[2] ? g->in[2] + g->pad[2] : across;
-	down = down < g->in[1] + g->pad[1] ? g->in[1] + g->pad[1] : down;
-	d->d.pitch = across * d->lanes;
-	d->padded = down * d->d.pitch;
+	int64_t size[3];
+	for (int i = 0; i < 3; i++) {
+		int64_t seen = (g->out[i] - 1) * g->stride[i] + g->kernel[i];
+		size[i] = seen < g->in[i] + g->pad[i] ? g->in[i] + g->pad[i] : seen;
+	}
+	d->d.pitch = size[2] * d->lanes;
+	d->d.plane_pitch = size[1] * d->d.pitch;
+	d->d.deeper = g->stride[0] * d->d.plane_pitch;
+	d->padded = size[0] * d->d.plane_pitch;
 	d->place = cpu_slot_scratch(d->ctx, SLOT_WHOLE, (size_t)g->in_plane * sizeof *d->place);
 	if (!d->place || d->padded > INT32_MAX)
 		return cpu_no_memory(e);
-	for (int64_t i = 0; i < g->in_plane; i++)
-		d->place[i] = (int32_t)((i / g->in[2] + g->pad[1]) * d->d.pitch +
+	for (int64_t i = 0; i < g->in_plane; i++) {
+		int64_t row = i / g->in[2];
+		d->place[i] = (int32_t)((row / g->in[1] + g->pad[0]) * d->d.plane_pitch +
+					(row % g->in[1] + g->pad[1]) * d->d.pitch +
 					(i % g->in[2] + g->pad[2]) * d->lanes);
+	}
 	d->n_bundles = (g->batch * g->groups + d->lanes - 1) / d->lanes;
 	d->n_tasks = cpu_tasks(g->batch * g->groups * g->out_plane * g->taps, GRAIN);
 	if (d->n_tasks > d->n_bundles)
@@ -270,12 +284,12 @@ bool cpu_is_depthwise(const struct window *g)
 int cpu_depthwise(struct cpu_ctx *c, const struct window *g, const float *x, const float *weights,
 		  float *y, const struct cpu_post *post, struct err *e)
 {
-	if (!cpu_phases_fit(g))
-		return depthwise_deep(c, g, x, weights, y, post, e);
 	if (is_small(g, post)) {
 		struct small s = {.g = g, .x = x, .w = weights, .y = y, .post = post, .ctx = c};
 		return depthwise_small(&s, e);
 	}
+	if (!cpu_phases_fit(g))
+		return depthwise_deep(c, g, x, weights, y, post, e);
 	struct depthwise d = {.g = g, .x = x, .w = weights, .y = y, .post = post, .ctx = c};
 	if (cpu_taps_init(&d.taps, g, false, c, e) < 0)
 		return -1;

@@ -73,45 +73,48 @@ static void LEVEL(pixels_to_planes)(const float *x, int planes, int64_t n, float
 	}
 }
 
-/* p pixels of a row, taps column by column as in cpu_taps_loops.h.  x: the first pixel of their
- * windows; rows of `pitch` floats; w (k, k). */
-INLINE void LEVEL(pixels)(const int k, const int s, const int p, const float *x, int64_t pitch,
-			  const float *w, VEC bias, const struct gemm_post *post, float *y)
+/* p pixels of a row, plane of taps by plane and in these column by column as in cpu_taps_loops.h.  x: the
+ * first pixel of their windows; w (planes, k, k). */
+INLINE void LEVEL(pixels)(const int k, const int s, const int p, const struct pixels *d,
+			  const float *x, const float *w, VEC bias, float *y)
 {
 	VEC acc[7];
 	UNROLL
 	for (int i = 0; i < p; i++)
 		acc[i] = VALL(0.0f);
-	for (int c = 0; c < k; c++)
-		UNROLL
-		for (int r = 0; r < k; r++) {
-			const VEC weight = VLOAD(w + (r * k + c) * LEVEL_WIDTH);
-			const float *from = x + r * pitch + c * LEVEL_WIDTH;
+	for (int plane = 0; plane < d->planes; plane++, x += d->plane_pitch)
+		for (int c = 0; c < k; c++)
 			UNROLL
-			for (int i = 0; i < p; i++)
-				acc[i] = VFMA(weight, VLOAD(from + i * s * LEVEL_WIDTH), acc[i]);
-		}
+			for (int r = 0; r < k; r++) {
+				const VEC weight = VLOAD(w + ((plane * k + r) * k + c) * LEVEL_WIDTH);
+				const float *from = x + r * d->pitch + c * LEVEL_WIDTH;
+				UNROLL
+				for (int i = 0; i < p; i++)
+					acc[i] = VFMA(weight, VLOAD(from + i * s * LEVEL_WIDTH),
+						      acc[i]);
+			}
 	UNROLL
 	for (int i = 0; i < p; i++)
-		VSTORE(y + i * LEVEL_WIDTH, LEVEL(post_limits)(post, VADD(acc[i], bias)));
+		VSTORE(y + i * LEVEL_WIDTH, LEVEL(post_limits)(&d->post, VADD(acc[i], bias)));
 }
 
 INLINE void LEVEL(rows_of_pixels)(const int k, const int s, const struct pixels *d, const float *x,
 				  const float *w, const float *b, float *y)
 {
 	const VEC bias = VLOAD(b);
-	for (int64_t row = 0; row < d->height; row++, x += s * d->pitch) {
+	for (int64_t row = 0; row < d->depth * d->height; row++) {
+		const float *from = x + row / d->height * d->deeper + row % d->height * s * d->pitch;
 		int64_t i = 0;
 		for (; i + 7 <= d->width; i += 7, y += 7 * LEVEL_WIDTH)
-			LEVEL(pixels)(k, s, 7, x + i * s * LEVEL_WIDTH, d->pitch, w, bias, &d->post, y);
+			LEVEL(pixels)(k, s, 7, d, from + i * s * LEVEL_WIDTH, w, bias, y);
 		for (; i + 3 <= d->width; i += 3, y += 3 * LEVEL_WIDTH)
-			LEVEL(pixels)(k, s, 3, x + i * s * LEVEL_WIDTH, d->pitch, w, bias, &d->post, y);
+			LEVEL(pixels)(k, s, 3, d, from + i * s * LEVEL_WIDTH, w, bias, y);
 		for (; i < d->width; i++, y += LEVEL_WIDTH)
-			LEVEL(pixels)(k, s, 1, x + i * s * LEVEL_WIDTH, d->pitch, w, bias, &d->post, y);
+			LEVEL(pixels)(k, s, 1, d, from + i * s * LEVEL_WIDTH, w, bias, y);
 	}
 }
 
-/* All pixels of the result: x within its padding, weights (k, k) and bias for each lane. */
+/* All pixels of the result: x within its padding, weights (planes, k, k) and bias for each lane. */
 static void LEVEL(convolve_pixels)(const struct pixels *d, const float *x, const float *w,
 				   const float *b, float *y)
 {

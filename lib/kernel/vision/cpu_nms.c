@@ -18,7 +18,8 @@ enum { SORTED = 8 }; /* one of so many candidates may be kept: they are sorted *
 
 struct nms_run {
 	const struct kernel_call *k;
-	const float *boxes; /* (images, n_boxes, BOX) */
+	float *boxes; /* (images, n_boxes, BOX) */
+	int n_place_tasks;
 	bool rotated;
 	overlap_fn *overlap;
 	float iou, score, soft; /* soft: -1 / (2 sigma); 0: hard suppression */
@@ -47,10 +48,10 @@ static float overlap_upright(const float *a, const float *b)
 static void place_box(const float *from, bool center, float *to)
 {
 	for (int i = 0; i < 2; i++) {
-		float a = center ? from[i] - from[i + 2] / 2 : fminf(from[i], from[i + 2]);
-		float b = center ? from[i] + from[i + 2] / 2 : fmaxf(from[i], from[i + 2]);
-		to[i] = a;
-		to[i + 2] = b;
+		float a = from[i], b = from[i + 2], half = b / 2;
+		/* as fminf and fmaxf, which are calls */
+		to[i] = center ? a - half : a < b || b != b ? a : b;
+		to[i + 2] = center ? a + half : a > b || b != b ? a : b;
 	}
 	to[4] = (to[2] - to[0]) * (to[3] - to[1]);
 }
@@ -287,12 +288,17 @@ static void put_rows(const struct kernel_call *k, const struct nms_run *r)
 		k->actual[1].dim[0] = n;
 }
 
-static void place_boxes(const struct nms_run *r, float *to, int64_t images)
+/* Task: some boxes of all images. */
+static void place_task(void *arg, int task, int thread)
 {
+	struct nms_run *r = arg;
 	const struct tensor *in = &r->k->in[0];
-	const float *from = in->data;
-	int64_t width = in->dim[2];
-	for (int64_t i = 0; i < images * r->n_boxes; i++, from += width, to += BOX) {
+	int64_t lo, hi, width = in->dim[2];
+	(void)thread;
+	cpu_range(in->dim[0] * r->n_boxes, r->n_place_tasks, task, &lo, &hi);
+	const float *from = (const float *)in->data + lo * width;
+	float *to = r->boxes + lo * BOX;
+	for (; lo < hi; lo++, from += width, to += BOX) {
 		if (r->rotated)
 			memcpy(to, from, BOX * sizeof *to);
 		else
@@ -328,7 +334,8 @@ int run_nms(const struct kernel_call *k, struct err *e)
 	r.boxes = boxes;
 	r.n_kept = (int64_t *)(void *)kept;
 	r.kept = (struct candidate *)(void *)(kept + (size_t)(sets + 1) * sizeof *r.n_kept);
-	place_boxes(&r, boxes, batch);
+	r.n_place_tasks = cpu_tasks(batch * n * BOX, 1 << 13);
+	cpu_parallel(k->ctx, r.n_place_tasks, place_task, &r);
 	cpu_parallel(k->ctx, (int)sets, nms_task, &r);
 	if (r.failed)
 		return cpu_no_memory(e);

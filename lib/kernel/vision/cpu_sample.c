@@ -104,6 +104,11 @@ static int block_taps(const struct sample_run *r, int64_t p, int64_t n, int32_t 
 			   weight);
 		return 4;
 	}
+	if (r->mode == SAMPLE_NEAREST && r->pad != SAMPLE_REFLECTION) {
+		LEVEL_CALL(nearest, r->grid + 2 * p, n, (int32_t)r->w, (int32_t)r->h, r->align,
+			   r->pad == SAMPLE_BORDER, at, weight);
+		return 1;
+	}
 	for (int64_t i = 0; i < n; i++)
 		taps = taps_of(r, p + i, at + i, weight + i, BLOCK);
 	return taps;

@@ -44,4 +44,33 @@ static void LEVEL(bilinear)(const float *grid, int64_t n, int32_t w, int32_t h, 
 		LEVEL(bilinear_of)(grid, n, w, h, false, at, weight);
 }
 
+INLINE void LEVEL(nearest_of)(const float *grid, int64_t n, int32_t w, int32_t h, const bool align,
+			      const bool border, int32_t *at, float *weight)
+{
+	for (int64_t i = 0; i < n; i++) {
+		float x = rintf(LEVEL(position)(grid[2 * i], (float)w, align));
+		float y = rintf(LEVEL(position)(grid[2 * i + 1], (float)h, align));
+		int32_t col = (int32_t)x, row = (int32_t)y;
+		if (border) {
+			col = col < 0 ? 0 : col < w ? col : w - 1;
+			row = row < 0 ? 0 : row < h ? row : h - 1;
+		}
+		bool in = (col >= 0) & (col < w) & (row >= 0) & (row < h);
+		/* far outside it is any number: not read */
+		int32_t pixel = (int32_t)((uint32_t)row * (uint32_t)w + (uint32_t)col);
+		at[i] = in ? pixel : -1;
+		weight[i] = 1;
+	}
+}
+
+/* Of n <= BLOCK positions the nearest pixel; outside a zero, or the one at the border. */
+static void LEVEL(nearest)(const float *grid, int64_t n, int32_t w, int32_t h, bool align, bool border,
+			   int32_t *at, float *weight)
+{
+	if (align)
+		LEVEL(nearest_of)(grid, n, w, h, true, border, at, weight);
+	else
+		LEVEL(nearest_of)(grid, n, w, h, false, border, at, weight);
+}
+
 #undef INLINE
