@@ -518,6 +518,9 @@ def main():
     ap.add_argument("--times", type=int, default=2, help="ways beside the usual one (default: 2)")
     ap.add_argument("--shrink", action=argparse.BooleanOptionalAction, default=True)
     args = ap.parse_args()
+    unknown = [name for name in args.how or [] if name not in (CODES_HOWS if args.codes else HOWS)]
+    if unknown:
+        ap.error("--how: no such way: " + ", ".join(unknown))
     first, last = (int(v) for v in (args.seeds.split("-") * 2)[:2])
     if args.found:
         from nets_found import FOUND

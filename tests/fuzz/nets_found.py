@@ -73,3 +73,17 @@ def one_pixel_of_tokens(net):
     y = net.add("Transpose [0, 3, 1, 2]", [0], lambda p: op.transpose(p, i64([0, 3, 1, 2])))
     y = net.add("GroupConvolution g17", [y], lambda p: op.group_convolution(p, w(), [1, 1], [0, 0], [0, 0], [1, 1]))
     return [net.add("Add bias", [y], lambda p: op.add(p, b()))]
+
+
+@found
+def images_of_few_pixels(net):
+    """1x1 convolutions of many small images, which are convolved as one: a factor for each image, one for each pixel, a sum, and
+    planes at both ends."""
+    net.parameter((7, 12, 3, 2))
+    grid = constant(net, 1, 1, 3, 2)
+    x = net.add("Relu", [same_convolution(net, 0, 16, 1)], op.relu)
+    y = same_convolution(net, x, 16, 1)
+    image = net.add("ReduceMean", [y], lambda p: op.reduce_mean(p, i64([2, 3]), True))
+    y = net.add("Multiply image", [y, same_convolution(net, image, 16, 1)], op.multiply)
+    y = net.add("Add", [same_convolution(net, y, 16, 1), x], op.add)
+    return [net.add("Multiply pixel", [same_convolution(net, y, 9, 1)], lambda p: op.multiply(p, grid())), y]

@@ -281,6 +281,23 @@ static int plain_conv_with(struct pixel_step *s, const struct step_node *n, stru
 	}
 }
 
+/* Where every output sees one pixel, the one at its own place, images are joined to one: as many small ones make few slices. */
+static void join_images(struct pixel_step *s)
+{
+	struct window *g = &s->g;
+	bool alike = g->taps == 1 && g->batch > 1;
+	for (int d = 0; d < 3; d++)
+		alike = alike && g->stride[d] == 1 && g->pad[d] == 0 && g->in[d] == g->out[d];
+	if (!alike)
+		return;
+	s->joined = true;
+	g->in[0] *= g->batch;
+	g->out[0] = g->in[0];
+	g->in_plane *= g->batch;
+	g->out_plane = g->in_plane;
+	g->batch = 1;
+}
+
 int pixel_conv_init(struct pixel_step *s, const struct step_spec *spec, struct fuse_plan *p,
 		    struct err *e)
 {
@@ -295,6 +312,7 @@ int pixel_conv_init(struct pixel_step *s, const struct step_spec *spec, struct f
 	s->in_shape = form_shape_of(n->in[0].tensor);
 	s->shape = form_shape_of(&n->out[0]);
 	cpu_window_init(&s->g, n->op, n->in[0].tensor, w, &n->out[0]);
+	join_images(s);
 	struct fuse_part *part = &p->part[0];
 	const struct fuse_node *node[FUSE_ALL];
 	int n_nodes = 0;

@@ -1,6 +1,5 @@
-/* cpu_pixel_run.c - steps in pixels run: convolutions by slices, programs by tiles. */
+/* cpu_pixel_run.c - steps in pixels run; programs by tiles. */
 #include "device/cpu/pixel/cpu_pixel_step.h"
-#include "kernel/onednn/onednn_layout.h"
 
 #include <math.h>
 
@@ -33,18 +32,6 @@ bool pixel_step_wants(const struct pixel_step *s, struct devmem *const *in,
 	return false;
 }
 
-struct pixel_run {
-	struct pixel_step *s;
-	struct devmem *const *in, *const *out;
-	struct pixel_memory memory[EPI_OPERANDS];
-	struct mem_form y; /* of output 0 */
-	int n_tasks;
-	bool adds; /* fused_sum */
-	struct tiled_conv_sum sum;
-	struct err err;
-	atomic_flag failed;
-};
-
 static void find_memory(struct pixel_run *r)
 {
 	const struct pixel_program *p = &r->s->program;
@@ -69,331 +56,21 @@ static void find_memory(struct pixel_run *r)
 	}
 }
 
-static size_t whole_lines(int64_t bytes)
+bool pixel_images_join(const struct pixel_run *r, const struct form_shape *shape)
 {
-	return ((size_t)bytes + 63) & ~(size_t)63;
+	const struct pixel_program *p = &r->s->program;
+	bool join = shape->images > 1;
+	for (int i = 0; r->s->has_program && i < p->code.n_operands && join; i++)
+		join = !pixel_is_memory(p->kind[i]) ||
+		       (p->kind[i] != PIXEL_SPREAD &&
+			(shape->pixels == 1 || !form_is_plain(&r->memory[i].form)));
+	return join;
 }
 
-/* Codes of the pixels that a slice reads: where they are, or made in x. */
-static const void *slice_input(const struct pixel_run *r, int64_t image,
-			       const struct window_slice *sl, char *x, float *tile)
-{
-	const struct pixel_step *s = r->s;
-	const struct devmem *m = r->in[s->x_in];
-	int64_t c = s->in_shape.channels, step = pixel_program_tile(&s->in_shape);
-	if (same_grid(&m->form, &s->x))
-		return (const char *)m->p +
-		       (image * s->in_shape.pixels + sl->from) * c * form_size(s->x.elem);
-	if (form_is_plain(&m->form) && s->in_shape.pixels > 1) {
-		form_turn(&s->x, &s->in_shape, m->p, image, sl->from, sl->n_in, x);
-		return x;
-	}
-	for (int64_t i = 0; i < sl->n_in; i += step) {
-		int64_t n = sl->n_in - i < step ? sl->n_in - i : step;
-		form_read(&m->form, &s->in_shape, m->p, image, sl->from + i, n, tile);
-		form_codes_pixels(&s->x, 0, c, tile, n, x + i * c * form_size(s->x.elem));
-	}
-	return x;
-}
-
-/* What becomes of a slice's outputs in y. */
-static void slice_output(const struct pixel_run *r, int64_t image, const struct window_slice *sl,
-			 char *y, float *tile)
-{
-	const struct pixel_step *s = r->s;
-	const struct form_shape row = {1, s->shape.channels, sl->n};
-	int64_t c = s->shape.channels, step = pixel_program_tile(&s->shape);
-	const int64_t first = (image * s->shape.pixels + sl->at) * c;
-	const struct pixel_memory value[2] = {
-		{y, s->direct ? s->codes : pixels_form(EL_F32)},
-		{(char *)r->out[0]->p + first * form_size(r->y.elem), r->y}};
-	struct epilogue code;
-	if (s->direct && s->has_program &&
-	    pixel_program_add(&s->program, r->memory, value, first, sl->n * c))
-		return;
-	if (s->has_program &&
-	    pixel_line_run(&s->program, r->memory, value, image, sl->at, sl->n, tile))
-		return;
-	if (s->has_program) {
-		code = s->program.code;
-		pixel_program_leave_rounding(&s->program, &code, r->memory, &r->y);
-	}
-	bool turns = !s->direct && form_is_plain(&r->y) && s->shape.pixels > 1;
-	bool there = y == value[1].data;
-	for (int64_t i = 0; i < sl->n && (s->has_program || !turns); i += step) {
-		int64_t n = sl->n - i < step ? sl->n - i : step;
-		float *at = (float *)(void *)y + i * c;
-		if (s->direct)
-			form_read(&s->codes, &row, y, 0, i, n, at = tile);
-		if (s->has_program)
-			pixel_program_run(&s->program, &code, r->memory, image, sl->at + i, n, at,
-					  tile + (n * c > PIXEL_FLOATS ? n * c : PIXEL_FLOATS));
-		if (!turns && !there)
-			form_write(&r->y, &s->shape, r->out[0]->p, image, sl->at + i, n, at);
-	}
-	if (turns)
-		layout_to_planes((const float *)(void *)y, c, sl->n,
-				 (float *)r->out[0]->p + image * c * s->shape.pixels + sl->at,
-				 s->shape.pixels);
-}
-
-static bool in_codes(const struct mem_form *f)
-{
-	return f->pixels && form_size(f->elem) == 1 && !f->scales;
-}
-
-/* The same of codes. */
-static bool fused_codes(const struct pixel_run *r, struct tiled_conv_sum *sum)
-{
-	const struct pixel_step *s = r->s;
-	const struct pixel_program *p = &s->program;
-	int o = p->addend[0] == -1 ? p->addend[1] : p->addend[0];
-	if (!p->adds || p->sum != -1 || o < 0 || (p->addend[0] != -1 && p->addend[1] != -1) ||
-	    !in_codes(&s->codes) || !in_codes(&r->y) || !in_codes(&r->memory[o].form))
-		return false;
-	*sum = (struct tiled_conv_sum){.add = r->memory[o].data,
-				       .elem = r->memory[o].form.elem,
-				       .to = r->y.elem,
-				       .lo = p->positive ? 0 : -INFINITY,
-				       .hi = INFINITY,
-				       .made_scale = s->codes.scale / r->y.scale,
-				       .add_scale = r->memory[o].form.scale / r->y.scale};
-	return true;
-}
-
-/* Does a convolution by tiles add what its program does, and nothing else, as it writes?  Then what, of all images. */
-static bool fused_sum(const struct pixel_run *r, struct tiled_conv_sum *sum)
-{
-	const struct pixel_step *s = r->s;
-	if (!s->tiled || !s->has_program)
-		return false;
-	if (s->direct)
-		return fused_codes(r, sum);
-	*sum = (struct tiled_conv_sum){.elem = EL_BF16, .to = EL_BF16};
-	int o = pixel_line_adds(&s->program, &sum->lo, &sum->hi);
-	if (o < 0 || s->x.elem != EL_BF16 || !same_grid(&r->y, &s->x) ||
-	    !same_grid(&r->memory[o].form, &s->x))
-		return false;
-	sum->add = r->memory[o].data;
-	return true;
-}
-
-static struct mem_form sums_form(const struct pixel_step *s)
-{
-	return s->direct ? s->codes : pixels_form(EL_F32);
-}
-
-/* Does the convolution write where the output lies? */
-static bool writes_there(const struct pixel_run *r)
-{
-	const struct mem_form sums = sums_form(r->s);
-	if (r->adds)
-		return true;
-	return same_grid(&r->y, &sums) && (!r->s->direct || !r->s->has_program);
-}
-
-/* Floats that slice_output needs. */
-static int64_t output_floats(const struct pixel_step *s)
-{
-	int64_t n = pixel_program_tile(&s->shape), floats = n * s->shape.channels;
-	floats = floats > PIXEL_FLOATS ? floats : PIXEL_FLOATS;
-	if (s->has_program)
-		floats += pixel_program_floats(&s->program, n) + pixel_line_floats(&s->program);
-	return floats;
-}
-
-/* Where the sums of a slice lie that the convolution writes there. */
-static char *slice_sums(const struct pixel_run *r, int64_t image, const struct window_slice *sl)
-{
-	const struct pixel_step *s = r->s;
-	return (char *)r->out[0]->p + (image * s->shape.pixels + sl->at) * s->shape.channels *
-					      form_size(r->adds ? r->y.elem : sums_form(s).elem);
-}
-
-static int convolve(struct pixel_run *r, int64_t image, int i, struct channel_part part,
-		    const void *x, void *y, void *scratch, struct err *e)
-{
-	struct pixel_step *s = r->s;
-	if (!r->adds)
-		return pixel_conv_run(s, i, part, x, y, scratch, e);
-	struct tiled_conv_sum sum = r->sum;
-	sum.add = (const char *)sum.add + (image * s->shape.pixels + pixel_conv_slice(s, i).at) *
-						  s->shape.channels * form_size(sum.elem);
-	tiled_conv_run(s->tiled, i, part, x, y, &sum, scratch);
-	return 0;
-}
-
-static int conv_slice(struct pixel_run *r, int64_t image, int i, int thread, struct err *e)
-{
-	const struct pixel_step *s = r->s;
-	struct window_slice sl = pixel_conv_slice(s, i);
-	bool there = writes_there(r);
-	size_t x_bytes = whole_lines(sl.n_in * s->in_shape.channels * form_size(s->x.elem));
-	size_t y_bytes =
-		there ? 0 : whole_lines(sl.n * s->shape.channels * form_size(sums_form(s).elem));
-	size_t room_bytes = whole_lines(output_floats(s) * 4);
-	char *x = cpu_thread_scratch(s->ctx, thread,
-				     x_bytes + y_bytes + room_bytes + sl.scratch + 64);
-	if (!x)
-		return cpu_no_memory(e);
-	char *y = there ? slice_sums(r, image, &sl) : x + x_bytes;
-	float *room = (float *)(void *)(x + x_bytes + y_bytes);
-	const void *from = slice_input(r, image, &sl, x, room);
-	const struct channel_part all = {0, 1};
-	if (convolve(r, image, i, all, from, y, (char *)room + room_bytes, e) < 0)
-		return -1;
-	if (!there || (s->has_program && !r->adds))
-		slice_output(r, image, &sl, y, room);
-	return 0;
-}
-
-/* Of a slice that reads and writes where its tensors lie. */
-static int conv_part(struct pixel_run *r, int64_t image, int i, struct channel_part part,
-		     int thread, struct err *e)
-{
-	const struct pixel_step *s = r->s;
-	struct window_slice sl = pixel_conv_slice(s, i);
-	void *scratch = cpu_thread_scratch(s->ctx, thread, sl.scratch + 64);
-	if (!scratch)
-		return cpu_no_memory(e);
-	return convolve(r, image, i, part, slice_input(r, image, &sl, NULL, NULL),
-			slice_sums(r, image, &sl), scratch, e);
-}
-
-/* Blocks col .. col + n - 1 of a row, each of up[2] pixels, to row y; x_step: bytes between blocks. */
-static void scatter_row(const struct pixel_step *s, const char *x, int64_t x_step, int64_t col,
-			int64_t n, char *y)
-{
-	int64_t size = s->shape.channels * form_size(s->codes.elem), up = s->up[2];
-	int64_t lo = col * up - s->crop[2], hi = lo + n * up;
-	if (lo < 0) {
-		int64_t most = up + lo < s->made[2] ? up + lo : s->made[2];
-		form_copy_rows(x - lo * size, 0, 1, most * size, y, 0);
-		lo += up;
-		x += x_step;
-		n--;
-	}
-	if (n > 0 && hi > s->made[2]) {
-		int64_t at = hi - up;
-		n--;
-		form_copy_rows(x + n * x_step, 0, 1, (s->made[2] - at) * size, y + at * size, 0);
-	}
-	if (n > 0)
-		form_copy_rows(x, x_step, n, up * size, y + lo * size, up * size);
-}
-
-/* Blocks first .. first + n - 1 of x (up0 * up1 * up2 * channels) go where they belong, runs of a row at a time. */
-static void scatter(const struct pixel_step *s, const char *x, int64_t first, int64_t n, char *y)
-{
-	const int64_t *out = s->g.out, *up = s->up, *made = s->made;
-	int64_t size = s->shape.channels * form_size(s->codes.elem), run;
-	int64_t step = up[0] * up[1] * up[2] * size, line = up[2] * size;
-	for (int64_t p = first; p < first + n; p += run, x += run * step) {
-		int64_t col = p % out[2], row = p / out[2] % out[1], plane = p / out[2] / out[1];
-		run = out[2] - col < first + n - p ? out[2] - col : first + n - p;
-		for (int64_t t = 0; t < up[0] * up[1]; t++) {
-			int64_t z = plane * up[0] + t / up[1] - s->crop[0],
-				r = row * up[1] + t % up[1] - s->crop[1];
-			if (z >= 0 && z < made[0] && r >= 0 && r < made[1])
-				scatter_row(s, x + t * line, step, col, run,
-					    y + (z * made[1] + r) * made[2] * size);
-		}
-	}
-}
-
-static int deconv_slice(struct pixel_run *r, int64_t image, int i, int thread, struct err *e)
-{
-	const struct pixel_step *s = r->s;
-	struct window_slice sl = pixel_conv_slice(s, i);
-	int64_t c = s->in_shape.channels, tile = c > PIXEL_FLOATS ? c : PIXEL_FLOATS;
-	int64_t size = form_size(s->codes.elem);
-	size_t x_bytes = whole_lines(sl.n_in * c * form_size(s->x.elem)),
-	       y_bytes = whole_lines(sl.n * s->g.cout * size);
-	char *x = cpu_thread_scratch(s->ctx, thread,
-				     x_bytes + y_bytes + whole_lines(tile * 4) + sl.scratch + 64);
-	if (!x)
-		return cpu_no_memory(e);
-	char *y = x + x_bytes;
-	float *room = (float *)(void *)(y + y_bytes);
-	const void *from = slice_input(r, image, &sl, x, room);
-	if (pixel_conv_run(r->s, i, (struct channel_part){0, 1}, from, y,
-			   (char *)room + whole_lines(tile * 4), e) < 0)
-		return -1;
-	scatter(s, y, sl.at, sl.n,
-		(char *)r->out[0]->p + image * s->shape.pixels * s->shape.channels * size);
-	return 0;
-}
-
-static void note(struct pixel_run *r, int rc, const struct err *e)
+void pixel_note(struct pixel_run *r, int rc, const struct err *e)
 {
 	if (rc < 0 && !atomic_flag_test_and_set(&r->failed))
 		r->err = *e;
-}
-
-static void conv_task(void *arg, int task, int thread)
-{
-	struct pixel_run *r = arg;
-	struct err e = ERR_INIT;
-	int n = pixel_conv_slices(r->s);
-	note(r, conv_slice(r, task / n, task % n, thread, &e), &e);
-}
-
-static void part_task(void *arg, int task, int thread)
-{
-	struct pixel_run *r = arg;
-	struct err e = ERR_INIT;
-	int n = pixel_conv_slices(r->s), parts = r->s->parts, slice = task / parts;
-	const struct channel_part part = {task % parts, parts};
-	note(r, conv_part(r, slice / n, slice % n, part, thread, &e), &e);
-}
-
-/* What becomes of a slice whose sums are there. */
-static void output_task(void *arg, int slice, int thread)
-{
-	struct pixel_run *r = arg;
-	struct err e = ERR_INIT;
-	int n = pixel_conv_slices(r->s);
-	struct window_slice sl = pixel_conv_slice(r->s, slice % n);
-	float *room = cpu_thread_scratch(r->s->ctx, thread, (size_t)output_floats(r->s) * 4 + 64);
-	if (room)
-		slice_output(r, slice / n, &sl, slice_sums(r, slice / n, &sl), room);
-	else
-		note(r, cpu_no_memory(&e), &e);
-}
-
-static void deconv_task(void *arg, int task, int thread)
-{
-	struct pixel_run *r = arg;
-	struct err e = ERR_INIT;
-	int n = pixel_conv_slices(r->s);
-	note(r, deconv_slice(r, task / n, task % n, thread, &e), &e);
-}
-
-/* By parts of slices where threads would have nothing to do, and all parts read and write as things lie. */
-static void run_slices(struct pixel_run *r)
-{
-	struct pixel_step *s = r->s;
-	int slices = (int)s->g.batch * pixel_conv_slices(s);
-	if (s->parts == 1 || !writes_there(r) || !same_grid(&r->in[s->x_in]->form, &s->x)) {
-		cpu_parallel(s->ctx, slices, conv_task, r);
-		return;
-	}
-	cpu_parallel(s->ctx, slices * s->parts, part_task, r);
-	if (s->has_program && !r->adds)
-		cpu_parallel(s->ctx, slices, output_task, r);
-}
-
-/* Do the pixels of all images lie one behind the other in every tensor, and none has one pixel for a whole image?  They are pixels of
- * one image then: tiles need not end where a small image does. */
-static bool images_join(const struct pixel_run *r)
-{
-	const struct pixel_program *p = &r->s->program;
-	bool join = p->shape.images > 1;
-	for (int i = 0; i < p->code.n_operands && join; i++)
-		join = !pixel_is_memory(p->kind[i]) ||
-		       (p->kind[i] != PIXEL_SPREAD &&
-			(p->shape.pixels == 1 || !form_is_plain(&r->memory[i].form)));
-	return join;
 }
 
 static void program_task(void *arg, int task, int thread)
@@ -416,7 +93,8 @@ static void program_task(void *arg, int task, int thread)
 		return;
 	code = p->code;
 	pixel_program_leave_rounding(p, &code, r->memory, NULL);
-	const int64_t pixels = images_join(r) ? p->shape.images * p->shape.pixels : p->shape.pixels;
+	const int64_t pixels = pixel_images_join(r, &p->shape) ? p->shape.images * p->shape.pixels
+							       : p->shape.pixels;
 	while (lo < hi) {
 		int64_t image = lo / pixels, first = lo % pixels, n = hi - lo;
 		n = first + n > pixels ? pixels - first : n;
@@ -436,10 +114,9 @@ int pixel_step_run(struct pixel_step *s, struct devmem *const *in, struct devmem
 				    : form_of_output(s, 0, out[0]);
 	find_memory(&r);
 	if (s->kind == PIXEL_CONV) {
-		r.adds = fused_sum(&r, &r.sum);
-		run_slices(&r);
+		pixel_conv_slices_run(&r);
 	} else if (s->kind == PIXEL_DECONV) {
-		cpu_parallel(s->ctx, (int)s->g.batch * pixel_conv_slices(s), deconv_task, &r);
+		pixel_deconv_slices_run(&r);
 	} else if (s->kind == PIXEL_POOL) {
 		if (pixel_pool_run(&s->pool, s->ctx, in, out, &r.y, e) < 0)
 			return -1;

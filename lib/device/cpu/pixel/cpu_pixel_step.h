@@ -1,5 +1,5 @@
 /* cpu_pixel_step.h - a step in pixels: cpu_pixel.c chooses its kind, cpu_pixel_conv.c prepares convolutions,
- * cpu_pixel_run.c runs it; not for others. */
+ * cpu_pixel_run.c runs it, convolutions by cpu_pixel_slices.c; not for others. */
 #ifndef HSDAG_DEVICE_CPU_PIXEL_CPU_PIXEL_STEP_H
 #define HSDAG_DEVICE_CPU_PIXEL_CPU_PIXEL_STEP_H
 
@@ -28,6 +28,7 @@ struct pixel_step {
 	struct mem_form *want; /* (n_out) of outputs that only this device reads */
 	struct form_shape in_shape, shape;
 	struct window g;   /* of a convolution */
+	bool joined;       /* its images are one behind the other, as if they were one */
 	uint32_t x_in;     /* the input with the data */
 	struct mem_form x; /* its grid */
 	float *x_scales,
@@ -76,5 +77,31 @@ bool pixel_codes_of_input(struct pixel_step *s, const struct step_node *n);
 /* As pixel_plain_conv of such codes, where the weights lie on grids, too; s->direct: its results are codes of s->codes, else f32. */
 int pixel_codes_conv(struct pixel_step *s, const struct tensor *w, const void *key,
 		     const float *bias, struct err *e) MUST_CHECK;
+
+/* ---- cpu_pixel_run.c ---- */
+
+/* A run of a step. */
+struct pixel_run {
+	struct pixel_step *s;
+	struct devmem *const *in, *const *out;
+	struct pixel_memory memory[EPI_OPERANDS];
+	struct mem_form y; /* of output 0 */
+	int n_tasks;
+	bool adds; /* a convolution by tiles adds `sum` as it writes */
+	struct tiled_conv_sum sum;
+	struct err err;
+	atomic_flag failed;
+};
+
+/* Do the pixels of all images lie one behind the other in every tensor that the program reads or writes, and none has one pixel for a
+ * whole image?  They are pixels of one image then: tiles need not end where a small image does. */
+bool pixel_images_join(const struct pixel_run *r, const struct form_shape *shape);
+/* The first error of a task is the run's. */
+void pixel_note(struct pixel_run *r, int rc, const struct err *e);
+
+/* ---- cpu_pixel_slices.c: the step's convolution, and what follows it ---- */
+
+void pixel_conv_slices_run(struct pixel_run *r);
+void pixel_deconv_slices_run(struct pixel_run *r);
 
 #endif
