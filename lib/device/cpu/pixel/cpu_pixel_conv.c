@@ -281,21 +281,28 @@ static int plain_conv_with(struct pixel_step *s, const struct step_node *n, stru
 	}
 }
 
-/* Where every output sees one pixel, the one at its own place, images are joined to one: as many small ones make few slices. */
+/* Where every output sees one pixel, the one at its own place, images are joined to one, as many small ones make few slices; and
+ * threads share pixels where they cannot share rows evenly. */
 static void join_images(struct pixel_step *s)
 {
 	struct window *g = &s->g;
-	bool alike = g->taps == 1 && g->batch > 1;
+	bool alike = g->taps == 1, even = g->batch * g->in[0] * g->in[1] % s->ctx->n_threads == 0;
 	for (int d = 0; d < 3; d++)
 		alike = alike && g->stride[d] == 1 && g->pad[d] == 0 && g->in[d] == g->out[d];
-	if (!alike)
+	if (!alike || (g->batch == 1 && even))
 		return;
 	s->joined = true;
-	g->in[0] *= g->batch;
-	g->out[0] = g->in[0];
 	g->in_plane *= g->batch;
 	g->out_plane = g->in_plane;
+	g->in[0] *= g->batch;
 	g->batch = 1;
+	if (!even) {
+		g->in[0] = 1;
+		g->in[1] = g->in_plane;
+		g->in[2] = 1;
+	}
+	for (int d = 0; d < 3; d++)
+		g->out[d] = g->in[d];
 }
 
 int pixel_conv_init(struct pixel_step *s, const struct step_spec *spec, struct fuse_plan *p,
