@@ -19,8 +19,7 @@
 enum { SWEEPS = 9, ROUGH_SWEEPS = 6, LEAST_SWEEPS = 2 };
 static const double FIRST_STEP = 0.25, SHRINK = 0.75;
 static const double FACTOR_PRICE = 0.2, COPY_PRICE = 2e-4, READ_PRICE = 8e-3, SLOWDOWN_PRICE = 0.02;
-static const double LEAST_FACTOR = 0.6, MOST_FACTOR = 2.5, MOST_SLOWDOWN = 3,
-		    MOST_MULTI_SLOWDOWN = 1;
+static const double LEAST_FACTOR = 0.6, MOST_FACTOR = 2.5, MOST_MULTI_SLOWDOWN = 1;
 /* Of latencies; of those between devices in host memory. */
 static const double LEAST_TIMES = 0.25, MOST_TIMES = 500, MOST_READ_TIMES = 8;
 
@@ -189,7 +188,7 @@ static int sweep(struct fitter *x, double step)
 		    step_knob(x, times_of(x, i), 4 * step, false, LEAST_TIMES,
 			      reads_in_place(x, i) ? MOST_READ_TIMES : MOST_TIMES) < 0)
 			return -1;
-	if (step_knob(x, &x->now.slowdown, step / 2, true, 0, MOST_SLOWDOWN) < 0 ||
+	if (step_knob(x, &x->now.slowdown, step / 2, true, 0, PLACE_MOST_SLOWDOWN) < 0 ||
 	    step_knob(x, &x->now.multi_slowdown, step / 4, true, 0, MOST_MULTI_SLOWDOWN) < 0)
 		return -1;
 	for (uint32_t d = 0; d < x->k; d++)

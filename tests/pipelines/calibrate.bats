@@ -134,6 +134,33 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[[ "$output" == *"slowdown"* ]]
 }
 
+@test "devsim: idle time never pays, whatever slowdown a cost record has" {
+	# q on b waits for a tensor of r; p on a does not. The slower the link, the less p and q are at once.
+	waits() {
+		json2dag -o w.mp <<-J
+			{"devices": [{"name": "a"}, {"name": "b"}],
+			 "links": [{"src": "*", "dst": "*", "latency_s": $1, "bytes_per_s": 1e9}],
+			 "nodes": [{"id": "r", "cost_s": 0.5, "out_bytes": 1}, {"id": "p", "cost_s": 4}, {"id": "q", "cost_s": 4}],
+			 "edges": [{"src": "r", "dst": "q"}]}
+		J
+		py '
+			records = read("w.mp")
+			first(records, "cost")["slowdown"] = float(sys.argv[1])
+			write("w.mp", records)
+		' "$2"
+		placebase "expert:$PWD/w.json" w.mp | devsim | recdump -k run --tsv lat_s | tail -n 1
+	}
+	echo '{"r": "a", "p": "a", "q": "b"}' > w.json
+	for slowdown in 0.5 1 1.5 3; do
+		for latency in 0 1 2 3 4 5; do waits $latency $slowdown; done > w.$slowdown
+		sort -gc w.$slowdown
+	done
+	# Half of what is at once costs as much again; devices that share everything take the sum of their times.
+	[ "$(head -n 1 w.0.5)" = 6.5 ] && [ "$(head -n 1 w.1)" = 8.5 ] && [ "$(tail -n 1 w.1)" = 9.5 ]
+	cmp w.1 w.1.5
+	cmp w.1 w.3
+}
+
 @test "the pipeline, and going on where it was interrupted" {
 	two_cores
 	cal() { "$PIPELINES/calibrate" mobilenet_v3_large.xml -D cpu:0,cpu:1 -n 9 --rounds 5 --seconds 9 --chunk 3 --evals 50 -o cal; }

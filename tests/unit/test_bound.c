@@ -23,7 +23,7 @@ static bool make(struct problem *p, uint64_t seed, uint32_t sets)
 	k = p->m.k;
 	evaluator_free(p->ev);
 	p->m.objective = (struct place_objective){0};
-	p->m.slowdown = gen_below(&r, 4) * 0.4;
+	p->m.slowdown = gen_below(&r, 4) * (PLACE_MOST_SLOWDOWN / 3);
 	p->m.multi_slowdown = gen_below(&r, 3) * 0.15;
 	if (gen_below(&r, 3)) {
 		uint8_t *turns = ARENA_NEWN(p->a, uint8_t, k * k);
@@ -57,14 +57,11 @@ static void try_orders(struct orders *x, uint32_t n, const double *free_s, doubl
 	const struct sched_dag *d = &m->tasks.dag;
 
 	if (n == d->n) {
-		/* Above 1 a schedule with more idle time may have less latency. */
-		struct place_model slow = *m;
 		double busy[PLACEGEN_DEVICES] = {0};
 
 		for (uint32_t t = 0; t < d->n; t++)
 			busy[x->at[t]] += x->task_s[t];
-		slow.slowdown = fmin(1, m->slowdown);
-		x->best_s = fmin(x->best_s, place_latency_s(&slow, makespan_s, busy));
+		x->best_s = fmin(x->best_s, place_latency_s(m, makespan_s, busy));
 		return;
 	}
 	for (uint32_t t = 0; t < d->n; t++) {
@@ -262,7 +259,7 @@ static void rows_of_blocks(void)
 		struct bound_view v;
 
 		make_row(&p, seed);
-		double slowdown = p.m.slowdown, beside = p.m.multi_slowdown, s = fmin(1, slowdown);
+		double slowdown = p.m.slowdown, beside = p.m.multi_slowdown, s = slowdown;
 
 		do {
 			/* The makespan, which does not depend on what devices cost each other. */

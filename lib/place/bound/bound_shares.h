@@ -5,7 +5,7 @@
  * is at once: for w >= 0 with sum 1 over cliques, W_d = sum of w over the cliques with d are such shares.
  *
  * Where devices slow each other (place_latency_s) a second of the schedule and a second of computing both count: with
- * s = min(slowdown, 1) the cost of an item on d is ((1 - s) W_d + s) times its seconds (bound_slowed.c). */
+ * s = slowdown the cost of an item on d is ((1 - s) W_d + s) times its seconds (bound_slowed.c). */
 #ifndef HSDAG_PLACE_BOUND_BOUND_SHARES_H
 #define HSDAG_PLACE_BOUND_BOUND_SHARES_H
 

@@ -1,8 +1,8 @@
 /* bound_slowed.c - latency where devices slow each other (place_latency_s).
  *
  * Either one device computes all that takes time: then the latency is at least the sum of its tasks.  Or several compute: then
- * with M the makespan, B the busy seconds of all devices and s = min(slowdown, 1)
- *     latency = (1 + beside) (M + slowdown max(0, B - M)) >= (1 + beside) max(M, (1 - s) M + s B),
+ * with M the makespan, B the busy seconds of all devices and s = slowdown, at most 1 (PLACE_MOST_SLOWDOWN)
+ *     latency = (1 + beside) (M + s max(0, B - M)) = (1 + beside) max(M, (1 - s) M + s B),
  * of which bounds of M and windows with s (bound_window.c) are lower bounds.  The bound is the less of the two cases. */
 #include <math.h>
 
@@ -59,7 +59,7 @@ double bound_slowed_s(const struct bound_view *v, double makespan_s, const doubl
 		      const double *tail_s)
 {
 	const struct place_model *m = v->m;
-	double s = fmin(m->slowdown, 1), least = makespan_s;
+	double s = m->slowdown, least = makespan_s;
 	struct shares x;
 	double share[TURNS_MOST];
 

@@ -118,7 +118,7 @@ void partial_decide_task(struct partial_placement *b, uint32_t t)
 static double slowed_s(const struct partial_placement *b, double makespan_s)
 {
 	const struct place_model *m = b->v->m;
-	double s = fmin(m->slowdown, 1);
+	double s = m->slowdown;
 	uint32_t in_use = 0;
 
 	if (m->slowdown == 0 && m->multi_slowdown == 0)

@@ -32,8 +32,8 @@ static int run_series(struct method_run *r, struct err *e)
 	double least,
 		nodes = r->budget_s > 0 ? fmax(LEAST_NODES, NODES_PER_S * r->budget_s) : MOST_NODES;
 
-	if (!bound_series_place(&v, fmin(r->m->slowdown, 1), (uint64_t)fmin(nodes, MOST_NODES),
-				task_dev, &least))
+	if (!bound_series_place(&v, r->m->slowdown, (uint64_t)fmin(nodes, MOST_NODES), task_dev,
+				&least))
 		return err_set(e, ST_RUNTIME,
 			       "series: there are no tasks that everything passes, or too much is "
 			       "between them");

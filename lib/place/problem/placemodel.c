@@ -259,7 +259,7 @@ int place_model_init(struct place_model *m, const struct graph *g, const struct 
 	m->mem_limit = s->mem_limit;
 	m->objective = s->objective;
 	m->power = s->power;
-	m->slowdown = s->slowdown;
+	m->slowdown = fmin(s->slowdown, PLACE_MOST_SLOWDOWN);
 	m->multi_slowdown = s->multi_slowdown;
 	m->rules = s->rules;
 	m->types = s->types;

@@ -57,7 +57,8 @@ struct place_setup {
 	const uint8_t *copy_holds; /* as struct sched_costs has it, and the next two */
 	enum sched_policy policy;
 	const uint8_t *turns;
-	double slowdown, multi_slowdown; /* as place_latency_s has them; 0: none */
+	/* As place_latency_s has them; 0: none.  More than PLACE_MOST_SLOWDOWN counts as that. */
+	double slowdown, multi_slowdown;
 	struct place_objective objective;
 	struct place_power power;
 	struct place_savings saved;
@@ -142,10 +143,14 @@ static inline bool place_allowed(const struct place_model *m, uint32_t set, uint
 	return m->set_s[(size_t)set * m->k + dev] >= 0;
 }
 
+/* What is computed at once takes at most as long as in turn: devices that share everything take the sum of their times.  With
+ * more a schedule would gain by idle time, as that makes `at once` smaller by more than it makes the makespan longer. */
+#define PLACE_MOST_SLOWDOWN 1.0
+
 /* The latency of a schedule of this makespan, whose devices compute busy_s (k).
  * slowdown: devices slow each other while they compute at the same time (memory, caches, threads of
  * drivers).  They do so for at least sum busy_s - makespan, and each second of that takes
- * `slowdown` seconds more.
+ * `slowdown` seconds more, at most PLACE_MOST_SLOWDOWN.
  * multi_slowdown (`beside` in cost records): where several devices are in use, everything takes
  * this share longer, also while one of them waits: it is awake, and the more cores are awake the
  * lower are their clocks. */

@@ -154,7 +154,8 @@ void unknowns_apply(const struct unknowns *u, const double *z, struct arena *a,
 	struct dev_link *link = ARENA_NEWN(a, struct dev_link, (size_t)devs->n_links + 1);
 	apply_times(u, z, a, cost);
 	cost->has_slowdown = true;
-	cost->slowdown = fmax(0, cost->slowdown + log_factor(u, z, u->slowdown));
+	cost->slowdown =
+		fmin(fmax(0, cost->slowdown + log_factor(u, z, u->slowdown)), PLACE_MOST_SLOWDOWN);
 	cost->multi_slowdown = fmax(0, cost->multi_slowdown + log_factor(u, z, u->multi_slowdown));
 	for (uint32_t i = 0; i < devs->n_links; i++) {
 		link[i] = devs->link[i];
