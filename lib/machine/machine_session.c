@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "machine/truth.h"
+#include "race/beside.h"
 #include "race/contest_race.h"
 #include "record/bestrec.h"
 #include "record/runrec.h"
@@ -39,7 +40,9 @@ struct machine_session {
 	struct outcome *single; /* (k) */
 	double began_s;         /* when measuring what waits began */
 	bool tried;             /* singles were measured */
-	int best;               /* the fastest of them; -1: none */
+	struct beside beside;   /* the fastest of them and its like */
+	struct slowed *slowed;  /* the profiled costs, for predictions */
+	uint16_t *task_device;  /* (tasks) room */
 	struct arena *kept;     /* singles */
 	struct arena *arena;    /* what waits, and its outcomes */
 };
@@ -49,7 +52,12 @@ struct machine_session *machine_session_new(struct machine *x, const struct plac
 {
 	struct machine_session *s = MEM_NEW(struct machine_session);
 	*s = (struct machine_session){
-		.x = x, .m = m, .o = *o, .best = -1, .kept = arena_new(), .arena = arena_new()};
+		.x = x, .m = m, .o = *o, .kept = arena_new(), .arena = arena_new()};
+	bool *has = ARENA_NEWN(s->kept, bool, (size_t)m->k * m->k + 1);
+	sched_parts(m->costs.turns, m->k, has);
+	s->beside = (struct beside){.k = m->k, .has = has};
+	s->slowed = slowed_new(&m->tasks.dag, &m->costs);
+	s->task_device = ARENA_NEWN(s->kept, uint16_t, (size_t)m->tasks.dag.n + 1);
 	s->single = ARENA_NEWN(s->kept, struct outcome, m->k);
 	for (uint32_t d = 0; d < m->k; d++) {
 		s->single[d].device = ARENA_NEWN(s->kept, uint16_t, m->n_sets + 1);
@@ -65,6 +73,7 @@ void machine_session_free(struct machine_session *s)
 	if (!s)
 		return;
 	mem_free(s->wait);
+	slowed_free(s->slowed);
 	arena_free(s->kept);
 	arena_free(s->arena);
 	mem_free(s);
@@ -147,69 +156,80 @@ static int encode_all(struct machine_session *s, const struct outcome *t, struct
 	return 0;
 }
 
+/* ---- predictions ---- */
+
+/* The devices (tasks) of a placement of sets. */
+static const uint16_t *task_devices(const struct machine_session *s, const uint16_t *device)
+{
+	const struct graph_tasks *tasks = &s->m->tasks;
+	for (uint32_t t = 0; t < tasks->dag.n; t++)
+		s->task_device[t] = device[tasks->task_set[t]];
+	return s->task_device;
+}
+
 /* ---- one after another ---- */
+
+/* A placement beside the best single device. */
+struct one {
+	const struct machine_session *s;
+	const uint16_t *device;
+};
+
+/* As beside_run.predict, by the profiled costs. */
+static double predict_one(void *ctx, const double *slow)
+{
+	const struct one *x = ctx;
+	return slowed_by_s(x->s->slowed, task_devices(x->s, x->device), slow);
+}
 
 static int measure_one(struct machine_session *s, struct outcome *t, struct arena *a, struct err *e)
 {
-	struct runnable r = machine_runnable(&t->at);
+	struct one one = {s, t->at.device};
+	struct beside_run r = {machine_runnable(&t->at), predict_one, &one};
+	struct beside_result out;
 	if (t->at.status != PLACE_OK)
 		return 0;
-	return measure_runs(&r, s->m->k, &s->o, a, &t->m, e) == RUN_OK ? 0 : -1;
-}
-
-static int measure_singles(struct machine_session *s, struct err *e)
-{
-	for (uint32_t d = 0; d < s->m->k && !s->tried; d++) {
-		if (measure_one(s, &s->single[d], s->kept, e) < 0)
-			return -1;
-		if (s->single[d].at.status == PLACE_OK &&
-		    (s->best < 0 || s->single[d].m.lat.mid < s->single[s->best].m.lat.mid))
-			s->best = (int)d;
-	}
-	s->tried = true;
+	if (beside_measure(&s->beside, &r, &s->o, a, &out, e) != RUN_OK)
+		return -1;
+	t->m = out.m;
+	t->ref_s = out.ref_s;
 	return 0;
 }
 
-/* A burst, as devrun has it. */
-static int measure_reference(struct machine_session *s, double *out, struct err *e)
+/* The best single device and those that are made like it are the reference. */
+static int measure_singles(struct machine_session *s, struct err *e)
 {
-	double x[REFERENCE_RUNS];
-	bool cold = true;
-	*out = 0;
-	if (s->best < 0)
-		return 0;
-	struct runnable r = machine_runnable(&s->single[s->best].at);
-	for (int i = 0; i < REFERENCE_RUNS;) {
-		struct run_sample sample = {0};
-		if (runnable_run(&r, &sample, e) != RUN_OK)
+	const struct place_model *m = s->m;
+	int best = -1;
+	for (uint32_t d = 0; d < m->k; d++) {
+		if (measure_one(s, &s->single[d], s->kept, e) < 0)
 			return -1;
-		if (!cold || !measure_again(sample.lat_s))
-			x[i++] = sample.lat_s;
-		cold = false;
+		if (s->single[d].at.status == PLACE_OK &&
+		    (best < 0 || s->single[d].m.lat.mid < s->single[best].m.lat.mid))
+			best = (int)d;
 	}
-	*out = interval_median(x, REFERENCE_RUNS).mid;
+	s->beside.known = false;
+	for (uint32_t d = 0; d < m->k && best >= 0 && s->beside.n < BESIDE_MOST; d++)
+		if (s->single[d].at.status == PLACE_OK &&
+		    truth_first_alike(m->set_s, m->n_sets, m->k, d) ==
+			    truth_first_alike(m->set_s, m->n_sets, m->k, (uint32_t)best))
+			s->beside.single[s->beside.n++] =
+				(struct beside_single){d, machine_runnable(&s->single[d].at)};
+	s->tried = true;
 	return 0;
 }
 
 int machine_session_measure(struct machine_session *s, struct rec_writer *w, struct err *e)
 {
-	double before, after;
 	if (s->n == 0)
 		return 0;
 	struct outcome *t = open_outcomes(s);
-	if (measure_singles(s, e) < 0 || measure_reference(s, &before, e) < 0)
+	if (!s->tried && measure_singles(s, e) < 0)
 		return -1;
-	for (size_t i = 0; i < s->n;) {
-		size_t first = i;
-		for (; i < s->n && i < first + REFERENCE_EVERY; i++)
-			if (measure_one(s, &t[i], s->arena, e) < 0)
-				return -1;
-		if (measure_reference(s, &after, e) < 0)
+	s->beside.known = false; /* what the last one said may be long ago */
+	for (size_t i = 0; i < s->n; i++)
+		if (measure_one(s, &t[i], s->arena, e) < 0)
 			return -1;
-		for (size_t j = first; j < i; j++)
-			t[j].ref_s = sqrt(before * after);
-		before = after;
-	}
 	int rc = encode_all(s, t, w, e);
 	machine_session_drop(s);
 	return rc;
@@ -334,51 +354,42 @@ static int encode_contest(struct machine_session *s, const struct outcome *t,
 struct prediction {
 	const struct machine_session *s;
 	const struct outcome *t; /* of the candidates */
-	struct slowed *slowed;
-	uint16_t *task_device; /* (tasks) room */
 };
 
 /* The devices (tasks) of contestant i. */
-static const uint16_t *task_devices(struct prediction *p, uint32_t i)
+static const uint16_t *contestant_devices(const struct prediction *p, uint32_t i)
 {
-	const struct graph_tasks *tasks = &p->s->m->tasks;
 	uint32_t k = p->s->m->k;
-	const uint16_t *device = i < k ? p->s->single[i].device : p->t[i - k].at.device;
-	for (uint32_t t = 0; t < tasks->dag.n; t++)
-		p->task_device[t] = device[tasks->task_set[t]];
-	return p->task_device;
+	return task_devices(p->s, i < k ? p->s->single[i].device : p->t[i - k].at.device);
 }
 
 /* As contest.predict. */
 static double predict(void *ctx, uint32_t i, const double *slow, double *log_s)
 {
-	struct prediction *p = ctx;
-	return slowed_s(p->slowed, task_devices(p, i), slow, log_s);
+	const struct prediction *p = ctx;
+	return slowed_s(p->s->slowed, contestant_devices(p, i), slow, log_s);
 }
 
 /* As contest.share. */
 static void shares(void *ctx, uint32_t i, double *share)
 {
-	struct prediction *p = ctx;
-	slowed_share(p->slowed, task_devices(p, i), share);
+	const struct prediction *p = ctx;
+	slowed_share(p->s->slowed, contestant_devices(p, i), share);
 }
 
 int machine_session_compare(struct machine_session *s, struct rec_writer *w, struct err *e)
 {
 	uint32_t k = s->m->k;
 	struct outcome *t = open_outcomes(s);
-	struct prediction by = {s, t, slowed_new(&s->m->tasks.dag, &s->m->costs),
-				ARENA_NEWN(s->arena, uint16_t, (size_t)s->m->tasks.dag.n + 1)};
-	bool *has = ARENA_NEWN(s->arena, bool, (size_t)k *k + 1);
+	struct prediction by = {s, t};
 	struct contest x = {.k = k,
 			    .n = k + (uint32_t)s->n,
 			    .c = ARENA_NEWN(s->arena, struct contestant, k + s->n),
-			    .has = has,
+			    .has = s->beside.has,
 			    .predict = predict,
 			    .n_draws = SLOWED_DRAWS,
 			    .share = shares,
 			    .ctx = &by};
-	sched_parts(s->m->costs.turns, k, has);
 	for (uint32_t d = 0; d < k; d++) {
 		x.c[d] = enter(s, &s->single[d]);
 		x.c[d].alike = truth_first_alike(s->m->set_s, s->m->n_sets, k, d);
@@ -389,7 +400,6 @@ int machine_session_compare(struct machine_session *s, struct rec_writer *w, str
 	}
 	int rc = s->o.race_s > 0 ? contest_race(&x, &s->o, s->arena, e)
 				 : contest_run(&x, &s->o, s->arena, e);
-	slowed_free(by.slowed);
 	if (rc < 0)
 		return -1;
 	if (x.winner < 0 && x.reference < 0)

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "exec/model_draw.h"
 #include "measure/measured_schedule.h"
+#include "sched/turns.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,6 +21,7 @@ int session_open(struct session *s, const struct graph *g, struct device_list *d
 			      .arena = arena_new()};
 	*devices = (struct device_list){0};
 	uint32_t k = s->devices.n;
+	s->beside.k = k;
 	s->single = ARENA_NEWN(s->arena, struct single_reference, k);
 	s->mask = ARENA_NEWN(s->arena, uint8_t, (size_t)g->n_sets * k);
 	if (device_list_open(&s->devices, allow_shared, e) < 0 ||
@@ -45,6 +47,7 @@ void session_close(struct session *s)
 	for (uint32_t d = 0; d < s->devices.n; d++)
 		if (s->single[d].has_plan)
 			plan_release(&s->single[d].plan);
+	slowed_free(s->slowed);
 	executor_free(s->x);
 	planner_close(&s->planner);
 	model_close(&s->model);
@@ -111,12 +114,84 @@ static int try_single(struct session *s, uint32_t d, const uint16_t *device, str
 	return 0;
 }
 
-/* Only the best single device keeps its plan. */
 static void drop_plan(struct single_reference *r)
 {
 	if (r->has_plan)
 		plan_release(&r->plan);
 	r->has_plan = false;
+}
+
+/* ---- the reference ---- */
+
+static bool can_run(const struct session *s, uint32_t d)
+{
+	return s->single[d].reason[0] == '\0';
+}
+
+static uint32_t count_reference(const struct session *s, uint32_t *device)
+{
+	uint32_t n = 0, like = device_alike(&s->devices, (uint32_t)s->best);
+	device[n++] = (uint32_t)s->best;
+	for (uint32_t d = 0; d < n_devices(s) && n < BESIDE_MOST; d++)
+		if ((int)d != s->best && can_run(s, d) && device_alike(&s->devices, d) == like)
+			device[n++] = d;
+	return n;
+}
+
+/* The best single device with those that are made like it; what has no plan gets one.  -1: the first of them has none. */
+static int open_reference(struct session *s, struct err *e)
+{
+	uint32_t of[BESIDE_MOST], n = count_reference(s, of);
+	uint16_t *device = MEM_NEWN(uint16_t, (size_t)s->model.g->n_sets + 1);
+	s->beside.n = 0;
+	s->beside.known = false;
+	for (uint32_t i = 0; i < n; i++) {
+		struct single_reference *r = &s->single[of[i]];
+		all_on(s, of[i], device);
+		r->has_plan = r->has_plan || plan_make(&s->planner, device, &r->plan, e) == 0;
+		if (!r->has_plan && i == 0)
+			break;
+		if (!r->has_plan) {
+			err_clear(e);
+			continue;
+		}
+		uint32_t at = s->beside.n++;
+		s->reference_run[at] = (struct plan_run){.x = s->x, .plan = &r->plan};
+		s->beside.single[at] =
+			(struct beside_single){of[i], plan_runnable(&s->reference_run[at])};
+	}
+	mem_free(device);
+	if (s->beside.n == 0)
+		return -1;
+	if (s->beside.n > 1 && !s->slowed) {
+		bool *has = ARENA_NEWN(s->arena, bool, (size_t)n_devices(s) * n_devices(s) + 1);
+		sched_parts(s->planner.costs.turns, n_devices(s), has);
+		s->beside.has = has;
+		s->slowed = slowed_new(&s->planner.dag, &s->planner.costs);
+		s->step_device = ARENA_NEWN(s->arena, uint16_t, (size_t)s->model.n_steps + 1);
+	}
+	return 0;
+}
+
+/* Single device d cannot run any more (it was lost), for a reason that is in e: the next best takes its place. */
+static void replace_best(struct session *s, uint32_t d, struct err *e)
+{
+	for (;;) {
+		s->single[d].lost = true;
+		move_reason(e, s->single[d].reason);
+		for (uint32_t i = 0; i < n_devices(s); i++)
+			if (!can_run(s, i))
+				drop_plan(&s->single[i]);
+		s->best = -1;
+		for (uint32_t i = 0; i < n_devices(s); i++)
+			if (can_run(s, i) &&
+			    (s->best < 0 || s->single[i].m.lat.mid < s->single[s->best].m.lat.mid))
+				s->best = (int)i;
+		s->beside.n = 0;
+		if (s->best < 0 || open_reference(s, e) == 0)
+			return;
+		d = (uint32_t)s->best;
+	}
 }
 
 int session_measure_singles(struct session *s, struct err *e)
@@ -128,9 +203,8 @@ int session_measure_singles(struct session *s, struct err *e)
 	for (uint32_t d = 0; d < n_devices(s) && rc == 0; d++) {
 		all_on(s, d, device);
 		rc = try_single(s, d, device, e);
-		const struct single_reference *r = &s->single[d];
-		bool ok = rc == 0 && r->reason[0] == '\0';
-		if (ok && (s->best < 0 || r->m.lat.mid < s->single[s->best].m.lat.mid)) {
+		if (rc == 0 && can_run(s, d) &&
+		    (s->best < 0 || s->single[d].m.lat.mid < s->single[s->best].m.lat.mid)) {
 			if (s->best >= 0)
 				drop_plan(&s->single[s->best]);
 			s->best = (int)d;
@@ -142,61 +216,14 @@ int session_measure_singles(struct session *s, struct err *e)
 	return rc;
 }
 
-/* Make device d, which can run the model alone, the best one. */
-static int set_best(struct session *s, uint32_t d, struct err *e)
+/* A burst of the reference; what is lost is replaced.  -1: the program is to end. */
+static int look(struct session *s, struct err *e)
 {
-	uint16_t *device = MEM_NEWN(uint16_t, (size_t)s->model.g->n_sets + 1);
-	if (s->best >= 0)
-		drop_plan(&s->single[s->best]);
-	all_on(s, d, device);
-	s->best = (int)d;
-	int rc = plan_make(&s->planner, device, &s->single[d].plan, e);
-	s->single[d].has_plan = rc == 0;
-	mem_free(device);
-	return rc;
-}
-
-/* The best single device has failed (it was lost): the next best takes its place. */
-static void replace_best(struct session *s, struct err *e)
-{
-	while (s->best >= 0 && e->code != ST_OK) {
-		s->single[s->best].lost = true;
-		move_reason(e, s->single[s->best].reason);
-		drop_plan(&s->single[s->best]);
-		s->best = -1;
-		int next = -1;
-		for (uint32_t d = 0; d < n_devices(s); d++)
-			if (s->single[d].reason[0] == '\0' &&
-			    (next < 0 || s->single[d].m.lat.mid < s->single[next].m.lat.mid))
-				next = (int)d;
-		if (next < 0 || set_best(s, (uint32_t)next, e) == 0)
-			break;
-	}
-}
-
-/* The best single device's latency now, or 0 when there is none: a burst, as in a race, whose first run does not count
- * where it is short, as the placement before has left the caches. */
-static int measure_reference(struct session *s, double *out, struct err *e)
-{
-	double x[REFERENCE_RUNS];
-	struct exec_sample sample = {0};
-	bool cold = true;
-	*out = 0;
-	for (int i = 0; s->best >= 0 && i < REFERENCE_RUNS;) {
-		if (executor_run(s->x, &s->single[s->best].plan, &sample, e) == 0) {
-			if (!cold || !measure_again(sample.lat_s))
-				x[i++] = sample.lat_s;
-			cold = false;
-			*out = i ? interval_median(x, (uint32_t)i).mid : 0;
-		} else if (executor_alive(s->x)) {
-			replace_best(s, e);
-			i = 0;
-			cold = true;
-		} else {
-			return -1;
-		}
-	}
-	return 0;
+	int lost;
+	enum run_status status;
+	while ((status = beside_look(&s->beside, &lost, e)) == RUN_FAILED)
+		replace_best(s, s->beside.single[lost].device, e);
+	return status == RUN_OK ? 0 : -1;
 }
 
 /* ---- placements ---- */
@@ -235,6 +262,35 @@ int session_schedule(struct session *s, struct trial *t, struct plan *p, struct 
 	return rc;
 }
 
+/* As beside_run.predict, of a trial. */
+struct prediction {
+	struct session *s;
+	const uint16_t *device;
+};
+static double predict(void *ctx, const double *slow)
+{
+	const struct prediction *p = ctx;
+	planner_steps(&p->s->planner, p->device, p->s->step_device);
+	return slowed_by_s(p->s->slowed, p->s->step_device, slow);
+}
+
+/* t by plan p, beside the reference; what of this is lost is replaced.  -1: it cannot run, or the end. */
+static int measure_beside(struct session *s, struct trial *t, struct plan *p, struct arena *a,
+			  struct err *e)
+{
+	struct plan_run run = {.x = s->x, .plan = p};
+	struct prediction by = {s, t->device};
+	struct beside_run r = {plan_runnable(&run), s->slowed ? predict : NULL, &by};
+	struct beside_result out;
+	enum run_status status;
+	while ((status = beside_measure(&s->beside, &r, &s->opt, a, &out, e)) == RUN_FAILED &&
+	       out.lost >= 0)
+		replace_best(s, s->beside.single[out.lost].device, e);
+	t->m = out.m;
+	t->ref_s = out.ref_s;
+	return status == RUN_OK ? 0 : -1;
+}
+
 /* Plan t and measure it; a failure becomes a reason. */
 static int measure_trial(struct session *s, struct trial *t, struct arena *a, struct err *e)
 {
@@ -242,7 +298,7 @@ static int measure_trial(struct session *s, struct trial *t, struct arena *a, st
 	int rc = session_plan(s, t->device, &p, e);
 	if (rc == 0) {
 		session_note_plan(s, t, &p, a);
-		rc = measure_plan(s->x, &p, n_devices(s), &s->opt, a, &t->m, e);
+		rc = measure_beside(s, t, &p, a, e);
 		if (rc == 0 && s->schedules)
 			rc = session_schedule(s, t, &p, a, e);
 		plan_release(&p);
@@ -253,7 +309,16 @@ static int measure_trial(struct session *s, struct trial *t, struct arena *a, st
 	if (!executor_alive(s->x))
 		return -1;
 	move_reason(e, t->reason);
-	return 0;
+	return look(s, e); /* is the reference lost, too? */
+}
+
+/* The reference as it was when the single devices were measured; 0: there is none. */
+static double first_reference_s(const struct session *s)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < s->beside.n; i++)
+		sum += log(s->single[s->beside.single[i].device].m.lat.mid);
+	return s->beside.n ? exp(sum / s->beside.n) : 0;
 }
 
 /* A trial on one device alone that was measured just now, as a reference, takes that measurement. */
@@ -274,6 +339,7 @@ static bool reuse_single(struct session *s, struct trial *t, struct arena *a)
 	session_note_plan(s, t, &p, a);
 	plan_release(&p);
 	t->m = x->m;
+	t->ref_s = first_reference_s(s);
 	return true;
 }
 
@@ -294,21 +360,14 @@ static int check_devices(const struct session *s, const struct trial *t, uint32_
 int session_measure(struct session *s, struct trial *t, uint32_t n, struct arena *a, struct err *e)
 {
 	bool fresh = n_devices(s) > 0 && !s->single[0].tried && !s->no_reference;
-	double before = 0, after = 0;
-	if (session_measure_singles(s, e) < 0 || measure_reference(s, &before, e) < 0)
+	if (session_measure_singles(s, e) < 0)
 		return -1;
-	for (uint32_t i = 0; i < n;) {
-		uint32_t first = i;
-		for (; i < n && i < first + REFERENCE_EVERY; i++)
-			if (!(fresh && reuse_single(s, &t[i], a)) &&
-			    measure_trial(s, &t[i], a, e) < 0)
-				return -1;
-		if (measure_reference(s, &after, e) < 0)
+	while (s->best >= 0 && s->beside.n == 0 && open_reference(s, e) < 0)
+		replace_best(s, (uint32_t)s->best, e);
+	s->beside.known = false; /* what the last burst said may be long ago */
+	for (uint32_t i = 0; i < n; i++)
+		if (!(fresh && reuse_single(s, &t[i], a)) && measure_trial(s, &t[i], a, e) < 0)
 			return -1;
-		for (uint32_t j = first; j < i; j++)
-			t[j].ref_s = before > 0 ? sqrt(before * after) : after;
-		before = after;
-	}
 	return check_devices(s, t, n, e);
 }
 

@@ -5,7 +5,9 @@
 
 #include "exec/model_inputs.h"
 #include "measure/measure.h"
+#include "race/beside.h"
 #include "record/runrec.h"
+#include "sched/slowed.h"
 #include "timing/contest.h"
 
 /* A placement on one device alone: what the others are compared with. */
@@ -35,6 +37,11 @@ struct session {
 	uint8_t *mask;   /* (n_sets, k) 1: the set can run there */
 	struct single_reference *single; /* (k) every device alone */
 	int best;                        /* the fastest single device; -1: none */
+	struct beside beside; /* it and those that are made like it, once placements are measured */
+	struct plan_run reference_run[BESIDE_MOST];
+	struct slowed
+		*slowed; /* what slow devices do to placements; NULL: the reference is one device */
+	uint16_t *step_device; /* (steps) room */
 	struct arena *arena;
 };
 
@@ -44,7 +51,7 @@ struct trial {
 	bool ok;
 	char reason[sizeof((struct err *)0)->msg]; /* when not ok */
 	struct measurement m;
-	double ref_s;          /* best single device around it; 0: there is none */
+	double ref_s; /* best single device around it, the mean of its like; 0: there is none */
 	struct interval ratio; /* when paired */
 	bool has_ratio;
 	struct contest_turns turns; /* of a race */
@@ -69,7 +76,7 @@ void session_close(struct session *s);
  * of it.  -1 only when the output's reader has gone. */
 int session_measure_singles(struct session *s, struct err *e) MUST_CHECK;
 
-/* Measure t[n] in order, the best single device before, between and after.  Results from a.
+/* Measure t[n] in order, each in bursts between bursts of the best single device (beside.h).  Results from a.
  * A placement that cannot run, or whose device fails, is a trial with a reason.  -1: the
  * output's reader has gone, or every device has failed (ST_RUNTIME). */
 int session_measure(struct session *s, struct trial *t, uint32_t n, struct arena *a,

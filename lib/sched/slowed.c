@@ -68,6 +68,18 @@ double slowed_s(struct slowed *x, const uint16_t *device, const double *slow, do
 	return exp(sum / SLOWED_DRAWS);
 }
 
+double slowed_by_s(struct slowed *x, const uint16_t *device, const double *slow)
+{
+	if (!slow)
+		return slowed_s(x, device, NULL, NULL);
+	double *row = MEM_NEWN(double, SLOWED_DRAWS *(size_t)x->k + 1);
+	for (uint32_t i = 0; i < SLOWED_DRAWS * x->k; i++)
+		row[i] = slow[i % x->k];
+	double s = slowed_s(x, device, row, NULL);
+	mem_free(row);
+	return s;
+}
+
 void slowed_share(const struct slowed *x, const uint16_t *device, double *share)
 {
 	double sum = 0;

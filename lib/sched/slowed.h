@@ -23,6 +23,9 @@ void slowed_free(struct slowed *x);
  * NULL or the result is 0: how far they are apart tells how sure the mean is. */
 double slowed_s(struct slowed *x, const uint16_t *device, const double *slow, double *log_s);
 
+/* The same with devices slow (k; NULL: none) in every draw. */
+double slowed_by_s(struct slowed *x, const uint16_t *device, const double *slow);
+
 /* The share of each device (k) in the time of all tasks of a placement, copies left out; zeros: they
  * take none. */
 void slowed_share(const struct slowed *x, const uint16_t *device, double *share);

@@ -35,9 +35,6 @@ struct measure_options {
 		1, 6, 50, 0.02, 1.0, false, false, 600, 0, 0, 1, false, NULL \
 	}
 
-/* One placement after another: a burst of the best single device has so many runs that count, after so many of them. */
-enum { REFERENCE_EVERY = 4, REFERENCE_RUNS = 3 };
-
 /* Does a run of so many seconds that follows another plan's gain from a second one behind it?  The
  * first one finds the caches full of the other's data, which a long one hardly notices. */
 static inline bool measure_again(double lat_s)

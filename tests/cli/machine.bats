@@ -23,12 +23,13 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		assert [k for k, m in read("exact.mp")][-6:] == ["run"] * 5 + ["end"]
 		for x, y, z in zip(a, b, c):
 			assert abs(y["lat_s"] / x["lat_s"] - 1) < 1e-12 and x["sample"] == y["sample"], (x, y)
-			assert z["lat_s"] == y["lat_s"] and abs(y["ref_s"] / x["ref_s"] - 1) < 1e-12
+			assert abs(z["lat_s"] / y["lat_s"] - 1) < 1e-12 and abs(y["ref_s"] / x["ref_s"] - 1) < 1e-12
 			assert y["copies"] == x["copies"] and array(y["mem_bytes"]).tolist() == array(x["mem_bytes"]).tolist()
 			assert len(array(y["samples_s"])) == 6 and "period_s" not in y
-		# 1 warm-up and 6 runs: of two singles and five placements; the reference three times, 1 warm-up and 3 runs
+		# Two singles, 1 warm-up and 6 runs; five placements, two bursts of 1 and 3 runs each; around and between these the
+		# reference, both singles, which are alike, 1 run and 2.
 		single = [m["ref_s"] for m in b][0]
-		spent = 7 * (2 * single + sum(m["lat_s"] for m in b)) + 12 * single
+		spent = 7 * 2 * single + 8 * sum(m["lat_s"] for m in b) + 11 * 2 * 3 * single
 		assert abs(b[-1]["clock_s"] / spent - 1) < 1e-9, (b[-1]["clock_s"], spent)
 		assert c[-1]["clock_s"] == 0 and {m["began_s"] for m in b} == {0}
 	'
@@ -111,6 +112,24 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	py '
 		a, b, c = ([m["clock_s"] for k, m in read(f) if k == "run"][-1] for f in ("a.mp", "later.mp", "late.mp"))
 		assert b > a + 0.5 and 1000 < c < 1010, (a, b, c)
+	'
+}
+
+@test "one placement after another: what the machine does to each device is not in their ratios" {
+	placebase variety -n 12 --evals 300 --seed 1 p.mp > v.mp
+	for seed in 1 2 3; do
+		devsim --machine "drift=0.3,drift_s=2,bursts=0.2,noise=0.02,cold=0.1,seed=$seed" --min-runs 12 --max-seconds 0.25 v.mp > ran.$seed.mp
+	done
+	devsim --machine exact --truth v.mp > truth.mp
+	py '
+		runs = lambda f: [m for k, m in read(f) if k == "run"]
+		true = np.array([m["lat_s"] / m["ref_s"] for m in runs("truth.mp")])
+		for seed in 1, 2, 3:
+			r = runs("ran.%d.mp" % seed)
+			off = abs(np.log([m["lat_s"] / m["ref_s"] for m in r] / true)).mean()
+			raw = abs(np.log([np.median(array(m["samples_s"])) / r[0]["ref_s"] for m in r] / true)).mean()
+			print(off, raw)
+			assert off < 0.04 and off < raw / 2, (seed, off, raw)
 	'
 }
 
