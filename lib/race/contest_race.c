@@ -319,9 +319,10 @@ static void align_latency(struct contestant *c)
 	const struct interval r = c->ratio;
 	if (!c->has_ratio || c->m.n == 0 || !(c->ref_s > 0))
 		return;
-	/* What is like the reference has a ratio of 1 without an interval: its time has one. */
-	c->m.lat = interval_clip(r.lo < r.hi ? interval_scaled(r, c->ref_s)
-					     : interval_scaled(c->m.lat, c->ref_s / c->m.lat.mid));
+	/* What is like the reference has a ratio without an interval: its time has one. */
+	c->m.lat = interval_clip(
+		r.lo < r.hi ? interval_scaled(r, c->ref_s)
+			    : interval_scaled(c->m.lat, r.mid * c->ref_s / c->m.lat.mid));
 }
 
 /* How often each ran, and how the race went. */
