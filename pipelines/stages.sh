@@ -163,6 +163,14 @@ simulate_values() {
 	rm "$dir/.answer.json"
 }
 
+# What a longer budget would have had besides more runs.
+what_time_left_out() {
+	local out=''
+	[ "$proposals" -gt 0 ] || [ -n "$has_proposals" ] || out=' proposals on fitted costs (20 s)'
+	[ -z "$skips_search" ] || out+="${out:+,} the search by learning (60 s)"
+	[ -z "$out" ] || echo "left out:$out, for want of time"
+}
+
 # write_results STREAM: the placement that a stream ends with.  Nothing comes between.
 write_results() (
 	told=()
@@ -182,6 +190,7 @@ write_results() (
 	if [ "$random" -gt 3 ] && [ "$1" = "$dir/final.mp" ] && [ -f "$dir/random.mp" ]; then
 		echo "random: $random drawn, and those measured that should be the fastest" >> "$dir/report.txt"
 	fi
+	[ -z "$may_skip" ] || what_time_left_out >> "$dir/report.txt"
 	echo "time: $(phases_took)" >> "$dir/report.txt"
 	[ ! -f "$dir/curves.tsv" ] || told+=(--curve "$dir/curves.tsv")
 	placeout --format html "${told[@]}" ${search:+--search-seconds "$search"} -o "$dir/report.html" "$1"

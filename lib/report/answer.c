@@ -116,6 +116,7 @@ static void keep_random(struct answer *x, const struct measured *m)
 	struct measured *beside = ARENA_NEWN(x->runs, struct measured, (size_t)x->n_single + 1);
 	memcpy(beside, x->single, x->n_single * sizeof *beside);
 	x->random = *m;
+	x->random_race = x->n_finals;
 	x->beside = beside;
 	x->n_beside = x->n_single;
 }
@@ -130,6 +131,17 @@ struct measured answer_random(const struct answer *x)
 		m.ratio /= by;
 		m.ratio_lo /= by;
 		m.ratio_hi /= by;
+	}
+	for (uint32_t d = 0; d < x->n_single && d < x->place.k; d++) {
+		const struct measured *ref = &x->single[d];
+		bool earlier = x->random_race + 1 < x->n_finals && m.has_ratio && m.lat_s > 0;
+		if (!earlier || !ref->given || ref->reason ||
+		    strcmp(x->place.names[d], x->reference) != 0)
+			continue;
+		double by = m.ratio * ref->lat_s / m.lat_s;
+		m.lat_s *= by;
+		m.lo_s *= by;
+		m.hi_s *= by;
 	}
 	return m;
 }
@@ -150,10 +162,13 @@ static int take_run(struct answer *x, const struct rec *r, struct err *e)
 		if (sample >= x->n_single)
 			x->n_single = sample + 1;
 	} else if (!single) {
-		x->n_random++;
+		x->n_random_now++;
+		if (x->n_random_now > x->n_random)
+			x->n_random = x->n_random_now;
+		bool later = m.has_ratio && !m.reason && x->random_race < x->n_finals;
 		bool compared = x->random.has_ratio; /* with the answer, in the same rounds */
 		bool better = !m.reason && (x->random.reason || m.lat_s < x->random.lat_s);
-		if (!x->random.given || m.has_ratio > compared ||
+		if (!x->random.given || later || m.has_ratio > compared ||
 		    (m.has_ratio == compared && better))
 			keep_random(x, &m);
 	}
@@ -254,6 +269,8 @@ static int take_best(struct answer *x, const struct rec *r, struct err *e)
 	x->n_pairs = b.n_pairs;
 	x->race = b.race;
 	raced_end(&x->raced);
+	x->n_finals++;
+	x->n_random_now = 0;
 	x->has_diff = b.has_diff;
 	x->not_compared = b.not_compared;
 	x->mem_bytes = b.mem_bytes;
@@ -287,7 +304,7 @@ void answer_forget_random(struct answer *x)
 {
 	if (!x->random.has_ratio)
 		x->random = (struct measured){0};
-	x->n_random = 0;
+	x->n_random = x->n_random_now = 0;
 }
 
 int answer_take_random(struct answer *x, const struct rec *r, struct err *e)

@@ -48,10 +48,12 @@ struct answer {
 		*single; /* (n_single) last run of each single device, in order of devices */
 	uint32_t n_single;
 	struct measured random;        /* the fastest run of source "random"; where some are
-	                                  * candidates of a final answer, of those */
+	                                  * candidates of a final answer, of those; of the last race that had any */
 	const struct measured *beside; /* (n_beside) single devices as they were measured with it */
 	uint32_t n_beside;
-	uint64_t n_random;               /* how many of them */
+	uint64_t n_random;               /* how many of them, in the race that had the most */
+	uint64_t n_random_now;           /* in this one */
+	uint32_t n_finals, random_race;  /* final answers so far; before `random` was taken */
 	uint64_t n_measured, n_episodes; /* by the learner: sums over `update` */
 	uint64_t last_gain;              /* the episode in which its best came; 0: not told */
 	double best_ratio;               /* of the learner's best */
@@ -67,7 +69,8 @@ void answer_release(struct answer *x);
 /* Take note of a record; kinds that say nothing here are ignored.  -1 (ST_INPUT): a
  * record that is malformed, of another graph, or a second graph. */
 int answer_take(struct answer *x, const struct rec *r, struct err *e) MUST_CHECK;
-/* x->random, its ratio to the reference of the answer: an earlier race may have had another one. */
+/* x->random, its ratio to the reference of the answer, and what it takes while that takes what it took in the last race: an
+ * earlier race may have had another reference, or another mood. */
 struct measured answer_random(const struct answer *x);
 
 /* Only the runs of random placements, from another stream about the same graph; those that were

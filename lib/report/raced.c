@@ -58,7 +58,23 @@ static bool is_single(const struct raced_one *r)
 	return strcmp(r->source, "single") == 0;
 }
 
-/* Is it like an earlier one, and no start?  Then that one ran, and what it took is told of both. */
+/* Two that are the same placement ran as one, and what that took is told of both. */
+static bool same_runs(const struct raced_one *a, const struct raced_one *b)
+{
+	return a->lat_s == b->lat_s && a->lo_s == b->lo_s && a->hi_s == b->hi_s &&
+	       a->n_runs == b->n_runs && a->predicted_s == b->predicted_s;
+}
+
+/* Is it the same placement as an earlier one? */
+static bool ran_before(const struct raced *x, size_t i)
+{
+	for (size_t j = 0; j < i; j++)
+		if (same_runs(&x->v[i], &x->v[j]))
+			return true;
+	return false;
+}
+
+/* Is it like an earlier one, and no start? */
 static bool repeats(const struct raced *x, size_t i)
 {
 	const struct raced_one *a = &x->v[i];
@@ -68,8 +84,7 @@ static bool repeats(const struct raced *x, size_t i)
 		const struct raced_one *b = &x->v[j];
 		if (is_single(a) && is_single(b) && a->id.sample == b->id.sample)
 			return true;
-		if (!a->turns.start && a->lat_s == b->lat_s && a->lo_s == b->lo_s &&
-		    a->hi_s == b->hi_s && a->n_runs == b->n_runs)
+		if (!a->turns.start && same_runs(a, b))
 			return true;
 	}
 	return false;
@@ -125,17 +140,31 @@ static void print_row(FILE *out, const char *label, const struct raced_one *r, c
 	fprintf(out, "  %6u  %6u%s\n", r->n_runs, r->turns.n_bursts, answer ? "  <" : "");
 }
 
-/* A start, by its own name. */
+static const char *start_label(const struct raced_one *r, const struct place_rec *answer,
+			       char *label, size_t cap)
+{
+	if (is_single(r))
+		snprintf(label, cap, "%.40s alone",
+			 r->id.sample < answer->k ? answer->names[r->id.sample] : "a device");
+	else
+		snprintf(label, cap, "%.60s", r->source);
+	return label;
+}
+
+/* A start, by its own name; one that is the same placement as an earlier start refers to that. */
 static void print_start(FILE *out, const struct raced *x, size_t i, const struct pace *p,
 			const struct place_rec *answer)
 {
 	const struct raced_one *r = &x->v[i];
-	char label[80];
-	if (is_single(r))
-		snprintf(label, sizeof label, "%.40s alone",
-			 r->id.sample < answer->k ? answer->names[r->id.sample] : "a device");
-	else
-		snprintf(label, sizeof label, "%.60s", r->source);
+	char label[80], like[80];
+	start_label(r, answer, label, sizeof label);
+	for (size_t j = 0; j < i && !is_single(r); j++)
+		if (x->v[j].turns.start && same_runs(r, &x->v[j])) {
+			fprintf(out, "%-32s  as %s%s\n", label,
+				start_label(&x->v[j], answer, like, sizeof like),
+				is_answer(r, answer) ? "  <" : "");
+			return;
+		}
 	print_row(out, label, r, p, is_answer(r, answer));
 }
 
@@ -169,8 +198,8 @@ static uint32_t count_rivals(const struct raced *x, const struct place_rec *answ
 	for (size_t i = 0; i < x->n && !a; i++)
 		a = is_answer(&x->v[i], answer) ? &x->v[i] : NULL;
 	for (size_t i = 0; i < x->n && a; i++)
-		n += &x->v[i] != a && !x->v[i].turns.out && !repeats(x, i) &&
-		     x->v[i].lo_s < a->lat_s;
+		n += &x->v[i] != a && !same_runs(&x->v[i], a) && !x->v[i].turns.out &&
+		     !repeats(x, i) && x->v[i].lo_s < a->lat_s;
 	return n;
 }
 
@@ -206,7 +235,7 @@ static void print_accuracy(FILE *out, const struct raced *x, const struct pace *
 	for (size_t i = 0; i < x->n; i++) {
 		const struct raced_one *r = &x->v[i];
 		size_t at = n < FASTEST ? n : FASTEST - 1;
-		if (is_single(r) || repeats(x, i) || !r->has_ratio || !(r->predicted_s > 0) ||
+		if (is_single(r) || ran_before(x, i) || !r->has_ratio || !(r->predicted_s > 0) ||
 		    (n == FASTEST && r->lat_s >= lat_s[at]))
 			continue;
 		for (; at > 0 && lat_s[at - 1] > r->lat_s; at--) {

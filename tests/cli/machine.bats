@@ -251,3 +251,16 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[ -n "$(random_row one_race.mp)" ]
 	[ "$(random_row races.mp)" = "$(random_row one_race.mp)" ]
 }
+
+@test "a report tells a placement that has two names once; random placements of two races are not twice as many" {
+	placebase heft p.mp > h.mp
+	placebase of:h.mp h.mp | placebase random -n 3 | devsim --machine exact --paired --race 2 --starts 2 > first.mp
+	devsim --machine exact --paired --race 1 --starts 2 first.mp | placeout --format report > r.txt
+	cat r.txt
+	grep -Eq '^heft +([0-9.]+ ms +){0,1}- +[0-9.]+ ms|^heft +([0-9.]+ ms +){2}' r.txt
+	grep -Eq '^heft +as heft( +<)?$' r.txt
+	grep -q '^best of 3 random ' r.txt
+	# The random row is told beside the reference of the last race.
+	awk '/^cpu:0 alone .*ms .*x /&& !n++ { ref = $3 * substr($8, 1, length($8) - 1) } /^best of/ { r = $5 * substr($10, 1, length($10) - 1) }
+		END { exit !(r / ref > 0.99 && r / ref < 1.01) }' r.txt
+}
