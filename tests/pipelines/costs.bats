@@ -230,3 +230,30 @@ lat() {
 	run -2 "$ROOT/pipelines/train" --episodes 3 "$IN/rnnlm.mp"
 	[[ $output == *"unknown option '--episodes'; those of reinforce stand behind the input; see "*" --help" ]]
 }
+
+@test "train --race: all starts and the best of the training race; none leaves or wins by a single run" {
+	ir2dag "$ROOT/tests/models/nmt2.xml" | dagfeat | devsim --probe --spec desktop-cpu -D cpu:0,cpu:1 | placebase heft |
+		placebase lookahead-rank > starts.mp
+	local machine=shared,noise=0.2,seed=2
+	B=$B "$ROOT/pipelines/train" --run "devsim --machine $machine --max-seconds 0.1 --min-runs 3" --learned learned.mp \
+		--race "devsim --machine $machine --clock 100 --paired --race 8" starts.mp --episodes 15 > raced.mp
+	devsim --machine $machine --truth raced.mp > truth.mp
+	py '
+		best = [m for m in of("learned.mp", "best")]
+		assert len(best) >= 5 and any(m["block"] == "costs" for m in of("learned.mp", "params"))
+		final, = of("raced.mp", "best")
+		race = [m for m in runs("raced.mp") if m["source"] != "single"]
+		assert final["final"] and final["race"]["blocks"] > 0
+		assert [m["source"] for m in race if m["start"]] == ["heft", "lookahead-rank"], race
+		assert sum(m["source"] == "moves" for m in race) == sum(m["source"] == "moves" for m in best) > 0
+		assert all(m["bursts"] >= 4 for m in race), [m["bursts"] for m in race]
+		won = next(m for m in race if [m[k] for k in ("source", "episode", "sample")] == [final[k] for k in ("source", "episode", "sample")])
+		assert won["bursts"] >= 4
+		# In truth the answer is not behind the starts.
+		true = runs("truth.mp")
+		starts = [m["lat_s"] for m in true if m["source"] in ("heft", "lookahead-rank")]
+		assert true[-1]["lat_s"] < 1.03 * min(starts), (true[-1]["lat_s"], starts)
+	'
+	run -2 "$ROOT/pipelines/train" --learned x.mp starts.mp
+	[[ $output == *"--learned goes with --race"* ]]
+}
