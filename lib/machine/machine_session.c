@@ -196,26 +196,38 @@ static int measure_one(struct machine_session *s, struct outcome *t, struct aren
 	return 0;
 }
 
-/* The best single device and those that are made like it are the reference. */
+/* Everything on each device alone; of them the reference. */
 static int measure_singles(struct machine_session *s, struct err *e)
 {
 	const struct place_model *m = s->m;
+	double *lat_s = ARENA_NEWN(s->arena, double, (size_t)m->k + 1);
+	uint32_t *alike = ARENA_NEWN(s->arena, uint32_t, (size_t)m->k + 1), of[BESIDE_MOST];
 	int best = -1;
 	for (uint32_t d = 0; d < m->k; d++) {
 		if (measure_one(s, &s->single[d], s->kept, e) < 0)
 			return -1;
-		if (s->single[d].at.status == PLACE_OK &&
-		    (best < 0 || s->single[d].m.lat.mid < s->single[best].m.lat.mid))
-			best = (int)d;
+		alike[d] = truth_first_alike(m->set_s, m->n_sets, m->k, d);
+		if (s->single[d].at.status != PLACE_OK)
+			continue;
+		lat_s[d] = s->single[d].m.lat.mid;
+		best = best < 0 || lat_s[d] < lat_s[best] ? (int)d : best;
 	}
-	s->beside.known = false;
-	for (uint32_t d = 0; d < m->k && best >= 0 && s->beside.n < BESIDE_MOST; d++)
-		if (s->single[d].at.status == PLACE_OK &&
-		    truth_first_alike(m->set_s, m->n_sets, m->k, d) ==
-			    truth_first_alike(m->set_s, m->n_sets, m->k, (uint32_t)best))
-			s->beside.single[s->beside.n++] =
-				(struct beside_single){d, machine_runnable(&s->single[d].at)};
 	s->tried = true;
+	s->beside.known = false;
+	if (best < 0)
+		return 0;
+	s->beside.n = beside_choose(&(struct beside_devices){m->k, (uint32_t)best, lat_s, alike,
+							     s->beside.has, s->o.max_s},
+				    of);
+	for (uint32_t i = 0; i < s->beside.n; i++)
+		s->beside.single[i] =
+			(struct beside_single){of[i], machine_runnable(&s->single[of[i]].at)};
+	if (of[0] == (uint32_t)best)
+		return 0;
+	struct outcome base = {.at = s->single[best].at};
+	if (measure_one(s, &base, s->arena, e) < 0)
+		return -1;
+	s->beside.base_log = log(base.m.lat.mid / base.ref_s);
 	return 0;
 }
 

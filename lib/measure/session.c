@@ -128,22 +128,34 @@ static bool can_run(const struct session *s, uint32_t d)
 	return s->single[d].reason[0] == '\0';
 }
 
-static uint32_t count_reference(const struct session *s, uint32_t *device)
+/* As beside_choose. */
+static uint32_t choose_reference(struct session *s, uint32_t *device)
 {
-	uint32_t n = 0, like = device_alike(&s->devices, (uint32_t)s->best);
-	device[n++] = (uint32_t)s->best;
-	for (uint32_t d = 0; d < n_devices(s) && n < BESIDE_MOST; d++)
-		if ((int)d != s->best && can_run(s, d) && device_alike(&s->devices, d) == like)
-			device[n++] = d;
+	uint32_t k = n_devices(s);
+	double *lat_s = MEM_NEWN(double, (size_t)k + 1);
+	uint32_t *alike = MEM_NEWN(uint32_t, (size_t)k + 1);
+	bool *has = MEM_NEWN(bool, (size_t)k *k + 1);
+	for (uint32_t d = 0; d < k; d++) {
+		lat_s[d] = can_run(s, d) ? s->single[d].m.lat.mid : 0;
+		alike[d] = device_alike(&s->devices, d);
+	}
+	sched_parts(s->planner.costs.turns, k, has);
+	uint32_t n = beside_choose(
+		&(struct beside_devices){k, (uint32_t)s->best, lat_s, alike, has, s->opt.max_s},
+		device);
+	mem_free(has);
+	mem_free(alike);
+	mem_free(lat_s);
 	return n;
 }
 
-/* The best single device with those that are made like it; what has no plan gets one.  -1: the first of them has none. */
+/* Plans of the reference's devices; what has no plan gets one.  -1: the first of them has none. */
 static int open_reference(struct session *s, struct err *e)
 {
-	uint32_t of[BESIDE_MOST], n = count_reference(s, of);
+	uint32_t of[BESIDE_MOST], n = choose_reference(s, of);
 	uint16_t *device = MEM_NEWN(uint16_t, (size_t)s->model.g->n_sets + 1);
 	s->beside.n = 0;
+	s->beside.base_log = 0;
 	s->beside.known = false;
 	for (uint32_t i = 0; i < n; i++) {
 		struct single_reference *r = &s->single[of[i]];
@@ -173,25 +185,78 @@ static int open_reference(struct session *s, struct err *e)
 	return 0;
 }
 
-/* Single device d cannot run any more (it was lost), for a reason that is in e: the next best takes its place. */
+/* Single device d cannot run any more (it was lost), for a reason that is in e: the next best takes its place, once
+ * settle_reference has been called. */
 static void replace_best(struct session *s, uint32_t d, struct err *e)
 {
-	for (;;) {
-		s->single[d].lost = true;
-		move_reason(e, s->single[d].reason);
-		for (uint32_t i = 0; i < n_devices(s); i++)
-			if (!can_run(s, i))
-				drop_plan(&s->single[i]);
-		s->best = -1;
-		for (uint32_t i = 0; i < n_devices(s); i++)
-			if (can_run(s, i) &&
-			    (s->best < 0 || s->single[i].m.lat.mid < s->single[s->best].m.lat.mid))
-				s->best = (int)i;
-		s->beside.n = 0;
-		if (s->best < 0 || open_reference(s, e) == 0)
-			return;
-		d = (uint32_t)s->best;
+	s->single[d].lost = true;
+	move_reason(e, s->single[d].reason);
+	for (uint32_t i = 0; i < n_devices(s); i++)
+		if (!can_run(s, i))
+			drop_plan(&s->single[i]);
+	s->best = -1;
+	for (uint32_t i = 0; i < n_devices(s); i++)
+		if (can_run(s, i) &&
+		    (s->best < 0 || s->single[i].m.lat.mid < s->single[s->best].m.lat.mid))
+			s->best = (int)i;
+	s->beside.n = 0;
+}
+
+/* As beside_run.predict, of a placement. */
+struct prediction {
+	struct session *s;
+	const uint16_t *device;
+};
+
+static double predict(void *ctx, const double *slow)
+{
+	const struct prediction *p = ctx;
+	planner_steps(&p->s->planner, p->device, p->s->step_device);
+	return slowed_by_s(p->s->slowed, p->s->step_device, slow);
+}
+
+/* A placement by its plan, beside the reference as it is. */
+static enum run_status run_beside(struct session *s, const uint16_t *device, struct plan *p,
+				  struct arena *a, struct beside_result *out, struct err *e)
+{
+	struct plan_run run = {.x = s->x, .plan = p};
+	struct prediction by = {s, device};
+	struct beside_run r = {plan_runnable(&run), s->slowed ? predict : NULL, &by};
+	return beside_measure(&s->beside, &r, &s->opt, a, out, e);
+}
+
+/* What the best single device takes beside its parts, where these are the reference. */
+static enum run_status find_base(struct session *s, int *lost, struct err *e)
+{
+	struct beside_result out;
+	uint32_t best = (uint32_t)s->best;
+	*lost = -1;
+	if (s->beside.single[0].device == best)
+		return RUN_OK;
+	uint16_t *device = MEM_NEWN(uint16_t, (size_t)s->model.g->n_sets + 1);
+	all_on(s, best, device);
+	enum run_status status = run_beside(s, device, &s->single[best].plan, s->arena, &out, e);
+	mem_free(device);
+	*lost = out.lost;
+	if (status == RUN_OK)
+		s->beside.base_log = log(out.m.lat.mid / out.ref_s);
+	return status;
+}
+
+/* The reference is one that runs, or there is none.  -1: the program is to end. */
+static int settle_reference(struct session *s, struct err *e)
+{
+	while (s->best >= 0 && s->beside.n == 0) {
+		int lost = -1;
+		enum run_status status =
+			open_reference(s, e) < 0 ? RUN_FAILED : find_base(s, &lost, e);
+		if (status == RUN_END)
+			return -1;
+		if (status == RUN_FAILED)
+			replace_best(
+				s, lost < 0 ? (uint32_t)s->best : s->beside.single[lost].device, e);
 	}
+	return 0;
 }
 
 int session_measure_singles(struct session *s, struct err *e)
@@ -221,8 +286,11 @@ static int look(struct session *s, struct err *e)
 {
 	int lost;
 	enum run_status status;
-	while ((status = beside_look(&s->beside, &lost, e)) == RUN_FAILED)
+	while ((status = beside_look(&s->beside, &lost, e)) == RUN_FAILED) {
 		replace_best(s, s->beside.single[lost].device, e);
+		if (settle_reference(s, e) < 0)
+			return -1;
+	}
 	return status == RUN_OK ? 0 : -1;
 }
 
@@ -262,30 +330,17 @@ int session_schedule(struct session *s, struct trial *t, struct plan *p, struct 
 	return rc;
 }
 
-/* As beside_run.predict, of a trial. */
-struct prediction {
-	struct session *s;
-	const uint16_t *device;
-};
-static double predict(void *ctx, const double *slow)
-{
-	const struct prediction *p = ctx;
-	planner_steps(&p->s->planner, p->device, p->s->step_device);
-	return slowed_by_s(p->s->slowed, p->s->step_device, slow);
-}
-
 /* t by plan p, beside the reference; what of this is lost is replaced.  -1: it cannot run, or the end. */
 static int measure_beside(struct session *s, struct trial *t, struct plan *p, struct arena *a,
 			  struct err *e)
 {
-	struct plan_run run = {.x = s->x, .plan = p};
-	struct prediction by = {s, t->device};
-	struct beside_run r = {plan_runnable(&run), s->slowed ? predict : NULL, &by};
 	struct beside_result out;
 	enum run_status status;
-	while ((status = beside_measure(&s->beside, &r, &s->opt, a, &out, e)) == RUN_FAILED &&
-	       out.lost >= 0)
+	while ((status = run_beside(s, t->device, p, a, &out, e)) == RUN_FAILED && out.lost >= 0) {
 		replace_best(s, s->beside.single[out.lost].device, e);
+		if (settle_reference(s, e) < 0)
+			return -1;
+	}
 	t->m = out.m;
 	t->ref_s = out.ref_s;
 	return status == RUN_OK ? 0 : -1;
@@ -316,6 +371,8 @@ static int measure_trial(struct session *s, struct trial *t, struct arena *a, st
 static double first_reference_s(const struct session *s)
 {
 	double sum = 0;
+	if (s->beside.n && s->beside.single[0].device != (uint32_t)s->best)
+		return s->single[s->best].m.lat.mid;
 	for (uint32_t i = 0; i < s->beside.n; i++)
 		sum += log(s->single[s->beside.single[i].device].m.lat.mid);
 	return s->beside.n ? exp(sum / s->beside.n) : 0;
@@ -360,10 +417,8 @@ static int check_devices(const struct session *s, const struct trial *t, uint32_
 int session_measure(struct session *s, struct trial *t, uint32_t n, struct arena *a, struct err *e)
 {
 	bool fresh = n_devices(s) > 0 && !s->single[0].tried && !s->no_reference;
-	if (session_measure_singles(s, e) < 0)
+	if (session_measure_singles(s, e) < 0 || settle_reference(s, e) < 0)
 		return -1;
-	while (s->best >= 0 && s->beside.n == 0 && open_reference(s, e) < 0)
-		replace_best(s, (uint32_t)s->best, e);
 	s->beside.known = false; /* what the last burst said may be long ago */
 	for (uint32_t i = 0; i < n; i++)
 		if (!(fresh && reuse_single(s, &t[i], a)) && measure_trial(s, &t[i], a, e) < 0)

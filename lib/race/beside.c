@@ -51,6 +51,34 @@ enum run_status beside_look(struct beside *x, int *lost, struct err *e)
 	return RUN_OK;
 }
 
+/* Bursts of parts may take so much of the seconds of a measurement. */
+static const double PARTS_SHARE = 0.3;
+
+uint32_t beside_choose(const struct beside_devices *x, uint32_t *device)
+{
+	uint32_t n = 0;
+	double burst_s = 0;
+	bool parts = x->has != NULL;
+	for (uint32_t d = 0; d < x->k && parts; d++) {
+		if (!x->has[(size_t)x->best * x->k + d])
+			continue;
+		parts = n < BESIDE_MOST && x->lat_s[d] > 0 &&
+			(n == 0 || x->alike[d] == x->alike[device[0]]);
+		if (parts)
+			device[n++] = d;
+		burst_s +=
+			(measure_again(x->lat_s[d]) ? BESIDE_REFERENCE_RUNS + 1 : 1) * x->lat_s[d];
+	}
+	if (parts && n > 1 && burst_s < PARTS_SHARE * x->max_s)
+		return n;
+	device[0] = x->best;
+	n = 1;
+	for (uint32_t d = 0; d < x->k && n < BESIDE_MOST; d++)
+		if (d != x->best && x->lat_s[d] > 0 && x->alike[d] == x->alike[x->best])
+			device[n++] = d;
+	return n;
+}
+
 static double mean_of(const double *x, uint32_t n)
 {
 	double sum = 0;
@@ -141,8 +169,8 @@ static enum run_status take_turns(struct beside *x, const struct beside_run *r,
 		    (narrow(ratio, o->ci) || r->run.now_s(r->run.arg) > end_s))
 			break;
 	}
-	out->ref_s = exp(sum / (bursts + 1));
-	m->lat = interval_clip(interval_scaled(ratio, out->ref_s));
+	m->lat = interval_clip(interval_scaled(ratio, exp(sum / (bursts + 1))));
+	out->ref_s = exp(sum / (bursts + 1) + x->base_log);
 	mem_free(log_run);
 	mem_free(log_burst);
 	return status;
@@ -157,7 +185,7 @@ static enum run_status run_in_a_row(struct beside *x, const struct beside_run *r
 	enum run_status status = measure_runs(&r->run, x->k, o, a, &out->m, e);
 	if (status == RUN_OK && x->n > 0) {
 		status = beside_look(x, &out->lost, e);
-		out->ref_s = exp((before + mean_of(x->log_s, x->n)) / 2);
+		out->ref_s = exp((before + mean_of(x->log_s, x->n)) / 2 + x->base_log);
 	}
 	return status;
 }

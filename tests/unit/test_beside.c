@@ -156,6 +156,44 @@ static void alike_devices(void)
 	arena_free(a);
 }
 
+static void choices(void)
+{
+	static const bool has[K * K] = {[2 * K] = true, [2 * K + 1] = true};
+	static const uint32_t alike[K] = {0, 0, 2}, none[K] = {0, 1, 2};
+	const double cores[K] = {0.010, 0.011, 0.020}, whole[K] = {0.010, 0.011, 0.006},
+		     one[K] = {0.010, 0, 0.006};
+	struct beside_devices x = {K, 0, cores, alike, has, 1};
+	uint32_t d[BESIDE_MOST];
+	tap(beside_choose(&x, d) == 2 && d[0] == 0 && d[1] == 1, "the best one and its like");
+	x.alike = none;
+	tap(beside_choose(&x, d) == 1 && d[0] == 0, "it alone, where none is like it");
+	x = (struct beside_devices){K, 2, whole, alike, has, 1};
+	tap(beside_choose(&x, d) == 2 && d[0] == 0 && d[1] == 1, "parts in the stead of the whole");
+	x.max_s = 0.1;
+	tap(beside_choose(&x, d) == 1 && d[0] == 2, "not where they take too long");
+	x.max_s = 1;
+	x.alike = none;
+	tap(beside_choose(&x, d) == 1 && d[0] == 2, "nor where they are not alike");
+	x.alike = alike;
+	x.lat_s = one;
+	tap(beside_choose(&x, d) == 1 && d[0] == 2, "nor where one cannot run");
+
+	/* What is told beside parts is told beside the whole. */
+	struct arena *a = arena_new();
+	struct err e = ERR_INIT;
+	struct measure_options o = MEASURE_DEFAULT;
+	struct beside_result r;
+	struct fake core[2] = {{.s = 0.010}, {.s = 0.010}}, p = {.s = 0.005};
+	struct beside_run what = {.run = of(&p)};
+	machine_is(0, 1, 0, 0, 1);
+	struct beside b = beside_of(core, 2);
+	b.base_log = log(0.6);
+	tap(beside_measure(&b, &what, &o, a, &r, &e) == RUN_OK && near(r.ref_s, 0.006, 1e-9) &&
+		    near(r.m.lat.mid, 0.005, 1e-9),
+	    "beside parts: the whole is what it is told beside");
+	arena_free(a);
+}
+
 static void counts(void)
 {
 	struct arena *a = arena_new();
@@ -233,6 +271,7 @@ int main(void)
 {
 	ratios();
 	alike_devices();
+	choices();
 	counts();
 	failures();
 	return tap_end();
