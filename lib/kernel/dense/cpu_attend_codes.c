@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { STEP = 4, UNSIGNED = 128, KEYS = 6, PIECE = 128 };
+enum { STEP = 4, UNSIGNED = 128, KEYS = 8, PIECE = 128 };
 
 static int64_t depth(int64_t d)
 {
@@ -60,22 +60,31 @@ void attend_codes_pack_queries(const struct code_grid *grid, const float *q, int
 	memcpy(queries + depth(d) * CODES_ROWS, sums, sizeof sums);
 }
 
+/* Codes of a key without a sign, d of them, lose 128 where they lie; their sum. */
+VNNI_INLINE int32_t flip_key(char *key, int64_t d)
+{
+	const __m512i flip = _mm512_set1_epi8((char)UNSIGNED), one = _mm512_set1_epi8(1);
+	__m512i sum = _mm512_setzero_si512();
+	for (int64_t i = 0; i < d; i += 64) {
+		__mmask64 m = d - i >= 64 ? ~0ull : (1ull << (d - i)) - 1;
+		__m512i x = _mm512_maskz_loadu_epi8(m, key + i);
+		x = _mm512_maskz_mov_epi8(m, _mm512_xor_si512(x, flip));
+		_mm512_mask_storeu_epi8(key + i, m, x);
+		sum = _mm512_dpbusd_epi32(sum, one, x);
+	}
+	return _mm512_reduce_add_epi32(sum);
+}
+
 VNNI void attend_codes_pack_keys(const struct code_grid *grid, const float *k, int64_t n, int64_t d,
 				 char *keys)
 {
 	int32_t *sums = (int32_t *)(void *)(keys + whole_lines(n * depth(d)));
-	uint8_t code[PIECE];
+	if (d == depth(d))
+		codes_of(grid, k, n * d, (uint8_t *)keys);
 	for (int64_t x = 0; x < n; x++, k += d, keys += depth(d)) {
-		sums[x] = 0;
-		for (int64_t i = 0; i < d; i += PIECE) {
-			int64_t some = d - i < PIECE ? d - i : PIECE;
-			codes_of(grid, k + i, some, code);
-			for (int64_t j = 0; j < some; j++) {
-				int8_t key = (int8_t)(code[j] ^ UNSIGNED);
-				keys[i + j] = key;
-				sums[x] += key;
-			}
-		}
+		if (d != depth(d))
+			codes_of(grid, k, d, (uint8_t *)keys);
+		sums[x] = flip_key(keys, d);
 		memset(keys + d, 0, (size_t)(depth(d) - d));
 	}
 }
@@ -85,20 +94,31 @@ VNNI_INLINE void tile_of(const int m, const char *queries, const char *k, int64_
 			 const int32_t *sums, __m512 scale, const __m512 more[2], float *s)
 {
 	__m512i dot[KEYS][2];
+#pragma GCC unroll 12
 	for (int i = 0; i < m; i++)
 		dot[i][0] = dot[i][1] = _mm512_setzero_si512();
+	/* Three keys a pointer: so few addresses stay in registers. */
+	const char *at[(KEYS + 2) / 3];
+#pragma GCC unroll 4
+	for (int i = 0; i < (m + 2) / 3; i++)
+		at[i] = k + 3 * i * d;
 	for (int64_t j = 0; j < d; j += STEP, queries += STEP * CODES_ROWS) {
 		__m512i b0 = _mm512_loadu_si512(queries), b1 = _mm512_loadu_si512(queries + 64);
-#pragma GCC unroll 6
+#pragma GCC unroll 12
 		for (int i = 0; i < m; i++) {
 			int32_t four;
-			memcpy(&four, k + i * d + j, sizeof four);
+			memcpy(&four, at[i / 3] + i % 3 * d, sizeof four);
 			__m512i x = _mm512_set1_epi32(four);
 			dot[i][0] = _mm512_dpbusd_epi32(dot[i][0], b0, x);
 			dot[i][1] = _mm512_dpbusd_epi32(dot[i][1], b1, x);
 		}
+#pragma GCC unroll 4
+		for (int i = 0; i < (m + 2) / 3; i++)
+			at[i] += STEP;
 	}
+#pragma GCC unroll 12
 	for (int i = 0; i < m; i++)
+#pragma GCC unroll 2
 		for (int j = 0; j < 2; j++) {
 			__m512 v = _mm512_add_ps(_mm512_cvtepi32_ps(dot[i][j]), more[j]);
 			v = _mm512_fnmadd_ps(y, _mm512_set1_ps((float)sums[i]), v);
@@ -121,6 +141,8 @@ VNNI void attend_codes_score(const struct code_grid *q_grid, const struct code_g
 	}
 	for (; x1 - x0 >= KEYS; x0 += KEYS, s += KEYS * CODES_ROWS)
 		tile_of(KEYS, queries, keys + x0 * dp, dp, y, sums + x0, by, more, s);
+	for (; x1 - x0 >= 4; x0 += 4, s += 4 * CODES_ROWS)
+		tile_of(4, queries, keys + x0 * dp, dp, y, sums + x0, by, more, s);
 	for (; x0 < x1; x0++, s += CODES_ROWS)
 		tile_of(1, queries, keys + x0 * dp, dp, y, sums + x0, by, more, s);
 }
