@@ -12,12 +12,15 @@ struct mem_form {
 	float scale;
 	/* Of codes: what FakeQuantize multiplies by and adds before it rounds and, with a sign, takes 128 off. */
 	float by, shift;
-	bool pixels; /* channels (dim 1) behind the other dims, images outermost; else row-major */
+	/* Channels (dim 1) behind the other dims, images outermost; else row-major, of codes EL_U8 alone and only where products
+	 * of matrices read them. */
+	bool pixels;
 	/* Of codes with a scale for each channel: (3,n_scales), what stands there in place of scale, by and shift; whoever
 	 * writes the tensor owns them.  NULL: none. */
 	const float *scales;
 	int64_t n_scales;
-	float zero; /* of codes without a sign that a step makes for itself: (code - zero) * scale; 0 in memory */
+	/* Of codes without a sign that a step makes for itself, and of those that lie row-major: (code - zero) * scale; else 0. */
+	float zero;
 };
 
 struct devmem {

@@ -28,6 +28,12 @@ static void copy(const float *x, int sx, float *y, int64_t n)
 		*y++ = v;
 }
 
+/* The byte of an operand of bytes that is element `at` of it. */
+static uint8_t *byte_of(const struct epi_operand *o, const float *at)
+{
+	return (uint8_t *)(void *)o->data + (at - o->data);
+}
+
 /* n <= EPI_BLOCK elements from `first` on; operand i has its own at base[i] + first, or one for all
  * where step[i] is 0. */
 static void run_block(const struct epilogue *e, float *const *base, const int *step, float *c,
@@ -49,7 +55,9 @@ static void run_block(const struct epilogue *e, float *const *base, const int *s
 		to = k->to.operand           ? base[k->to.index] + first
 		     : k->to.index == 0 && c ? c
 					     : space[k->to.index];
-		if (k->kind == OP_RESULT)
+		if (k->codes)
+			codes_of(k->codes, p[0], n, byte_of(&e->operand[k->to.index], to));
+		else if (k->kind == OP_RESULT)
 			copy(p[0], s[0], to, n);
 		else if (k->kind == OP_FAKE_QUANTIZE)
 			vec_quantize(p, s, k->levels, to, n);

@@ -13,6 +13,7 @@
 #ifndef HSDAG_KERNEL_CPU_EPILOGUE_H
 #define HSDAG_KERNEL_CPU_EPILOGUE_H
 
+#include "kernel/cpu_codes.h"
 #include "kernel/cpu_vec.h"
 
 enum {
@@ -40,6 +41,9 @@ struct epi_code {
 					OP_RESULT copies */
 	struct unary_args args;
 	int64_t levels; /* FakeQuantize */
+	/* Of a FakeQuantize: not the number but its code on this grid goes to an operand, whose data are bytes; its only source
+	 * is the number before.  NULL: as any other. */
+	const struct code_grid *codes;
 	uint8_t n_sources;
 	struct epi_source source[EPI_SOURCES];
 	struct epi_source to; /* a value, or an operand that is an output */

@@ -86,7 +86,8 @@ struct kernel_call {
 	struct cpu_ctx *ctx;
 	struct tensor *actual; /* (op->n_out) of a bounded operator: shapes made; else NULL */
 	/* To be applied to output 0 (cpu_epilogue.h), or NULL; only for kernels that say
-	 * POSTS. */
+	 * POSTS.  Products of codes take input 0 as codes, too (elem EL_U8), and where out[0].data is NULL, nothing
+	 * but the post wants the output. */
 	const struct epilogue *post;
 };
 

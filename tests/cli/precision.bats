@@ -142,7 +142,7 @@ outputs() {
 	two_cores
 	local n seed devices
 	mkdir -p turns
-	for n in residual pooled chain; do
+	for n in residual pooled chain rows; do
 		outputs cpu:0 f32 "codes/$n"
 		for seed in 1 2 3; do
 			for devices in cpu:0/precision=int8,cpu:1/precision=int8 cpu:0/precision=int8,cpu:1; do

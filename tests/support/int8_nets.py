@@ -119,12 +119,14 @@ Net("asymmetric_depth", (1, 40, 14, 14)).quantize(-0.2784, 4.4544).conv(40, 3, 1
 Net("rescaled", (1, 16, 9, 9)).quantize(-1, 2, out=(-2, 3)).conv(32, 3, pad=1).save()
 
 
-def matmul(n, out, how="i8", turned=True, off=False):
-    """A product with weights on one grid a column: as codes with scales, or as numbers."""
+def matmul(n, out, how="i8", turned=True, off=False, across=False):
+    """A product with weights on one grid a column, or across them, one a row: as codes with scales, or as numbers."""
     shape = n.shape()
     codes = rng.integers(-127, 128, (out, shape[-1])).astype(np.int8)
     codes[:, 0] = 127
     scale = (0.001 + 0.02 * rng.random((out, 1))).astype(np.float32)
+    if across:
+        scale = (0.001 + 0.02 * rng.random((1, shape[-1]))).astype(np.float32)
     w = codes if turned else np.ascontiguousarray(codes.T)
     s = scale if turned else np.ascontiguousarray(scale.T)
     if how == "i8":
@@ -156,6 +158,23 @@ n.at = n.m.layer("Reshape", "flat", "f32", (1, 50, 128), n.at, n.m.const("dims",
 matmul(n, 64).save()
 matmul(Net("one_row", (1, 64)).quantize(-1, 1), 48).save()
 matmul(Net("off_grid", (1, 64, 64)).quantize(-1, 1), 48, "f32", off=True).save()
+# Rows of codes between products: two read them, one of which does not take codes; behind a norm; with fewer levels; and as an output.
+n = Net("rows", (1, 65, 96))
+start = bias(matmul(n.quantize(-0.9509, 0.9434), 200)).add("Gelu", n.shape(), approximation_mode="ERF").quantize(-0.17, 2).at
+left = matmul(n, 40).at
+n.at = start
+n.at = n.m.layer("Concat", "concat", "f32", (1, 65, 73), left, matmul(n, 33, across=True).at, axis=2)
+n.save()
+n = Net("rows_of_norm", (2, 33, 96))
+n.add("MVN", n.shape(), n.m.const("axes", "i64", np.array([-1], np.int64)), opset="opset6", normalize_variance="true", eps=1e-5, eps_mode="inside_sqrt")
+matmul(bias(n).quantize(-1.9, 3.1), 70).save()
+n = Net("rows_of_few", (1, 65, 96)).quantize(-0.9509, 0.9434)
+matmul(matmul(n, 64).quantize(-3, 3.3, 64), 33).save()
+n = Net("rows_out", (1, 65, 96)).quantize(-0.9509, 0.9434)
+codes = matmul(n, 64).quantize(-30, 33).at
+matmul(n, 33).result()
+n.m.result(codes)
+n.m.save()
 # Depthwise convolutions with a range for each channel, from zero on or symmetric, as NNCF writes them.
 for name, act, low in (("channels", "ReLU", 0), ("channels_signed", "Sigmoid", -128), ("channels_mixed", "ReLU", -100)):
     n = Net(name, (1, 16, 15, 13))
@@ -242,5 +261,6 @@ n.add("Add", n.shape(), n.const(100.0), auto_broadcast="numpy").quantize(0, 3)
 n.add("Convolution", (1, 2, 1, 1), n.const(w), strides="1,1", dilations="1,1", pads_begin="0,0", pads_end="0,0", auto_pad="explicit").save()
 NAMES = ["nearly_opposite", "shared_codes", "deep", "unaligned", "enlarged", "overlapping", "overlapping_off", "mean", "padded_mean", "plane_mean", "flat_mean", "first", "chain", "depth", "groups", "residual", "pooled", "joined", "asymmetric", "few", "real", "none",
          "flat", "asymmetric_depth", "rescaled", "tokens", "between", "columns", "column_numbers", "moved", "one_row", "off_grid",
+         "rows", "rows_of_norm", "rows_of_few", "rows_out",
          "channels", "channels_signed", "channels_mixed", "channels_input", "one_grid",
          "asymmetric_line", "attended", "attended_causal", "attended_few"]

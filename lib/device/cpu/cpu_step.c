@@ -21,7 +21,9 @@ struct step {
 	const struct graph *graph;
 	uint32_t v; /* its first node */
 	uint32_t n_in, n_out;
-	void **at; /* (n_in + n_out) addresses of a run */
+	void **at;               /* (n_in + n_out) addresses of a run */
+	struct fuse_codes codes; /* what may be rows of codes, and in which form */
+	struct mem_form codes_in, codes_out;
 };
 
 bool cpu_supports(struct device *d, const struct step_spec *spec, char *why, size_t cap)
@@ -95,6 +97,26 @@ static struct form_shape *shapes_of(const struct step_spec *spec)
 	return s;
 }
 
+/* Rows of codes of a grid. */
+static struct mem_form form_of_rows(const struct code_grid *g)
+{
+	return (struct mem_form){
+		.elem = EL_U8, .scale = g->scale, .by = g->by, .shift = g->shift, .zero = g->zero};
+}
+
+static bool is_form_of_rows(const struct mem_form *f, const struct mem_form *of)
+{
+	return f->elem == EL_U8 && !f->pixels && f->by == of->by && f->shift == of->shift;
+}
+
+static void find_codes(struct step *s)
+{
+	struct code_grid in = {0}, out = {0};
+	s->codes = cpu_fuse_codes(s->fused, &in, &out);
+	s->codes_in = form_of_rows(&in);
+	s->codes_out = form_of_rows(&out);
+}
+
 int cpu_prepare(struct device *d, const struct step_spec *spec, struct step **out, struct err *e)
 {
 	struct cpu_state *state = d->state;
@@ -119,19 +141,22 @@ int cpu_prepare(struct device *d, const struct step_spec *spec, struct step **ou
 	}
 	if (pixels)
 		s->in_shape = shapes_of(spec);
+	s->codes = (struct fuse_codes){UINT32_MAX, UINT32_MAX};
+	if (s->in_shape && s->fused)
+		find_codes(s);
 	*out = s;
 	return 0;
 }
 
-/* Addresses of the inputs in plain form; those that are not are brought into it. */
+/* Addresses of the inputs in plain form; those that are not are brought into it, but for input `codes`. */
 static int plain_inputs(const struct cpu_state *state, const struct step *s,
-			struct devmem *const *in, void **at, struct err *e)
+			struct devmem *const *in, uint32_t codes, void **at, struct err *e)
 {
 	int64_t floats = 0;
 	for (uint32_t i = 0; i < s->n_in; i++) {
 		const struct form_shape *t = &s->in_shape[i];
 		at[i] = in[i]->p;
-		if (!form_is_plain(&in[i]->form))
+		if (!form_is_plain(&in[i]->form) && i != codes)
 			floats += (t->images * t->channels * t->pixels + 15) / 16 * 16;
 	}
 	float *p = floats ? cpu_slot_scratch(state->ctx, SLOT_FORMS, (size_t)floats * sizeof *p)
@@ -140,7 +165,7 @@ static int plain_inputs(const struct cpu_state *state, const struct step *s,
 		return cpu_no_memory(e);
 	for (uint32_t i = 0; i < s->n_in; i++) {
 		const struct form_shape *t = &s->in_shape[i];
-		if (form_is_plain(&in[i]->form))
+		if (form_is_plain(&in[i]->form) || i == codes)
 			continue;
 		form_plain(&in[i]->form, t, in[i]->p, p);
 		at[i] = p;
@@ -159,17 +184,23 @@ int cpu_run(struct device *d, struct step *s, struct devmem *const *in, struct d
 			return 0;
 		return err_prefix(e, "%s", graph_layer(s->graph, s->v, l, sizeof l));
 	}
+	struct fuse_codes codes = s->codes;
 	for (uint32_t i = 0; i < s->n_in; i++)
 		at[i] = in[i]->p;
-	if (s->in_shape && plain_inputs(d->state, s, in, at, e) < 0)
+	if (codes.in != UINT32_MAX && !is_form_of_rows(&in[codes.in]->form, &s->codes_in))
+		codes.in = UINT32_MAX;
+	if (codes.out != UINT32_MAX && !out[codes.out]->private)
+		codes.out = UINT32_MAX;
+	if (s->in_shape && plain_inputs(d->state, s, in, codes.in, at, e) < 0)
 		return -1;
 	for (uint32_t i = 0; i < s->n_out; i++) {
 		at[s->n_in + i] = out[i]->p;
 		if (s->in_shape)
-			out[i]->form = (struct mem_form){.elem = EL_F32};
+			out[i]->form =
+				i == codes.out ? s->codes_out : (struct mem_form){.elem = EL_F32};
 	}
 	if ((s->dynop ? dynop_step_run(s->dynop, at, at + s->n_in, e)
-		      : cpu_fuse_run(s->fused, at, at + s->n_in, e)) == 0)
+		      : cpu_fuse_run(s->fused, at, at + s->n_in, codes, e)) == 0)
 		return 0;
 	return err_prefix(e, "%s", graph_layer(s->graph, s->v, l, sizeof l));
 }

@@ -66,15 +66,24 @@ static void piece_task(void *arg, int piece, int thread)
 	const struct onednn_primitive *p = rows == all->rows ? &all->whole : &all->rest;
 	size_t bytes = onednn_whole_lines((size_t)(rows * all->k));
 	struct err e = ERR_INIT;
-	uint8_t *codes = cpu_thread_scratch(r->k->ctx, thread, bytes + p->scratch + 64);
-	float *c = (float *)r->k->out[0].data + first * all->n;
+	bool inside = !r->k->out[0].data; /* the sums stay here */
+	size_t sums = inside ? onednn_whole_lines((size_t)(rows * all->n) * sizeof(float)) : 0;
+	uint8_t *codes = cpu_thread_scratch(r->k->ctx, thread, sums + bytes + p->scratch + 64);
+	float *c = inside ? (float *)(void *)codes : (float *)r->k->out[0].data + first * all->n;
 	int rc = codes ? 0 : cpu_no_memory(&e);
 	if (rc == 0) {
-		const struct onednn_arg args[] = {{DNNL_ARG_SRC, &p->src, codes},
+		codes += sums;
+		union {
+			const void *from;
+			void *p;
+		} x = {(const uint8_t *)r->k->in[0].data + first * all->k};
+		bool there = r->k->in[0].elem == EL_U8;
+		const struct onednn_arg args[] = {{DNNL_ARG_SRC, &p->src, there ? x.p : codes},
 						  {DNNL_ARG_WEIGHTS, &p->weights, m->pack->data},
 						  {DNNL_ARG_DST, &p->dst, c}};
-		codes_of(&m->grid, (const float *)r->k->in[0].data + first * all->k, rows * all->k,
-			 codes);
+		if (!there)
+			codes_of(&m->grid, (const float *)r->k->in[0].data + first * all->k,
+				 rows * all->k, codes);
 		rc = onednn_primitive_run(p, args, 3, codes + bytes, &e);
 	}
 	if (rc < 0) {
@@ -95,6 +104,12 @@ static int run_codes_matmul(const struct kernel_call *k, struct err *e)
 	if (atomic_flag_test_and_set(&r.failed))
 		return err_set(e, ST_RUNTIME, "%s", r.err.msg);
 	return 0;
+}
+
+const struct code_grid *onednn_codes_of_input(const struct cpu_prep *prep)
+{
+	const struct codes_matmul *m = prep && prep->run == run_codes_matmul ? prep->more : NULL;
+	return m ? &m->grid : NULL;
 }
 
 /* ---- preparation ---- */

@@ -20,5 +20,7 @@ struct codes_matmul_spec {
 /* As cpu_prepare_fn; the run does not read input 1, and gives the sums of the f32 product but for the rounding of f32. */
 int onednn_codes_matmul(const struct codes_matmul_spec *s, struct cpu_ctx *c,
 			struct cpu_prep **prep, struct err *e) MUST_CHECK;
+/* The grid of the codes that such a node takes as input 0, too (struct kernel_call); NULL: it is another.  prep may be NULL. */
+const struct code_grid *onednn_codes_of_input(const struct cpu_prep *prep);
 
 #endif

@@ -118,3 +118,8 @@ int codes_matmul_prepare(const struct step_node *n, struct cpu_ctx *ctx, struct 
 	mem_free(c.scale);
 	return rc;
 }
+
+const struct code_grid *codes_of_input(const struct cpu_prep *prep)
+{
+	return onednn_codes_of_input(prep);
+}

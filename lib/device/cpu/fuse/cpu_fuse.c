@@ -1,6 +1,7 @@
 /* cpu_fuse.c - steps of one or several nodes: preparing and running them. */
 #include "device/cpu/fuse/cpu_codes_matmul.h"
 #include "device/cpu/fuse/cpu_fuse_impl.h"
+#include "device/cpu/fuse/cpu_grid.h"
 
 #include <string.h>
 
@@ -18,6 +19,11 @@ struct fused {
 	struct fuse_kernel *kernel; /* NULL: none */
 	struct fuse_tokens *tokens; /* in its place; NULL: none */
 	struct fuse_plan *plan;     /* NULL: the kernel alone */
+	struct fuse_part
+		*coded;        /* the last part, where its output is codes; NULL: that cannot be */
+	struct code_grid grid; /* of these */
+	uint32_t coded_out;
+	int64_t sums; /* bytes into scratch: of what the kernel in front of it makes */
 	uint32_t n_consts;
 	struct tensor *consts; /* (n_consts) constants that run reads where they are */
 };
@@ -86,6 +92,36 @@ static void list_constants(struct fused *f, const struct step_spec *s)
 		}
 }
 
+/* The last part once more, with the codes of what its FakeQuantize makes as output. */
+static void new_coded(struct fused *f, const struct step_env *env)
+{
+	struct fuse_plan *p = f->plan;
+	struct fuse_part *last = &p->part[p->n_parts - 1], *c;
+	const struct fuse_node *r = &p->node[last->result];
+	int n = last->code.n_code;
+	struct epi_code *k = &last->code.code[n > 0 ? n - 1 : 0];
+	if (n == 0 || !r->leaves || r->stored || k->kind != OP_FAKE_QUANTIZE ||
+	    r->kind != OP_FAKE_QUANTIZE || last->code.n_operands == EPI_OPERANDS ||
+	    (last->head && f->tokens) || !grid_of_rows(r->node->graph, r->node->v, env, &f->grid))
+		return;
+	if (k->source[0].operand && last->code.operand[k->source[0].index].col != 1)
+		return;
+	f->coded_out = r->out_index;
+	f->coded = c = mem_copy(last, 1, sizeof *last);
+	k = &c->code.code[n - 1];
+	if (!k->to.operand) {
+		int at = c->code.n_operands++;
+		c->code.operand[at] = (struct epi_operand){NULL, 1, c->code.rows, c->code.cols, 1};
+		c->place[at] = (struct fuse_place){.base = BASE_OUTPUT, .index = r->out_index};
+		k->to = (struct epi_source){true, (uint8_t)at};
+	}
+	k->codes = &f->grid;
+	k->n_sources = 1;
+	f->sums = p->scratch_bytes;
+	if (last->head && !codes_of_input(f->kernel->prep))
+		p->scratch_bytes += (tensor_bytes(r->out) + 63) & ~(int64_t)63;
+}
+
 int cpu_fuse_new(const struct step_spec *s, struct cpu_ctx *ctx, struct fused **out, struct err *e)
 {
 	struct fuse_plan p;
@@ -107,6 +143,8 @@ int cpu_fuse_new(const struct step_spec *s, struct cpu_ctx *ctx, struct fused **
 		cpu_fuse_free(f);
 		return -1;
 	}
+	if (f->plan && ctx->codes)
+		new_coded(f, s->node[0].env);
 	/* Of the plan, run needs the programs alone: the spec's nodes go. */
 	for (uint32_t v = 0; f->plan && v < f->plan->n; v++)
 		f->plan->node[v].node = NULL;
@@ -122,6 +160,7 @@ void cpu_fuse_free(struct fused *f)
 	kernel_free(f->kernel);
 	fuse_tokens_free(f->tokens);
 	mem_free(f->plan);
+	mem_free(f->coded);
 	mem_free(f->consts);
 	mem_free(f);
 }
@@ -184,10 +223,9 @@ static void *address_of(const struct fuse_place *p, void *const *in, void *const
 	return (void *)(uintptr_t)(base + p->bytes);
 }
 
-static int run_part(struct fused *f, int number, void *const *in, void *const *out, void *scratch,
-		    struct err *e)
+static int run_part(struct fused *f, struct fuse_part *part, void *const *in, void *const *out,
+		    void *scratch, struct err *e)
 {
-	struct fuse_part *part = &f->plan->part[number];
 	for (int i = 0; i < part->code.n_operands; i++)
 		part->code.operand[i].data = address_of(&part->place[i], in, out, scratch);
 	if (!part->head) {
@@ -202,19 +240,39 @@ static int run_part(struct fused *f, int number, void *const *in, void *const *o
 				       part->code.n_code > 0 ? &part->code : NULL, e);
 	struct kernel_call call = {
 		.op = &k->op, .prep = k->prep, .in = k->in, .out = k->out, .ctx = f->ctx};
+	if (part == f->coded)
+		to = codes_of_input(k->prep) ? NULL : (char *)scratch + f->sums;
 	k->out[0].data = to;
 	if (part->code.n_code > 0)
 		call.post = &part->code;
 	return cpu_kernel_call(&call, e);
 }
 
-int cpu_fuse_run(struct fused *f, void *const *in, void *const *out, struct err *e)
+struct fuse_codes cpu_fuse_codes(const struct fused *f, struct code_grid *in, struct code_grid *out)
+{
+	struct fuse_codes c = {UINT32_MAX, UINT32_MAX};
+	const struct code_grid *grid = f->kernel ? codes_of_input(f->kernel->prep) : NULL;
+	if (grid) {
+		*in = *grid;
+		c.in = f->kernel->from[0];
+	}
+	if (f->coded) {
+		*out = f->grid;
+		c.out = f->coded_out;
+	}
+	return c;
+}
+
+int cpu_fuse_run(struct fused *f, void *const *in, void *const *out, struct fuse_codes codes,
+		 struct err *e)
 {
 	struct fuse_kernel *k = f->kernel;
 	void *scratch = NULL;
 	for (uint32_t i = 0; k && i < k->n_in; i++)
 		if (k->from[i] != UINT32_MAX)
 			k->in[i].data = in[k->from[i]];
+	if (k && k->n_in && k->from[0] != UINT32_MAX && codes_of_input(k->prep))
+		k->in[0].elem = k->from[0] == codes.in ? EL_U8 : EL_F32;
 	if (!f->plan) {
 		for (uint32_t i = 0; i < k->n_out; i++)
 			k->out[i].data = out[i];
@@ -223,8 +281,10 @@ int cpu_fuse_run(struct fused *f, void *const *in, void *const *out, struct err 
 	if (f->plan->scratch_bytes > 0 &&
 	    !(scratch = cpu_slot_scratch(f->ctx, SLOT_STEP, (size_t)f->plan->scratch_bytes)))
 		return cpu_no_memory(e);
-	for (int i = 0; i < f->plan->n_parts; i++)
-		if (run_part(f, i, in, out, scratch, e) < 0)
+	for (int i = 0; i < f->plan->n_parts; i++) {
+		bool coded = i == f->plan->n_parts - 1 && codes.out != UINT32_MAX;
+		if (run_part(f, coded ? f->coded : &f->plan->part[i], in, out, scratch, e) < 0)
 			return -1;
+	}
 	return 0;
 }

@@ -13,6 +13,7 @@
 #define HSDAG_DEVICE_CPU_FUSE_CPU_FUSE_H
 
 #include "device/device.h"
+#include "kernel/cpu_codes.h"
 #include "kernel/kernel.h"
 
 enum { FUSE_NODES = 24 }; /* nodes of a step */
@@ -28,7 +29,16 @@ bool cpu_fuse_is_tokens(const struct step_spec *s);
 int cpu_fuse_new(const struct step_spec *s, struct cpu_ctx *ctx, struct fused **out,
 		 struct err *e) MUST_CHECK;
 void cpu_fuse_free(struct fused *f);
-int cpu_fuse_run(struct fused *f, void *const *in, void *const *out, struct err *e) MUST_CHECK;
+/* Inputs and outputs that are rows of codes, not of numbers; UINT32_MAX: none. */
+struct fuse_codes {
+	uint32_t in, out;
+};
+/* What may be codes, and on which grids.  in: whatever memory is in that form may stay so; out: where all that read it take
+ * it. */
+struct fuse_codes cpu_fuse_codes(const struct fused *f, struct code_grid *in,
+				 struct code_grid *out);
+int cpu_fuse_run(struct fused *f, void *const *in, void *const *out, struct fuse_codes codes,
+		 struct err *e) MUST_CHECK;
 
 /* May output `out` lie where input `in` lies, if both have one size? */
 bool cpu_fuse_in_place(const struct fused *f, uint32_t in, uint32_t out);

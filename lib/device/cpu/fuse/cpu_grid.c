@@ -183,6 +183,52 @@ bool grid_of_values(const struct graph *g, uint32_t v, const struct step_env *en
 	return true;
 }
 
+enum { FEW_ROWS = 12, STEPS = 8 };
+
+/* Is v a constant of codes, or one behind a FakeQuantize?  Whether they lie on grids is not looked at. */
+static bool are_codes(const struct graph *g, uint32_t v)
+{
+	bool quantized = false;
+	for (int i = 0; v != GRAPH_NONE && i < STEPS && graph_const(g, v) < 0; i++) {
+		enum op_kind kind = op_kind(g->type[v]);
+		quantized = quantized || kind == OP_FAKE_QUANTIZE;
+		v = quantized || kind == OP_CONVERT || kind == OP_SUBTRACT || kind == OP_MULTIPLY ||
+				    kind == OP_RESHAPE || kind == OP_TRANSPOSE
+			    ? graph_source(g, v, 0)
+			    : GRAPH_NONE;
+	}
+	if (v == GRAPH_NONE || graph_const(g, v) < 0)
+		return false;
+	enum elem elem = (enum elem)g->out_elem[g->out_ptr[v]];
+	return quantized || elem == EL_I8 || elem == EL_U8 || elem == EL_I4 || elem == EL_U4;
+}
+
+bool grid_of_rows(const struct graph *g, uint32_t v, const struct step_env *env,
+		  struct code_grid *grid)
+{
+	uint32_t o = g->out_ptr[v], rank = g->out_rank[o];
+	const int64_t *dim = g->dim + g->dim_ptr[o];
+	int64_t rows = 1;
+	bool any = false;
+	int levels;
+	if (op_kind(g->type[v]) != OP_FAKE_QUANTIZE || g->out_elem[o] != EL_F32 || rank < 2 ||
+	    !quantized(g, v, env, grid, &levels) || levels != 256 || !keeps_limits(g, v, env))
+		return false;
+	for (uint32_t d = 0; d + 1 < rank; d++)
+		rows *= dim[d] > 0 ? dim[d] : 0;
+	for (uint32_t u = 0; u < g->n; u++)
+		for (uint32_t i = g->in_ptr[u]; i < g->in_ptr[u + 1]; i++) {
+			if (g->in_node[i] == GRAPH_NONE ||
+			    g->out_ptr[g->in_node[i]] + g->in_port[i] != o)
+				continue;
+			if (op_kind(g->type[u]) != OP_MATMUL || i != g->in_ptr[u] ||
+			    !are_codes(g, graph_source(g, u, 1)))
+				return false;
+			any = true;
+		}
+	return any && rows > FEW_ROWS;
+}
+
 /* Are all of w[n], the largest of which is k * s, multiples of s but for rounding?  Then code[n]. */
 static bool on_grid(const float *w, int64_t n, float s, int k, int8_t *code)
 {

@@ -190,7 +190,9 @@ static void turn_codes(const struct mem_form *f, const struct form_shape *s, con
 void form_plain(const struct mem_form *f, const struct form_shape *s, const void *data, float *dst)
 {
 	int64_t n = s->channels * s->pixels;
-	if (f->elem == EL_F32 && (!f->pixels || s->pixels == 1))
+	if (f->elem == EL_U8 && !f->pixels)
+		LEVEL_CALL(from_rows, data, s->images * n, f->scale, f->zero, dst);
+	else if (f->elem == EL_F32 && (!f->pixels || s->pixels == 1))
 		memcpy(dst, data, (size_t)(s->images * n) * sizeof *dst);
 	else if (s->pixels == 1)
 		from_codes(f, 0, s->channels, data, s->images, dst);
