@@ -260,6 +260,12 @@ def matmul(c):
             c.add(label, lambda a, b, e, m: o.scaled_dot_product_attention(a, b, e, m), q, k, v, c.real(*mask))
         else:
             c.add(label, lambda a, b, e: o.scaled_dot_product_attention(a, b, e, causal=mask == "causal"), q, k, v)
+    mask = c.real(2, 1, 9, 9)       # which heads share: nothing of it hides, or the last row of it alone
+    for label, some in (("nothing", slice(0)), ("something", (1, 0, 8))):
+        some_mask = np.zeros_like(mask)
+        some_mask[some] = mask[some]
+        c.add("attention mask hides " + label, lambda a, b, e, m: o.scaled_dot_product_attention(a, b, e, m),
+              *(c.real(2, 3, 9, 16) for _ in range(3)), some_mask)
 
 
 def conv_attrs(n, stride=1, pad=0, pad_end=None, dilation=1):

@@ -25,6 +25,7 @@ struct attention_run {
 	float scale;
 	const struct attend_grids *grids; /* NULL: none */
 	bool bf16;                        /* queries, keys, weights and values are rounded */
+	bool no_mask;                     /* it hides nothing */
 	int n_tasks;
 	atomic_bool failed;
 };
@@ -38,7 +39,7 @@ static void find_mask(const struct attention_run *r, int64_t i, int64_t y0, stru
 		a->causal = y0 + 1;
 		return;
 	}
-	if (!mask || !mask->data || mask->rank < 2)
+	if (!mask || !mask->data || mask->rank < 2 || r->no_mask)
 		return;
 	int64_t rows = mask->dim[mask->rank - 2], cols = mask->dim[mask->rank - 1];
 	int in = op->g->in_ptr[op->v] + 3;
@@ -48,6 +49,23 @@ static void find_mask(const struct attention_run *r, int64_t i, int64_t y0, stru
 	a->mask_col = cols == 1 ? 0 : 1;
 	a->mask = (const float *)mask->data +
 		  operand_batch(&r->batch, &r->mask_batch, i) * rows * cols + y0 * a->mask_row;
+}
+
+/* Is the mask one of several matrices, as a look at all of it is soon done, and hides nothing? */
+static bool hides_nothing(const struct attention_run *r)
+{
+	struct attend a = {.mask = NULL};
+	find_mask(r, 0, 0, &a);
+	if (!a.mask || a.mask_col != 1)
+		return false;
+	const struct tensor *mask = &r->k->in[3];
+	int64_t cols = mask->dim[mask->rank - 1], rows = cols ? tensor_elements(mask) / cols : 0;
+	if (rows == 0 || rows > INT32_MAX || 2 * rows > r->n_batch * r->q.rows)
+		return false;
+	a.mask = mask->data;
+	a.mask_row = cols;
+	a.rows = (int)rows;
+	return attend_sees_all(&a, 0, cols);
 }
 
 /* Add the mask to scores s (y1 - y0, len), ld apart, of rows y0 .. y1 - 1: f32 added, boolean false is minus
@@ -239,6 +257,7 @@ int run_attention(const struct kernel_call *k, struct err *e)
 	r.rows = r.q.rows < r.rows ? r.q.rows : r.rows;
 	r.n_blocks = r.rows ? (r.q.rows + r.rows - 1) / r.rows : 0;
 	r.n_tasks = cpu_tasks(r.n_batch * r.q.rows * r.key.rows * r.q.cols, GRAIN);
+	r.no_mask = hides_nothing(&r);
 	if (r.n_tasks > r.n_batch * r.n_blocks)
 		r.n_tasks = (int)(r.n_batch * r.n_blocks);
 	if (r.n_tasks > 4 * k->ctx->n_threads && r.n_tasks > r.n_batch)
