@@ -31,11 +31,12 @@ compile() {
 		! has_flag "$p" SPLIT_SUMS || cat "$dir"/cl_split.cl
 		if has_flag "$p" TWO_TILES; then
 			printf '#define TILE 128\n'
-			cat "$dir/cl_tiles.cl" "$dir/cl_$p.cl"
+			cat "$dir/cl_tiles.cl" "$dir/cl_$p.cl" "$dir/cl_parts.cl"
 			printf '#undef TILE\n#define TILE 64\n'
 			cat "$dir/cl_tiles.cl"
 		fi
 		cat "$dir/cl_$p.cl"
+		! has_flag "$p" TWO_TILES || cat "$dir/cl_parts.cl"
 		[ -z "${EXTRA:-}" ] || echo "$EXTRA"
 	} > "$text"
 	"$CLANG" -x cl -cl-std="${STD:-CL1.2}" -Xclang -finclude-default-header -target "$target" -Wall -Werror -pedantic-errors \
@@ -80,7 +81,7 @@ all() {
 @test "every .cl file is a program of the table, or a part of each" {
 	for f in "$ROOT"/lib/device/opencl/programs/cl_*.cl; do
 		p=$(basename "$f" .cl)
-		case $p in cl_args | cl_prelude | cl_chain | cl_split | cl_tiles) continue ;; esac
+		case $p in cl_args | cl_prelude | cl_chain | cl_split | cl_tiles | cl_parts) continue ;; esac
 		printf '%s\n' "$PROGRAMS" | grep -q "^${p#cl_} "
 	done
 }

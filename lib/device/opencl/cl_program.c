@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char cl_args_cl[], cl_prelude_cl[], cl_chain_cl[], cl_split_cl[], cl_tiles_cl[];
+extern const char cl_args_cl[], cl_prelude_cl[], cl_chain_cl[], cl_split_cl[], cl_tiles_cl[],
+	cl_parts_cl[];
 #define PROGRAM(program, flags) extern const char cl_##program##_cl[];
 CL_PROGRAMS(PROGRAM, CL_SKIP)
 #undef PROGRAM
@@ -123,7 +124,7 @@ static void build_options(const struct cl_state *s, enum cl_program_id p, char *
 		 products && s->place.bf16 && !cl_bf16_units(s) ? " -DBF16_PLAIN" : "");
 }
 
-enum { MAX_TEXTS = 12 };
+enum { MAX_TEXTS = 16 };
 
 /* The program's text in parts; returns how many. */
 static cl_uint program_text(enum cl_program_id p, const char **text)
@@ -143,10 +144,13 @@ static cl_uint program_text(enum cl_program_id p, const char **text)
 		text[n++] = "#define TILE 128\n";
 		text[n++] = cl_tiles_cl;
 		text[n++] = programs[p].source;
+		text[n++] = cl_parts_cl;
 		text[n++] = "#undef TILE\n#define TILE 64\n";
 		text[n++] = cl_tiles_cl;
 	}
 	text[n++] = programs[p].source;
+	if (programs[p].flags & TWO_TILES)
+		text[n++] = cl_parts_cl;
 	return n;
 }
 

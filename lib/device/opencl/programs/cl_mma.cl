@@ -14,20 +14,29 @@
  * (ldmatrix, mma.sync m16n8k16), which OpenCL C has no name for.  BF16_PLAIN, for tests: the same sums by each item
  * itself, on any device. */
 
+#define PRODUCT NAME(mma)
 #define KB (4096 / TILE)
 #define FETCH 2
 #define WM (TILE / 2)
 #define WN (TILE / 4)
-#define MT (WM / 16)          /* 16 by 8 sums of a warp are one instruction's: MT by NT */
-#define NT (WN / 8)
+#define SUM_ROWS (WM / 16)    /* 16 by 8 sums of a warp are one instruction's: SUM_ROWS by SUM_COLUMNS */
+#define SUM_COLUMNS (WN / 8)
+#define WIDE 8
+#define LANES (TILE / WIDE)
 #define PITCH_A (KB + 8)
 #define PITCH_B (TILE + 8)
 #define SIZE_A (TILE * PITCH_A / 8) /* in vectors of eight elements */
 #define SIZE_B (KB * PITCH_B / 8)
-#define PITCH_C 68            /* of 64 by 64 sums on their way through local memory */
 
 #ifndef MMA
 #define MMA
+#define PITCH_C 68            /* of 64 by 64 sums on their way through local memory, as large as parts */
+#define WARPS_HAVE_SUMS
+typedef uint4 cell;
+typedef float8 fetched;
+typedef int8 columns;
+#define PACKED_A(a, at) ((global const float *)((global const ushort *)(a) + (at)))
+#define PACKED_B(b, at, q) PACKED_A(b, at)
 #ifndef BF16_PLAIN
 /* x and y as bf16, x in the lower half. */
 uint pair_of(float x, float y)
@@ -126,9 +135,9 @@ INLINE float8 NAME(take_a)(global const float *a, int i, int m0, int k0, int end
 	return t;
 }
 
-INLINE void NAME(put_a)(float8 x, int i, int k0, int end, enum form form, const struct gemm_args *q,
-	local ushort *to)
+INLINE void NAME(put_a)(float8 x, int i, int k0, int end, enum form form, const struct gemm_args *q, local uint4 *part)
 {
+	local ushort *to = (local ushort *)part;
 	bool along = form != ANY || q->a_packed || q->acs == 1;
 	int2 at = NAME(place_a)(i, along);
 	uint4 y = form == PACKED || (form == ANY && q->a_packed) ? as_uint4(x.lo) : eight_of(x);
@@ -139,7 +148,7 @@ INLINE void NAME(put_a)(float8 x, int i, int k0, int end, enum form form, const 
 
 int2 NAME(place_b)(int i, bool along)
 {
-	return along ? (int2)(i / (KB / 8), i % (KB / 8) * 8) : (int2)(i % (TILE / 8) * 8, i / (TILE / 8));
+	return along ? (int2)(i / (KB / 8), i % (KB / 8) * 8) : (int2)(i % LANES * 8, i / LANES);
 }
 
 INLINE float8 NAME(take_b)(global const float *b, int i, int n0, int k0, int end, enum form form,
@@ -166,9 +175,9 @@ INLINE float8 NAME(take_b)(global const float *b, int i, int n0, int k0, int end
 	return t;
 }
 
-INLINE void NAME(put_b)(float8 x, int i, int k0, int end, enum form form, const struct gemm_args *q,
-	local ushort *to)
+INLINE void NAME(put_b)(float8 x, int i, int k0, int end, enum form form, const struct gemm_args *q, local uint4 *part)
 {
+	local ushort *to = (local ushort *)part;
 	bool packed = form == PACKED || (form == ANY && q->b_mode == B_PACKED);
 	bool along = form == ANY && !packed && q->brs == 1;
 	int2 at = NAME(place_b)(i, along);
@@ -190,6 +199,11 @@ INLINE void NAME(put_b)(float8 x, int i, int k0, int end, enum form form, const 
 }
 
 /* Of an image an item has pairs of columns, TILE / 4 from pair to pair. */
+INLINE int8 NAME(columns_of)(int l)
+{
+	return l % LANES * 2 + (int8)(0, 1, 0, 1, 0, 1, 0, 1) + (int8)(0, 0, 1, 1, 2, 2, 3, 3) * (TILE / 4);
+}
+
 INLINE float8 NAME(take_image)(global const float *restrict x, const struct gemm_args *q, bool any, struct tap tap,
 	int8 y0, int8 x0)
 {
@@ -208,29 +222,32 @@ INLINE float8 NAME(take_image)(global const float *restrict x, const struct gemm
 	return r;
 }
 
-INLINE void NAME(put_image)(uint4 x, int i, local ushort *to)
+INLINE void NAME(put_image)(float8 x, int i, local uint4 *part)
 {
-	local uint *t = (local uint *)(to + i / (TILE / 8) * PITCH_B) + i % (TILE / 8);
-	t[0] = x.x;
-	t[TILE / 8] = x.y;
-	t[TILE / 4] = x.z;
-	t[3 * TILE / 8] = x.w;
+	local uint *t = (local uint *)((local ushort *)part + i / LANES * PITCH_B) + i % LANES;
+	uint4 y = eight_of(x);
+	t[0] = y.x;
+	t[LANES] = y.y;
+	t[2 * LANES] = y.z;
+	t[3 * LANES] = y.w;
 }
 
 /* ---- products ---- */
 
 /* KB products of this warp's part.  Item i of a warp has of each 16 by 8 sums (i / 4, i % 4 * 2), the next in the row,
  * and the two eight rows below. */
-INLINE void NAME(warp_product)(float4 acc[MT][NT], local const ushort *a, local const ushort *b)
+INLINE void NAME(part_product)(float4 acc[SUM_ROWS][SUM_COLUMNS], local const uint4 *part_a, local const uint4 *part_b,
+	enum form fa, enum form fb)
 {
+	local const ushort *a = (local const ushort *)part_a, *b = (local const ushort *)part_b;
 	int i = get_local_id(0) % 32, warp = get_local_id(0) / 32;
 #ifdef BF16_PLAIN
 	a += (warp % 2 * WM + i / 4) * PITCH_A;
 	b += warp / 2 * WN + i % 4 * 2;
 	for (int k = 0; k < KB; k++)
-		UNROLL for (int u = 0; u < MT; u++) {
+		UNROLL for (int u = 0; u < SUM_ROWS; u++) {
 			float a0 = of_bf16(a + u * 16 * PITCH_A + k), a8 = of_bf16(a + (u * 16 + 8) * PITCH_A + k);
-			UNROLL for (int v = 0; v < NT; v++) {
+			UNROLL for (int v = 0; v < SUM_COLUMNS; v++) {
 				float b0 = of_bf16(b + k * PITCH_B + v * 8), b1 = of_bf16(b + k * PITCH_B + v * 8 + 1);
 				acc[u][v] += (float4)(a0 * b0, a0 * b1, a8 * b0, a8 * b1);
 			}
@@ -239,12 +256,12 @@ INLINE void NAME(warp_product)(float4 acc[MT][NT], local const ushort *a, local 
 	uint from_a = (uint)(size_t)(a + (warp % 2 * WM + i % 16) * PITCH_A + i / 16 * 8);
 	uint from_b = (uint)(size_t)(b + i % 16 * PITCH_B + warp / 2 * WN + i / 16 * 8);
 	UNROLL for (int k = 0; k < KB; k += 16) {
-		uint4 fb[NT / 2];
-		UNROLL for (int v = 0; v < NT / 2; v++)
+		uint4 fb[SUM_COLUMNS / 2];
+		UNROLL for (int v = 0; v < SUM_COLUMNS / 2; v++)
 			fb[v] = fragments_transposed(from_b + 2 * (k * PITCH_B + v * 16));
-		UNROLL for (int u = 0; u < MT; u++) {
+		UNROLL for (int u = 0; u < SUM_ROWS; u++) {
 			uint4 fa = fragments(from_a + 2 * (u * 16 * PITCH_A + k));
-			UNROLL for (int v = 0; v < NT / 2; v++) {
+			UNROLL for (int v = 0; v < SUM_COLUMNS / 2; v++) {
 				acc[u][2 * v] = product_of(acc[u][2 * v], fa, fb[v].xy);
 				acc[u][2 * v + 1] = product_of(acc[u][2 * v + 1], fa, fb[v].zw);
 			}
@@ -254,15 +271,15 @@ INLINE void NAME(warp_product)(float4 acc[MT][NT], local const ushort *a, local 
 }
 
 /* From what warps have to what items have in cl_tiles.cl, through local memory. */
-INLINE void NAME(share_sums)(float4 acc[MT][NT], float4 sum[RM][HV], local float *c)
+INLINE void NAME(share_sums)(float4 acc[SUM_ROWS][SUM_COLUMNS], float4 sum[RM][HV], local float *c)
 {
 	int l = get_local_id(0), i = l % 32, warp = l / 32, m = warp % 2 * WM, n = warp / 2 * WN;
 	local float *mine = c + (m % 64 + i / 4) * PITCH_C + n % 64 + i % 4 * 2;
 	UNROLL for (int j = 0; j < HV; j++)
 		UNROLL for (int h = 0; h < HV; h++) {
 			if (m / 64 == j && n / 64 == h)
-				UNROLL for (int u = 0; u < MT; u++)
-					UNROLL for (int v = 0; v < NT; v++) {
+				UNROLL for (int u = 0; u < SUM_ROWS; u++)
+					UNROLL for (int v = 0; v < SUM_COLUMNS; v++) {
 						local float *t = mine + u * 16 * PITCH_C + v * 8;
 						*(local float2 *)t = acc[u][v].xy;
 						*(local float2 *)(t + 8 * PITCH_C) = acc[u][v].zw;
@@ -273,110 +290,3 @@ INLINE void NAME(share_sums)(float4 acc[MT][NT], float4 sum[RM][HV], local float
 			barrier(CLK_LOCAL_MEM_FENCE);
 		}
 }
-
-/* The sums of products k_begin to k_end - 1; mem: twice SIZE_A and SIZE_B. */
-INLINE void NAME(multiply)(float4 acc[MT][NT], global const float *a, global const float *b, local uint4 *mem,
-	int m0, int n0, int k_begin, int k_end, enum form fa, enum form fb, const struct gemm_args *p)
-{
-	int l = get_local_id(0);
-	struct tap tap[FETCH], step = {0, 0, 0};
-	int8 y0, x0;
-	if (fb == IMAGE) {
-		int8 n = n0 + l % (TILE / 8) * 2 + (int8)(0, 1, 0, 1, 0, 1, 0, 1)
-			+ (int8)(0, 0, 1, 1, 2, 2, 3, 3) * (TILE / 4), oh = n / p->ow;
-		y0 = n < p->n ? oh * p->sh - p->ph : -(1 << 20);
-		x0 = (n - oh * p->ow) * p->sw - p->pw;
-		UNROLL for (int f = 0; f < FETCH; f++)
-			tap[f] = tap_of(k_begin + (l + f * ITEMS) / (TILE / 8), p);
-		step = tap_of(KB, p);
-	}
-	for (int k0 = k_begin - KB, now = 0; k0 < k_end; k0 += KB, now ^= 1) {
-		/* the part after this one; the first turn only fetches */
-		int k1 = k0 + KB;
-		float8 na[FETCH], nb[FETCH];
-		if (k1 < k_end)
-			UNROLL for (int f = 0; f < FETCH; f++) {
-				int i = l + f * ITEMS;
-				na[f] = NAME(take_a)(a, i, m0, k1, k_end, fa, p);
-				if (fb == IMAGE) {
-					nb[f] = NAME(take_image)(b, p, k1 + i / (TILE / 8) < k_end, tap[f],
-						y0, x0);
-					tap[f] = tap_after(tap[f], step, p);
-				} else {
-					nb[f] = NAME(take_b)(b, i, n0, k1, k_end, fb, p);
-				}
-			}
-		if (k0 >= k_begin) {
-			local const ushort *from = (local const ushort *)(mem + (now ^ 1) * (SIZE_A + SIZE_B));
-			NAME(warp_product)(acc, from, from + SIZE_A * 8);
-		}
-		if (k1 < k_end)
-			UNROLL for (int f = 0; f < FETCH; f++) {
-				int i = l + f * ITEMS;
-				local ushort *to = (local ushort *)(mem + now * (SIZE_A + SIZE_B));
-				NAME(put_a)(na[f], i, k1, k_end, fa, p, to);
-				if (fb == IMAGE)
-					NAME(put_image)(eight_of(nb[f]), i, to + SIZE_A * 8);
-				else
-					NAME(put_b)(nb[f], i, k1, k_end, fb, p, to + SIZE_A * 8);
-			}
-		barrier(CLK_LOCAL_MEM_FENCE);
-	}
-}
-
-kernel GROUP(256) void NAME(mma)(global const float *restrict a, global const float *restrict b,
-	global float *c, global const float *p0, global const float *p1, global const float *p2,
-	global const float *p3, global float *parts, const struct gemm_args p)
-{
-	local uint4 mem[2 * (SIZE_A + SIZE_B)]; /* as much as 64 * PITCH_C floats, too */
-	int zs = get_group_id(2), split = zs % p.splits, z = zs / p.splits;
-	int k_begin = split * p.k_chunk, k_end = min(k_begin + p.k_chunk, p.k);
-	int n0 = get_group_id(0) * TILE, m0 = get_group_id(1) * TILE;
-	float4 acc[MT][NT];
-	a = AT(a, 0);
-	b = AT(b, 1);
-	c = AT(c, 2);
-	int az = row_offset(z, p.n_batch, p.batch, p.as), bz = row_offset(z, p.n_batch, p.batch, p.bs);
-	a = p.a_packed ? (global const float *)((global const ushort *)a + az) : a + az + m0 * p.ars;
-	b = p.b_mode == B_PACKED ? (global const float *)((global const ushort *)b + bz) : b + bz;
-	c += (size_t)z * p.m * p.n;
-	if (p.b_mode == B_STRIDED)
-		b += n0 * p.bcs;
-	UNROLL for (int u = 0; u < MT; u++)
-		UNROLL for (int v = 0; v < NT; v++)
-			acc[u][v] = (float4)(0.0f);
-	enum form fa = form_a(&p, is_aligned(a, p.ars, p.acs), 8);
-	enum form fb = form_b(&p, is_aligned(b, p.brs, p.bcs));
-#define MULTIPLY(x, y) NAME(multiply)(acc, a, b, mem, m0, n0, k_begin, k_end, x, y, &p)
-#ifdef ONE_LOOP
-	MULTIPLY(fa, fb);
-#else
-	if (fa == PACKED && fb == IMAGE)
-		MULTIPLY(PACKED, IMAGE);
-	else if (fa == PACKED && fb == VECTORS)
-		MULTIPLY(PACKED, VECTORS);
-	else if (fa == VECTORS && fb == PACKED)
-		MULTIPLY(VECTORS, PACKED);
-	else if (fb == IMAGE)
-		MULTIPLY(ANY, IMAGE);
-	else
-		MULTIPLY(ANY, ANY);
-#endif
-#undef MULTIPLY
-	float4 sum[RM][HV];
-	NAME(share_sums)(acc, sum, (local float *)mem);
-	NAME(tile_end)(sum, c, AT(p0, 3), AT(p1, 4), AT(p2, 5), AT(p3, 6), AT(parts, 7), z, split, m0, n0,
-		(local int *)mem, &p);
-}
-
-#undef KB
-#undef FETCH
-#undef WM
-#undef WN
-#undef MT
-#undef NT
-#undef PITCH_A
-#undef PITCH_B
-#undef SIZE_A
-#undef SIZE_B
-#undef PITCH_C

@@ -13,7 +13,7 @@ enum cl_program_flags {
 	WITH_CHAINS = 1, /* applies chains: cl_chain.cl is in front of it */
 	ALL_CHAINS = 2,  /* ... with the operators that seldom follow others (ELEM) */
 	TWO_TILES =
-		4, /* the file is there twice, with TILE 128 and 64, and cl_tiles.cl before it */
+		4, /* the file is there twice, with TILE 128 and 64, between cl_tiles.cl and cl_parts.cl */
 	SPLIT_SUMS = 8 /* work-groups share products: cl_split.cl is in front of it */
 };
 

@@ -20,8 +20,14 @@
 #else
 #define FETCH 2
 #endif
+#define PRODUCT NAME(tile)
 #define KB (1024 * FETCH / TILE)
-#define LANES (TILE / 4)
+#define WIDE 4
+#define LANES (TILE / WIDE)
+#define SUM_ROWS RM
+#define SUM_COLUMNS HV
+#define SIZE_A (KB * LANES)
+#define SIZE_B (KB * LANES)
 /* Where vector n of product k lies in local memory.  Items that write the same row's vectors along the products,
  * four apart, write to different banks where `spread` is 7; it is 0 where no vectors are along the products. */
 #define PLACE(k, n, spread) ((k) * LANES + ((n) ^ ((k) / 4 & (spread))))
@@ -38,6 +44,11 @@ typedef float mul;
 typedef float4 mulv;
 #define to_mul convert_float4
 #endif
+typedef mulv cell;
+typedef float4 fetched;
+typedef int4 columns;
+#define PACKED_A(a, at) ((a) + (at))
+#define PACKED_B(b, at, q) ((q)->b_half ? (global const real *)((global const half *)(b) + (at)) : (b) + (at))
 
 /* Four elements that are there, at a multiple of their size. */
 float4 whole(global const real *x)
@@ -69,6 +80,16 @@ bool along_a(enum form form, const struct gemm_args *q)
 bool along_b(enum form form, const struct gemm_args *q)
 {
 	return form == ANY && q->b_mode == B_STRIDED && q->brs == 1;
+}
+
+int spread_a(enum form form)
+{
+	return form == VECTORS || form == ANY ? 7 : 0;
+}
+
+int spread_b(enum form form)
+{
+	return form == ANY ? 7 : 0;
 }
 #endif
 
@@ -137,7 +158,23 @@ INLINE void NAME(put)(float4 x, int i, int k0, int end, bool along, int spread, 
 	}
 }
 
-/* Columns l % LANES + LANES * i, i < 4, of an image for the product `tap`; none unless k < end. */
+INLINE void NAME(put_a)(float4 x, int i, int k0, int end, enum form form, const struct gemm_args *q, local mulv *to)
+{
+	NAME(put)(x, i, k0, end, along_a(form, q), spread_a(form), to);
+}
+
+INLINE void NAME(put_b)(float4 x, int i, int k0, int end, enum form form, const struct gemm_args *q, local mulv *to)
+{
+	NAME(put)(x, i, k0, end, along_b(form, q), spread_b(form), to);
+}
+
+/* Of an image an item has four columns, LANES apart. */
+INLINE int4 NAME(columns_of)(int l)
+{
+	return l % LANES + (int4)(0, 1, 2, 3) * LANES;
+}
+
+/* Those columns for the product `tap`; `any`: is there one? */
 INLINE float4 NAME(take_image)(global const real *restrict x, const struct gemm_args *q, bool any,
 	struct tap tap, int4 y0, int4 x0)
 {
@@ -163,8 +200,8 @@ INLINE void NAME(put_image)(float4 x, int l, local mulv *to)
 }
 
 /* The products of a part: at and bt (KB, TILE), see PLACE. */
-INLINE void NAME(part_product)(float4 acc[RM][HV], local const mulv *at, local const mulv *bt, int spread_a,
-	int spread_b)
+INLINE void NAME(part_product)(float4 acc[RM][HV], local const mulv *at, local const mulv *bt, enum form fa,
+	enum form fb)
 {
 	int ty = get_local_id(0) / 16, tx = get_local_id(0) % 16;
 #if defined(HALF) && defined(cl_khr_fp16)
@@ -179,8 +216,8 @@ INLINE void NAME(part_product)(float4 acc[RM][HV], local const mulv *at, local c
 	UNROLL for (int k = 0; k < KB; k++) {
 		mulv ak[HV], bk[HV];
 		UNROLL for (int v = 0; v < HV; v++) {
-			ak[v] = at[PLACE(k, v * 16 + ty, spread_a)];
-			bk[v] = bt[PLACE(k, v * 16 + tx, spread_b)];
+			ak[v] = at[PLACE(k, v * 16 + ty, spread_a(fa))];
+			bk[v] = bt[PLACE(k, v * 16 + tx, spread_b(fb))];
 		}
 		UNROLL for (int u = 0; u < HV; u++)
 			UNROLL for (int v = 0; v < HV; v++) {
@@ -199,102 +236,4 @@ INLINE void NAME(part_product)(float4 acc[RM][HV], local const mulv *at, local c
 #endif
 }
 
-/* The sums of products k_begin to k_end - 1; at and bt: two parts each. */
-INLINE void NAME(multiply)(float4 acc[RM][HV], global const real *a, global const real *b, local mulv *at,
-	local mulv *bt, int m0, int n0, int k_begin, int k_end, enum form fa, enum form fb,
-	const struct gemm_args *p)
-{
-	int l = get_local_id(0), spread_a = fa == VECTORS || fa == ANY ? 7 : 0, spread_b = fb == ANY ? 7 : 0;
-	struct tap tap[FETCH], step = {0, 0, 0};
-	int4 y0, x0;
-	if (fb == IMAGE) {
-		int4 n = n0 + l % LANES + (int4)(0, 1, 2, 3) * LANES, oh = n / p->ow;
-		y0 = n < p->n ? oh * p->sh - p->ph : -(1 << 20);
-		x0 = (n - oh * p->ow) * p->sw - p->pw;
-		UNROLL for (int f = 0; f < FETCH; f++)
-			tap[f] = tap_of(k_begin + (l + f * ITEMS) / LANES, p);
-		step = tap_of(KB, p);
-	}
-	for (int k0 = k_begin - KB, now = 0; k0 < k_end; k0 += KB, now ^= 1) {
-		/* the part after this one; the first turn only fetches */
-		int k1 = k0 + KB;
-		float4 na[FETCH], nb[FETCH];
-		if (k1 < k_end)
-			UNROLL for (int f = 0; f < FETCH; f++) {
-				int i = l + f * ITEMS;
-				na[f] = NAME(take_a)(a, i, m0, k1, k_end, fa, p);
-				if (fb == IMAGE) {
-					nb[f] = NAME(take_image)(b, p, k1 + i / LANES < k_end, tap[f], y0, x0);
-					tap[f] = tap_after(tap[f], step, p);
-				} else {
-					nb[f] = NAME(take_b)(b, i, n0, k1, k_end, fb, p);
-				}
-			}
-		if (k0 >= k_begin)
-			NAME(part_product)(acc, at + (now ^ 1) * (KB * LANES), bt + (now ^ 1) * (KB * LANES),
-				spread_a, spread_b);
-		if (k1 < k_end)
-			UNROLL for (int f = 0; f < FETCH; f++) {
-				int i = l + f * ITEMS;
-				NAME(put)(na[f], i, k1, k_end, along_a(fa, p), spread_a, at + now * (KB * LANES));
-				if (fb == IMAGE)
-					NAME(put_image)(nb[f], i, bt + now * (KB * LANES));
-				else
-					NAME(put)(nb[f], i, k1, k_end, along_b(fb, p), spread_b,
-						bt + now * (KB * LANES));
-			}
-		barrier(CLK_LOCAL_MEM_FENCE);
-	}
-}
-
-kernel GROUP(256) void NAME(tile)(global const real *restrict a, global const real *restrict b,
-	global real *c, global const real *p0, global const real *p1, global const real *p2,
-	global const real *p3, global float *parts, const struct gemm_args p)
-{
-	local mulv at[2 * KB * LANES], bt[2 * KB * LANES];
-	int zs = get_group_id(2), split = zs % p.splits, z = zs / p.splits;
-	int k_begin = split * p.k_chunk, k_end = min(k_begin + p.k_chunk, p.k);
-	int n0 = get_group_id(0) * TILE, m0 = get_group_id(1) * TILE;
-	float4 acc[RM][HV];
-	a = AT(a, 0);
-	b = AT(b, 1);
-	c = AT(c, 2);
-	a += row_offset(z, p.n_batch, p.batch, p.as);
-	int bz = row_offset(z, p.n_batch, p.batch, p.bs);
-	b = p.b_half ? (global const real *)((global const half *)b + bz) : b + bz;
-	c += (size_t)z * p.m * p.n;
-	if (!p.a_packed)
-		a += m0 * p.ars;
-	if (p.b_mode == B_STRIDED)
-		b += n0 * p.bcs;
-	UNROLL for (int i = 0; i < RM; i++)
-		UNROLL for (int v = 0; v < HV; v++)
-			acc[i][v] = (float4)(0.0f);
-	enum form fa = form_a(&p, is_aligned(a, p.ars, p.acs), 4);
-	enum form fb = form_b(&p, is_aligned(b, p.brs, p.bcs));
-#define MULTIPLY(x, y) NAME(multiply)(acc, a, b, at, bt, m0, n0, k_begin, k_end, x, y, &p)
-#ifdef ONE_LOOP
-	MULTIPLY(fa, fb);
-#else
-	if (fa == PACKED && fb == IMAGE)
-		MULTIPLY(PACKED, IMAGE);
-	else if (fa == PACKED && fb == VECTORS)
-		MULTIPLY(PACKED, VECTORS);
-	else if (fa == VECTORS && fb == PACKED)
-		MULTIPLY(VECTORS, PACKED);
-	else if (fa == VECTORS && fb == PACKED_HALF)
-		MULTIPLY(VECTORS, PACKED_HALF);
-	else if (fb == IMAGE)
-		MULTIPLY(ANY, IMAGE);
-	else
-		MULTIPLY(ANY, ANY);
-#endif
-#undef MULTIPLY
-	NAME(tile_end)(acc, c, AT(p0, 3), AT(p1, 4), AT(p2, 5), AT(p3, 6), AT(parts, 7), z, split, m0, n0,
-		(local int *)at, &p);
-}
-
-#undef FETCH
-#undef KB
-#undef LANES
 #undef PLACE
