@@ -24,11 +24,14 @@ compile() {
 	local target=$1 p=$2 dir=$ROOT/lib/device/opencl/programs text=$BATS_TEST_TMPDIR/program.cl
 	shift 2
 	{
-		cat "$dir"/cl_args.cl "$dir"/cl_prelude.cl
+		cat "$dir"/cl_args.cl
+		! has_flag "$p" IN_SERIES || echo '#define SERIES'
+		cat "$dir"/cl_prelude.cl
 		! has_flag "$p" ALL_CHAINS || echo '#define ELEM'
 		! has_flag "$p" TWO_TILES || echo '#define TILED'
 		! has_flag "$p" WITH_CHAINS || cat "$dir"/cl_chain.cl
 		! has_flag "$p" SPLIT_SUMS || cat "$dir"/cl_split.cl
+		! has_flag "$p" IN_SERIES || cat "$dir"/cl_elem.cl "$dir"/cl_move.cl
 		if has_flag "$p" TWO_TILES; then
 			printf '#define TILE 128\n'
 			cat "$dir/cl_tiles.cl" "$dir/cl_$p.cl" "$dir/cl_parts.cl"

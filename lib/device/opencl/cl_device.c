@@ -17,6 +17,7 @@ static void cl_close(struct device *d)
 	mem_free(s->timed);
 	if (s->last)
 		clReleaseEvent(s->last);
+	cl_series_close(s);
 	cl_consts_release(s);
 	cl_temps_release(s);
 	cl_kernels_release(s);
@@ -82,6 +83,7 @@ static int cl_open(struct device *d, struct err *e)
 	}
 	s->half = place.half;
 	cl_shape_choose(s);
+	cl_series_open(s);
 	cl_context_properties props[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)place.platform,
 					 0};
 	s->context = clCreateContext(props, 1, &place.device, NULL, NULL, &rc);
@@ -117,6 +119,8 @@ static void cl_enter(struct device *d)
 static int cl_flush(struct device *d, struct err *e)
 {
 	struct cl_state *s = d->state;
+	if (cl_series_end(s, e))
+		return -1;
 	cl_batch_end(s);
 	cl_int rc = clFlush(s->queue);
 	return rc ? cl_err(e, "clFlush", rc) : 0;
@@ -125,6 +129,8 @@ static int cl_flush(struct device *d, struct err *e)
 static int cl_finish(struct device *d, struct err *e)
 {
 	struct cl_state *s = d->state;
+	if (cl_series_end(s, e))
+		return -1;
 	cl_int rc = clFinish(s->queue);
 	if (rc)
 		return cl_err(e, "clFinish", rc);

@@ -61,6 +61,7 @@ struct cl_shape {
 struct cl_span {
 	cl_mem mem;
 	size_t offset; /* bytes */
+	size_t bytes;  /* of a value; 0: a constant, or not known */
 };
 
 enum { CL_BLOBS = 2, CL_TEMPS = 5, CL_PARTS = CL_TEMPS - 1 };
@@ -97,7 +98,8 @@ struct cl_state {
 	 * of a batch's first launch and its end */
 	cl_event *timed;
 	size_t n_timed, cap_timed;
-	bool in_batch; /* not direct: launches since the queue was handed over last */
+	struct cl_series *series; /* launches that are put off; NULL: none are */
+	bool in_batch;            /* not direct: launches since the queue was handed over last */
 };
 
 /* The shape for this device.  For tests, HSDAG_CL_SHAPE=gpu or cpu overrides it, and
@@ -288,14 +290,31 @@ void cl_consts_release(struct cl_state *s);
 
 /* ---- cl_launch.c ---- */
 
-/* Start one kernel: buffers, arguments (whose places it sets), groups. */
+/* Start one kernel: buffers, arguments (whose places it sets), groups.  A small one is put off. */
 int cl_launch_run(struct cl_state *s, struct cl_launch *l, cl_kernel kernel,
 		  const struct cl_span *buf, struct err *e) MUST_CHECK;
+
+/* The same at once. */
+int cl_launch_start(struct cl_state *s, struct cl_launch *l, cl_kernel kernel,
+		    const struct cl_span *buf, struct err *e) MUST_CHECK;
 
 /* What was launched since the last time is a batch, whose end busy_s will ask for. */
 void cl_batch_end(struct cl_state *s);
 /* Seconds of launches (direct) or batches since the last call. */
 double cl_busy(struct device *d);
+
+/* ---- cl_series.c: small launches as one ---- */
+
+void cl_series_open(struct cl_state *s); /* where the device can; nothing otherwise */
+void cl_series_close(struct cl_state *s);
+/* Put a small launch off (*taken), or start those that were. */
+int cl_series_take(struct cl_state *s, const struct cl_launch *l, cl_kernel kernel,
+		   const struct cl_span *buf, bool *taken, struct err *e) MUST_CHECK;
+/* Levels of what is put off: launches of one do not depend on each other.  For tests. */
+int cl_series_levels(const struct cl_state *s);
+/* Start what was put off. */
+int cl_series_end(struct cl_state *s, struct err *e) MUST_CHECK;
+
 /* ---- cl_step.c ---- */
 
 /* The memory that steps share while they run. */

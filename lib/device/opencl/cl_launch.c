@@ -61,6 +61,9 @@ double cl_busy(struct device *d)
 	struct cl_state *s = d->state;
 	size_t per = s->direct ? 1 : 2;
 	double sum = 0;
+	struct err ignored = ERR_INIT; /* finish tells it, too */
+	if (cl_series_end(s, &ignored))
+		return 0;
 	if (s->in_batch) { /* somebody waited for single steps */
 		cl_batch_end(s);
 		(void)clFinish(s->queue);
@@ -77,6 +80,12 @@ static bool is_product(enum cl_kernel_id k)
 {
 	return k == K_gemm || k == K_tile_128 || k == K_tile_64 || k == K_mma_128 ||
 	       k == K_mma_64 || k == K_thin;
+}
+
+/* Work-items of a group. */
+static int items_of(const struct cl_state *s, enum cl_kernel_id k)
+{
+	return k == K_series ? SERIES_ITEMS : is_product(k) ? s->shape.gemm_ls : s->shape.ls;
 }
 
 static int start_copy(struct cl_state *s, const struct cl_launch *l, const struct cl_span *buf,
@@ -100,6 +109,15 @@ static int set_arguments(struct cl_launch *l, cl_kernel kernel, const struct cl_
 int cl_launch_run(struct cl_state *s, struct cl_launch *l, cl_kernel kernel,
 		  const struct cl_span *buf, struct err *e)
 {
+	bool taken;
+	if (cl_series_take(s, l, kernel, buf, &taken, e))
+		return -1;
+	return taken ? 0 : cl_launch_start(s, l, kernel, buf, e);
+}
+
+int cl_launch_start(struct cl_state *s, struct cl_launch *l, cl_kernel kernel,
+		    const struct cl_span *buf, struct err *e)
+{
 	cl_int rc = 0;
 	cl_event event = NULL, *wanted = wants_event(s) ? &event : NULL;
 	if (l->kernel == K_copy) {
@@ -108,8 +126,7 @@ int cl_launch_run(struct cl_state *s, struct cl_launch *l, cl_kernel kernel,
 			return 0;
 		rc = start_copy(s, l, buf, wanted);
 	} else {
-		size_t local[3] = {(size_t)(is_product(l->kernel) ? s->shape.gemm_ls : s->shape.ls),
-				   1, 1};
+		size_t local[3] = {(size_t)items_of(s, l->kernel), 1, 1};
 		size_t global[3] = {l->groups[0] * local[0], l->groups[1], l->groups[2]};
 		rc = set_arguments(l, kernel, buf);
 		if (rc)

@@ -27,7 +27,7 @@ int cl_memory_alloc(struct device *d, size_t bytes, struct devmem **out, struct 
 		return cl_err(e, "clCreateBuffer", rc);
 	}
 	*out = MEM_NEW(struct devmem);
-	**out = (struct devmem){.at = {mem, 0}, .host = host, .bytes = room};
+	**out = (struct devmem){.at = {mem, 0, room}, .host = host, .bytes = room};
 	return 0;
 }
 
@@ -43,7 +43,7 @@ int cl_memory_view(struct device *d, struct devmem *base, size_t offset, size_t 
 	if (rc)
 		return cl_err(e, "clRetainMemObject", rc);
 	*out = MEM_NEW(struct devmem);
-	**out = (struct devmem){.at = {base->at.mem, base->at.offset + offset},
+	**out = (struct devmem){.at = {base->at.mem, base->at.offset + offset, room},
 				.bytes = room,
 				.host = base->host ? base->host + offset : NULL};
 	return 0;
@@ -109,7 +109,7 @@ int cl_memory_narrow(struct cl_state *s, struct devmem *m, struct cl_span *out, 
 			clCreateBuffer(s->context, CL_MEM_READ_WRITE, m->bytes / 2 + 4, NULL, &rc);
 	if (rc)
 		return cl_err(e, "clCreateBuffer", rc);
-	*out = (struct cl_span){m->narrow, 0};
+	*out = (struct cl_span){m->narrow, 0, 0};
 	if (m->state == MEM_NARROWED)
 		return 0;
 	m->state = MEM_NARROWED;
@@ -132,6 +132,6 @@ int cl_memory_widen(struct cl_state *s, struct devmem *m, size_t bytes, struct c
 		s->wide = wide;
 		s->wide_bytes = bytes;
 	}
-	*out = (struct cl_span){s->wide, 0};
+	*out = (struct cl_span){s->wide, 0, 0};
 	return change_type(s, m->at, *out, C_F16, C_F32, bytes / 4, e);
 }

@@ -131,6 +131,8 @@ static cl_uint program_text(enum cl_program_id p, const char **text)
 {
 	cl_uint n = 0;
 	text[n++] = cl_args_cl;
+	if (programs[p].flags & IN_SERIES)
+		text[n++] = "#define SERIES\n";
 	text[n++] = cl_prelude_cl;
 	if (programs[p].flags & ALL_CHAINS)
 		text[n++] = "#define ELEM\n";
@@ -140,6 +142,10 @@ static cl_uint program_text(enum cl_program_id p, const char **text)
 		text[n++] = cl_chain_cl;
 	if (programs[p].flags & SPLIT_SUMS)
 		text[n++] = cl_split_cl;
+	if (programs[p].flags & IN_SERIES) {
+		text[n++] = cl_elem_cl;
+		text[n++] = cl_move_cl;
+	}
 	if (programs[p].flags & TWO_TILES) {
 		text[n++] = "#define TILE 128\n";
 		text[n++] = cl_tiles_cl;

@@ -344,9 +344,9 @@ int cl_step_run(struct device *d, struct step *st, struct devmem *const *in,
 		for (int j = 0; j < b->l.n_buf; j++) {
 			uint32_t k = b->buf[j].index;
 			if (b->buf[j].fixed)
-				buf[j] = (struct cl_span){b->buf[j].fixed, 0};
+				buf[j] = (struct cl_span){b->buf[j].fixed, 0, 0};
 			else if (b->buf[j].temp)
-				buf[j] = (struct cl_span){s->temp[k], 0};
+				buf[j] = (struct cl_span){s->temp[k], 0, 0};
 			else if (b->buf[j].out)
 				buf[j] = out[k]->at;
 			else if (place_of(s, in[k], st->in_f32[k], &buf[j], e))

@@ -265,6 +265,8 @@ int cl_memory_upload(struct device *d, struct devmem *dst, const void *src, size
 		done(arg, true);
 		return 0;
 	}
+	if (cl_series_end(s, e))
+		return -1;
 	if (within_reach(s, dst)) {
 		memcpy(dst->host, src, bytes);
 		dst->state = MEM_HOST;
@@ -291,6 +293,8 @@ int cl_memory_download(struct device *d, struct devmem *src, void *dst, size_t b
 		done(arg, true);
 		return 0;
 	}
+	if (cl_series_end(s, e))
+		return -1;
 	if (src->state != MEM_HALF && within_reach(s, src)) {
 		memcpy(dst, src->host, bytes);
 		done(arg, true);

@@ -232,6 +232,26 @@ struct cell_args {
 };
 enum cell_kind { CELL_LSTM, CELL_RNN, CELL_GRU, CELL_GRU_RESET, CELL_GRU_BEFORE };
 
+/* Launches that one work-group does one after another: cl_series.cl. */
+enum { SERIES_ITEMS = 512, SERIES_MOST = 32, SERIES_BUFS = 5, SERIES_MEMORIES = 6 };
+enum series_what { S_ELEM, S_MOVE, S_GATHER };
+struct series_op {
+	int what;                      /* enum series_what */
+	int groups;                    /* work-groups of the launch */
+	int level;                     /* what is in front of it has to be done first */
+	int memory[SERIES_BUFS];       /* which of the kernel's buffers each of the launch's is */
+	union {
+		struct places places;  /* of each */
+		struct elem_args elem;
+		struct move_args move;
+		struct gather_args gather;
+	} args;
+};
+struct series_args {
+	struct places places;
+	int n;                         /* launches */
+};
+
 /* The products of a transposed convolution, (channels, kh, kw) of (h,w), added up where they
  * fall: (channels, oh, ow). */
 struct fold_args {

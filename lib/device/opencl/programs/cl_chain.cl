@@ -126,12 +126,12 @@ fv function(int op, fv x, fv y, float alpha, float beta)
 
 /* The chain on places i to i + n - 1 of a row, n at most CV * VW (TILED: i to i + VW - 1, of which
  * n are there); lanes beyond hold anything. */
-INLINE void chain_apply(fv *x, const struct chain *c, const struct sources *s, int i, int n)
+INLINE void chain_apply(fv *x, const ARGS struct chain *c, const struct sources *s, int i, int n)
 {
 	fv y[CV], saved[CV];
 	ROW y[v] = saved[v] = (fv)(1.0f);
 	for (int k = 0; k < c->n; k++) {
-		const struct post *q = &c->post[k];
+		const ARGS struct post *q = &c->post[k];
 		float alpha = q->alpha, beta = q->beta;
 		if (q->from >= 0) {
 			int j = q->from, step = j == 0 ? s->s[0] : j == 1 ? s->s[1]
@@ -196,7 +196,7 @@ INLINE void chain_apply(fv *x, const struct chain *c, const struct sources *s, i
 }
 
 /* Sources of batch z of a product: place (m, n) is p[j][m * at[j].sm + n * s[j]]. */
-INLINE void sources_of(struct sources *s, const struct operand *at, global const real *p0,
+INLINE void sources_of(struct sources *s, const ARGS struct operand *at, global const real *p0,
 	global const real *p1, global const real *p2, global const real *p3, int z)
 {
 	s->p[0] = p0;
@@ -210,7 +210,7 @@ INLINE void sources_of(struct sources *s, const struct operand *at, global const
 }
 
 /* The same of row m alone: place n is p[j][n * s[j]]. */
-INLINE struct sources row_of(const struct sources *s, const struct operand *at, int m)
+INLINE struct sources row_of(const struct sources *s, const ARGS struct operand *at, int m)
 {
 	struct sources r;
 	EACH_OPERAND {

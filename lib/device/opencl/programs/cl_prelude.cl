@@ -30,6 +30,12 @@ typedef CAT(uint, VW) uv;
 #define PLAIN _Pragma("clang loop vectorize(disable) interleave(disable) unroll(disable)")
 #define INLINE __attribute__((always_inline))
 #define GROUP(n) __attribute__((reqd_work_group_size(n, 1, 1)))
+/* Where functions find the arguments of their kernel. */
+#ifdef SERIES
+#define ARGS local
+#else
+#define ARGS
+#endif
 
 /* Which work-group this is, and how many there are (of the first dimension). */
 struct group {
@@ -51,7 +57,11 @@ struct group {
 #define SYNC do { } while (0)
 #else
 #define WORK INLINE
+#ifdef SERIES /* several groups of a kernel in one */
+#define LOCAL ((int)get_local_id(0) % LS)
+#else
 #define LOCAL ((int)get_local_id(0))
+#endif
 #define SYNC barrier(CLK_LOCAL_MEM_FENCE)
 #endif
 #define UNPACK_1(a) a
@@ -131,7 +141,7 @@ typedef float real;
 	PLAIN for (int i = group.x * LS + LOCAL; i < (end); i += group.n * LS)
 
 /* Element offset of a row in an input with strides `s` over the outer loops. */
-int row_offset(int row, int rank, const int *dim, const int *s)
+int row_offset(int row, int rank, const ARGS int *dim, const ARGS int *s)
 {
 	int off = 0;
 	PLAIN for (int d = rank - 1; d >= 0; d--) {

@@ -14,7 +14,8 @@ enum cl_program_flags {
 	ALL_CHAINS = 2,  /* ... with the operators that seldom follow others (ELEM) */
 	TWO_TILES =
 		4, /* the file is there twice, with TILE 128 and 64, between cl_tiles.cl and cl_parts.cl */
-	SPLIT_SUMS = 8 /* work-groups share products: cl_split.cl is in front of it */
+	SPLIT_SUMS = 8, /* work-groups share products: cl_split.cl is in front of it */
+	IN_SERIES = 16  /* cl_elem.cl and cl_move.cl are in front of it, without their kernels */
 };
 
 /* clang-format off */
@@ -27,6 +28,7 @@ enum cl_program_flags {
 	PROGRAM(convert, 0) KERNEL(convert, convert, elem) KERNEL(convert_f16_f32, convert, elem) \
 		KERNEL(mask, convert, elem) \
 	PROGRAM(move, 0) KERNEL(move, move, move) KERNEL(gather, move, gather) \
+	PROGRAM(series, WITH_CHAINS | ALL_CHAINS | IN_SERIES) KERNEL(series, series, series) \
 	PROGRAM(norm, WITH_CHAINS) KERNEL(softmax, norm, norm) KERNEL(mvn, norm, norm) \
 	PROGRAM(reduce, 0) KERNEL(reduce, reduce, reduce) \
 	PROGRAM(gemm, WITH_CHAINS) KERNEL(gemm, gemm, gemm) \
@@ -86,6 +88,7 @@ union cl_args {
 	struct axis_args axis;
 	struct fold_args fold;
 	struct cell_args cell;
+	struct series_args series;
 };
 
 #endif
