@@ -5,7 +5,7 @@
 /* So few rows of A that B is best read straight from memory. */
 static int thin_rows(const struct cl_state *s)
 {
-	return s->shape.ls == 1 ? 10 : 4;
+	return s->shape.ls == 1 ? 10 : 16;
 }
 
 static int64_t round_up(int64_t x, int64_t step)
@@ -98,9 +98,10 @@ static void share_product(struct cl_lowering *p, struct cl_launch *l, int64_t n_
 	if (a->b_mode == B_PACKED && !a->a_packed && a->m <= thin_rows(p->s))
 		l->kernel = K_thin;
 	if (l->kernel == K_thin) {
-		l->groups[0] = parts(a->n, p->s->shape.nr);
+		/* on a GPU a group has 16 columns, and 256 or 512 products are under way at once */
+		l->groups[0] = parts(a->n, p->s->shape.ls > 1 ? 16 : p->s->shape.nr);
 		if (p->s->shape.ls > 1)
-			split_products(p->s, a, l->groups[0] * (size_t)n_batch, 64, 64);
+			split_products(p->s, a, l->groups[0] * (size_t)n_batch, 768, 256);
 		l->groups[2] = (size_t)n_batch * (size_t)a->splits;
 	} else if (p->s->shape.ls > 1) {
 		share_tiles(p->s, l, n_batch);

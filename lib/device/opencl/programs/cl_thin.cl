@@ -1,7 +1,7 @@
-/* cl_thin.cl - products with a few rows of A (at most 4, on a CPU 10) and packed weights B: bound by
+/* cl_thin.cl - products with a few rows of A (at most 16, on a CPU 10) and packed weights B: bound by
  * reading B, which goes straight from memory to registers, as f32, f16 or bf16 (BF16).
  *
- * A work-group has NR columns of C, all rows. */
+ * On a CPU a work-group has NR columns of C, all rows. */
 
 /* m rows of C from registers to memory, through the chain. */
 #define PUT(r, get) do { \
@@ -68,12 +68,13 @@ KERNEL_LOCAL(GEMM_LS, thin, 1, (local float ct[10 * NR]), (local float *ct), (ct
 
 #else
 
-/* Of the GEMM_LS work-items, NR / 4 have four columns each, and that for parts of k, which are
- * summed up in local memory.  With splits, groups share k out, too, as in cl_tile.cl. */
-#define THIN 4
-#define COLUMNS (NR / 4)
-#define PARTS (GEMM_LS / COLUMNS)
-#define AT_ONCE 4 /* loads under way */
+/* A work-group has COLUMNS columns of C, four of which an item has, all rows, and a part of k.  Parts are summed up in
+ * local memory.  With splits, groups share k out, too, as in cl_tile.cl. */
+#define COLUMNS 16
+#define LANES (COLUMNS / 4)
+#define PARTS (GEMM_LS / LANES)
+#define ROWS 4   /* that are summed up at once */
+#define MOST 16  /* rows */
 
 /* What is multiplied. */
 #ifdef BF16
@@ -95,66 +96,95 @@ float4 weights(global const real *b, bool is_half, int at)
 	return is_half ? vload_half4(0, (global const half *)b + at) : vld(b + at);
 }
 
-KERNEL_LOCAL(GEMM_LS, thin, 1, (local float4 sum[GEMM_LS]), (local float4 *sum), (sum), 9,
+/* The items' sums of n rows, at most ROWS, into whole (n, LANES); sum: (ROWS, GEMM_LS).  An item adds up FOLD parts,
+ * then one of each row and lane what these gave. */
+#define FOLD (PARTS / (GEMM_LS / ROWS / LANES))
+INLINE void add_up(const float4 *acc, int n, local float4 *sum, local float4 *whole)
+{
+	int l = LOCAL, r = l / (GEMM_LS / ROWS), i = l % (GEMM_LS / ROWS) / LANES, lane = l % LANES;
+	float4 t = (float4)(0.0f);
+	UNROLL for (int u = 0; u < n; u++)
+		sum[u * GEMM_LS + l] = acc[u];
+	SYNC;
+	if (r < n)
+		UNROLL for (int u = 0; u < FOLD; u++)
+			t += sum[r * GEMM_LS + (i * FOLD + u) * LANES + lane];
+	SYNC;
+	sum[l] = t;
+	SYNC;
+	if (l < n * LANES) {
+		t = (float4)(0.0f);
+		UNROLL for (int u = 0; u < PARTS / FOLD; u++)
+			t += sum[l / LANES * (GEMM_LS / ROWS) + u * LANES + lane];
+		whole[l] = t;
+	}
+	SYNC;
+}
+
+/* R rows, those beyond m as the last one, N loads under way; none of them behind a condition. */
+#define SUMS(R, N) do { \
+	float4 acc[R]; \
+	int from[R]; \
+	UNROLL for (int r = 0; r < R; r++) { \
+		acc[r] = (float4)(0.0f); \
+		from[r] = min(r, p.m - 1) * p.ars; \
+	} \
+	for (int k0 = split * p.k_chunk + l / LANES; k0 < end; k0 += PARTS * N) { \
+		float4 w[N]; \
+		UNROLL for (int i = 0; i < N; i++) \
+			w[i] = weights(b, p.b_half, at + min(k0 + i * PARTS, end - 1) * NR); \
+		UNROLL for (int i = 0; i < N; i++) { \
+			int k = min(k0 + i * PARTS, end - 1); \
+			w[i] = k0 + i * PARTS < end ? w[i] : (float4)(0.0f); \
+			UNROLL for (int r = 0; r < R; r++) { \
+				float x = rounded(ld(a, from[r] + k * p.acs)); \
+				acc[r] += (k0 + i * PARTS < end ? x : 0.0f) * w[i]; \
+			} \
+		} \
+	} \
+	UNROLL for (int r = 0; r < R; r += ROWS) \
+		add_up(acc + r, min(R - r, ROWS), sum, whole + r * LANES); \
+} while (0)
+
+KERNEL_LOCAL(GEMM_LS, thin, 2, (local float4 sum[ROWS * GEMM_LS], whole[MOST * LANES]),
+	(local float4 *sum, local float4 *whole), (sum, whole), 9,
 	(global const real *restrict a, global const real *restrict b, global real *c,
 	global const real *p0, global const real *p1, global const real *p2,
 	global const real *p3, global float *parts, const struct gemm_args p),
 	(a, b, c, p0, p1, p2, p3, parts, p))
 {
-	int l = LOCAL, j = l % COLUMNS * 4, n0 = group.x * NR;
+	int l = LOCAL, j = l % LANES * 4, n0 = group.x * COLUMNS, row = l / LANES;
 	int split = group.z % p.splits, z = group.z / p.splits;
 	int end = min((split + 1) * p.k_chunk, p.k);
-	int at = row_offset(z, p.n_batch, p.batch, p.bs) + n0 * p.k + j;
-	float4 acc[THIN];
+	int at = row_offset(z, p.n_batch, p.batch, p.bs) + n0 / NR * NR * p.k + n0 % NR + j;
 	a += row_offset(z, p.n_batch, p.batch, p.as);
 	c += (size_t)z * p.m * p.n;
-	UNROLL for (int r = 0; r < THIN; r++)
-		acc[r] = (float4)(0.0f);
-	for (int k0 = split * p.k_chunk + l / COLUMNS; k0 < end; k0 += PARTS * AT_ONCE) {
-		float4 w[AT_ONCE];
-		UNROLL for (int i = 0; i < AT_ONCE; i++)
-			w[i] = weights(b, p.b_half, at + min(k0 + i * PARTS, end - 1) * NR);
-		UNROLL for (int i = 0; i < AT_ONCE; i++)
-			if (k0 + i * PARTS < end)
-				UNROLL for (int r = 0; r < THIN; r++)
-					if (r < p.m)
-						acc[r] += rounded(ld(a, r * p.ars + (k0 + i * PARTS) * p.acs))
-							* w[i];
+	if (p.m == 1)
+		SUMS(1, 8);
+	else if (p.m <= 4)
+		SUMS(4, 8);
+	else if (p.m <= 10)
+		SUMS(10, 4);
+	else
+		SUMS(MOST, 2);
+	bool mine = row < p.m && n0 + j < p.n;
+	if (p.splits == 1) {
+		if (mine)
+			PUT(row, whole[l]);
+		return;
 	}
 #if COUNTS
 	int pitch = (p.n + 3) / 4, part = p.m * pitch;
-	global float4 *to = parts_of(parts) + (size_t)z * p.splits * part + (n0 + j) / 4;
-#endif
-	UNROLL for (int r = 0; r < THIN; r++) {
-		if (r >= p.m)
-			break;
-		barrier(CLK_LOCAL_MEM_FENCE);
-		sum[l] = acc[r];
-		for (int s = PARTS / 2; s > 0; s /= 2) {
-			barrier(CLK_LOCAL_MEM_FENCE);
-			if (l < s * COLUMNS)
-				sum[l] += sum[l + s * COLUMNS];
-		}
-		if (l < COLUMNS && p.splits == 1)
-			PUT(r, sum[l]);
-#if COUNTS
-		else if (l < COLUMNS && n0 + j < p.n)
-			to[(size_t)split * part + r * pitch] = sum[l];
-#endif
-	}
-#if COUNTS
-	if (p.splits == 1)
+	global float4 *to = parts_of(parts) + (size_t)z * p.splits * part + row * pitch + (n0 + j) / 4;
+	if (mine)
+		to[(size_t)split * part] = whole[l];
+	/* the last group adds the parts up */
+	if (!is_last(parts, z * group.n + group.x, p.splits, (local int *)sum) || !mine)
 		return;
-	/* the last group adds the parts up, each item four columns */
-	if (!is_last(parts, z * group.n + group.x, p.splits, (local int *)sum) || l >= COLUMNS ||
-	    n0 + j >= p.n)
-		return;
-	PLAIN for (int r = 0; r < p.m; r++) {
-		float4 whole = (float4)(0.0f);
-		for (int s = 0; s < p.splits; s++)
-			whole += to[(size_t)s * part + r * pitch];
-		PUT(r, whole);
-	}
+	float4 t = (float4)(0.0f);
+	for (int s = 0; s < p.splits; s++)
+		t += to[(size_t)s * part];
+	PUT(row, t);
 #endif
 }
 #endif
