@@ -111,7 +111,11 @@ bool cpu_window_crop(struct window *g, int64_t first[3])
 static double parts_time(const struct channel_parts *c, int parts)
 {
 	int64_t rounds = (c->slices * parts + c->threads - 1) / c->threads;
-	return (double)rounds * (1 / (double)parts + c->ready);
+	bool own = parts == c->threads;
+	double one = own || c->uneven < 1 ? 1 : c->uneven;
+	double reads = own && c->kept ? 1 : (double)rounds;
+	return (double)rounds * (one / (double)parts + (parts > 1 ? c->ready : 0)) +
+	       reads * c->reading / (double)parts;
 }
 
 int channel_parts_choose(const struct channel_parts *c)

@@ -37,10 +37,14 @@ struct channel_parts {
 	int threads, most; /* parts, at most */
 	int64_t blocks;    /* of channels, that parts share evenly; 0: no matter */
 	double ready;      /* as channel_parts_choose says */
-	double worth;      /* more parts take less than this share of the time of fewer */
+	double uneven;     /* the longest slice over the mean; 0: none is longer */
+	double reading; /* what reading all weights takes of a mean slice, where a core's cache does not keep them */
+	bool kept;    /* it would keep a part's, if there are as many as threads */
+	double worth; /* more parts take less than this share of the time of fewer */
 };
-/* How many parts each slice is worked on in, at most one a thread.  If a slice of a single part takes 1, every part
- * takes its share of that, and `ready` for making the slice's input ready anew. */
+/* How many parts each slice is worked on in, at most one a thread.  If a mean slice of a single part takes 1, every part
+ * takes its share of that, and `ready` for making the slice's input ready anew.  Where there are as many as threads, each works on
+ * its own part of all slices: as long as the others however uneven these are, and on weights that nobody else reads. */
 int channel_parts_choose(const struct channel_parts *c);
 
 /* A piece of a convolution of tensors with channels behind pixels: it reads pixels from .. from + n_in - 1 of an image and

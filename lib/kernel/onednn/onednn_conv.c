@@ -250,6 +250,8 @@ static int64_t count_slices(const struct onednn_conv *m, int n_threads)
 	pieces = (rows + most - 1) / most;
 	if (pieces * g->batch < n_threads)
 		pieces = (n_threads + g->batch - 1) / g->batch;
+	if (g->batch < n_threads) /* as many for each thread */
+		pieces = (pieces + n_threads - 1) / n_threads * n_threads;
 	return pieces > rows ? rows : pieces > MAX_SLICES ? MAX_SLICES : pieces;
 }
 
@@ -344,6 +346,17 @@ void onednn_conv_free(struct onednn_conv *m)
 	mem_free(m);
 }
 
+/* The longest slice over the mean. */
+static double unevenness(const struct onednn_conv *m)
+{
+	int64_t longest = 0, all = 0;
+	for (int i = 0; i < m->n_slices; i++) {
+		longest = m->slice[i].n > longest ? m->slice[i].n : longest;
+		all += m->slice[i].n;
+	}
+	return (double)(longest * m->n_slices) / (double)all;
+}
+
 int onednn_conv_new(const struct onednn_conv_spec *s, struct cpu_ctx *c, struct onednn_conv **out,
 		    struct err *e)
 {
@@ -359,9 +372,9 @@ int onednn_conv_new(const struct onednn_conv_spec *s, struct cpu_ctx *c, struct 
 	m->scale = s->scale ? mem_copy(s->scale, n, sizeof *s->scale) : NULL;
 	m->zero = s->zero;
 	m->bias = s->bias ? mem_copy(s->bias, n, sizeof *s->bias) : NULL;
-	int rc = cut(m, c->n_threads), made = 0;
+	int rc = cut(m, s->whole ? 1 : c->n_threads), made = 0;
 	if (rc > 0 && s->parts)
-		made = onednn_parts_new(s, m->n_slices, c, &m->parts, e);
+		made = onednn_parts_new(s, m->n_slices, unevenness(m), c, &m->parts, e);
 	if (made > 0)
 		drop_slices(m);
 	if (made < 0 || (made == 0 && rc > 0 && pack_weights(m, &s->weights, s->key, c, e) < 0))

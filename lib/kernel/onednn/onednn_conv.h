@@ -21,7 +21,8 @@ struct onednn_conv_spec {
 	/* (groups * cout) or NULL: the output is (sum + bias) * scale. */
 	const float *scale, *bias;
 	int zero;       /* of integers: the code that stands for 0, as padding does */
-	bool parts;     /* of output channels, where there are fewer slices than threads */
+	bool parts;     /* of output channels, where threads share these better than slices */
+	bool whole;     /* no more slices than caches ask for, as it is a part itself */
 	bool has_unary; /* this operator, which onednn_conv_does, comes behind it */
 	enum op_kind unary;
 	struct unary_args args;

@@ -7,8 +7,9 @@
 
 struct onednn_parts;
 
-/* slices: those of the whole convolution.  As onednn_conv_new; 0: parts are not worth it, or there are none. */
-int onednn_parts_new(const struct onednn_conv_spec *s, int slices, struct cpu_ctx *c,
+/* slices: those of the whole convolution, the longest `uneven` times the mean.  As onednn_conv_new; 0: parts are not worth it, or
+ * there are none. */
+int onednn_parts_new(const struct onednn_conv_spec *s, int slices, double uneven, struct cpu_ctx *c,
 		     struct onednn_parts **out, struct err *e) MUST_CHECK;
 void onednn_parts_free(struct onednn_parts *p);
 

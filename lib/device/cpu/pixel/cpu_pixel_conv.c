@@ -185,7 +185,7 @@ int pixel_plain_conv(struct pixel_step *s, const struct tensor *w, const void *k
 					.key = key,
 					.bias = bias,
 					.has_unary = unary != NULL,
-					.parts = true};
+					.parts = s->direct && !s->has_program};
 	if (unary) {
 		spec.unary = unary->kind;
 		spec.args = unary->args;

@@ -48,8 +48,9 @@ static const void *slice_input(const struct pixel_run *r, int64_t image,
 	const struct pixel_step *s = r->s;
 	const struct devmem *m = r->in[s->x_in];
 	int64_t c = s->in_shape.channels, size = c * form_size(s->x.elem);
-	if (same_grid(&m->form, &s->x))
-		return (const char *)m->p + (image * s->in_shape.pixels + sl->from) * size;
+	if (r->ready || same_grid(&m->form, &s->x))
+		return (r->ready ? r->ready : (const char *)m->p) +
+		       (image * s->in_shape.pixels + sl->from) * size;
 	bool apart = s->joined && form_is_plain(&m->form) && s->in_shape.pixels > 1;
 	for (int64_t i = 0; i < sl->n_in;) {
 		struct image_part p =
@@ -315,8 +316,10 @@ static void part_task(void *arg, int task, int thread)
 {
 	struct pixel_run *r = arg;
 	struct err e = ERR_INIT;
-	int n = pixel_conv_slices(r->s), parts = r->s->parts, slice = task / parts;
-	const struct channel_part part = {task % parts, parts};
+	/* A thread mostly has one part of all slices. */
+	int n = pixel_conv_slices(r->s), parts = r->s->parts, all = (int)r->s->g.batch * n,
+	    slice = task % all;
+	const struct channel_part part = {task / all, parts};
 	pixel_note(r, conv_part(r, slice / n, slice % n, part, thread, &e), &e);
 }
 
@@ -342,13 +345,46 @@ static void deconv_task(void *arg, int task, int thread)
 	pixel_note(r, deconv_slice(r, task / n, task % n, thread, &e), &e);
 }
 
-/* By parts of slices where threads would have nothing to do, and all parts read and write as things lie. */
+/* Codes of some pixels of all images, to where they are ready. */
+static void ready_task(void *arg, int task, int thread)
+{
+	struct pixel_run *r = arg;
+	const struct pixel_step *s = r->s;
+	struct err e = ERR_INIT;
+	int64_t lo, hi, c = s->in_shape.channels, floats = c > PIXEL_FLOATS ? c : PIXEL_FLOATS;
+	float *tile = cpu_thread_scratch(s->ctx, thread, (size_t)floats * sizeof *tile);
+	if (!tile) {
+		pixel_note(r, cpu_no_memory(&e), &e);
+		return;
+	}
+	cpu_range(s->in_shape.images * s->in_shape.pixels, s->ctx->n_threads, task, &lo, &hi);
+	while (lo < hi) {
+		struct image_part p = part_of_image(&s->in_shape, true, 0, lo, hi - lo);
+		make_codes(r, p, r->ready + lo * c * form_size(s->x.elem), tile);
+		lo += p.n;
+	}
+}
+
+/* Makes the codes of the whole input ready, which all parts of all slices read; false: no memory. */
+static bool make_ready(struct pixel_run *r)
+{
+	const struct pixel_step *s = r->s;
+	const struct form_shape *in = &s->in_shape;
+	size_t bytes = (size_t)(in->images * in->pixels * in->channels) * form_size(s->x.elem);
+	r->ready = cpu_slot_scratch(s->ctx, SLOT_STEP, bytes);
+	if (r->ready)
+		cpu_parallel(s->ctx, s->ctx->n_threads, ready_task, r);
+	return r->ready != NULL;
+}
+
+/* By parts of slices where threads would have nothing to do, and all parts write as things lie. */
 void pixel_conv_slices_run(struct pixel_run *r)
 {
 	struct pixel_step *s = r->s;
 	r->adds = fused_sum(r, &r->sum);
 	int slices = (int)s->g.batch * pixel_conv_slices(s);
-	if (s->parts == 1 || !writes_there(r) || !same_grid(&r->in[s->x_in]->form, &s->x)) {
+	if (s->parts == 1 || !writes_there(r) ||
+	    (!same_grid(&r->in[s->x_in]->form, &s->x) && !make_ready(r))) {
 		cpu_parallel(s->ctx, slices, conv_task, r);
 		return;
 	}

@@ -87,7 +87,8 @@ struct pixel_run {
 	struct pixel_memory memory[EPI_OPERANDS];
 	struct mem_form y; /* of output 0 */
 	int n_tasks;
-	bool adds; /* a convolution by tiles adds `sum` as it writes */
+	char *ready; /* codes of a convolution's whole input, where they are made before; NULL */
+	bool adds;   /* a convolution by tiles adds `sum` as it writes */
 	struct tiled_conv_sum sum;
 	struct err err;
 	atomic_flag failed;
