@@ -56,14 +56,14 @@ struct matmul_run {
 	atomic_flag failed;
 };
 
-static void piece_task(void *arg, int piece, int thread)
+static void piece_task(void *arg, int task, int thread)
 {
 	struct matmul_run *r = arg;
 	const struct codes_matmul *m = r->m;
 	const struct onednn_product *all = &m->p;
-	int64_t first = piece * all->rows;
-	int64_t rows = all->m - first < all->rows ? all->m - first : all->rows;
-	const struct onednn_primitive *p = rows == all->rows ? &all->whole : &all->rest;
+	const struct onednn_piece piece = onednn_product_piece(all, task);
+	int64_t first = piece.first, rows = piece.rows;
+	const struct onednn_primitive *p = piece.p;
 	size_t bytes = onednn_whole_lines((size_t)(rows * all->k));
 	struct err e = ERR_INIT;
 	bool inside = !r->k->out[0].data; /* the sums stay here */
@@ -72,6 +72,7 @@ static void piece_task(void *arg, int piece, int thread)
 	float *c = inside ? (float *)(void *)codes : (float *)r->k->out[0].data + first * all->n;
 	int rc = codes ? 0 : cpu_no_memory(&e);
 	if (rc == 0) {
+		c += piece.col;
 		codes += sums;
 		union {
 			const void *from;
@@ -79,7 +80,8 @@ static void piece_task(void *arg, int piece, int thread)
 		} x = {(const uint8_t *)r->k->in[0].data + first * all->k};
 		bool there = r->k->in[0].elem == EL_U8;
 		const struct onednn_arg args[] = {{DNNL_ARG_SRC, &p->src, there ? x.p : codes},
-						  {DNNL_ARG_WEIGHTS, &p->weights, m->pack->data},
+						  {DNNL_ARG_WEIGHTS, &p->weights,
+						   (const char *)m->pack->data + piece.weights},
 						  {DNNL_ARG_DST, &p->dst, c}};
 		if (!there)
 			codes_of(&m->grid, (const float *)r->k->in[0].data + first * all->k,
@@ -92,9 +94,10 @@ static void piece_task(void *arg, int piece, int thread)
 		return;
 	}
 	for (int64_t i = 0; i < rows; i++)
-		codes_scale_sums(c + i * all->n, m->shift, m->scale, m->rest, all->n);
+		codes_scale_sums(c + i * all->n, m->shift + piece.col, m->scale + piece.col,
+				 m->rest + piece.col, piece.cols);
 	if (r->k->post)
-		cpu_epilogue_tile(r->k->post, c, all->n, first, rows, 0, all->n);
+		cpu_epilogue_tile(r->k->post, c, all->n, first, rows, piece.col, piece.cols);
 }
 
 static int run_codes_matmul(const struct kernel_call *k, struct err *e)

@@ -1,6 +1,6 @@
 /* onednn_matmul.c - MatMul in bf16.  Constant weights are converted once into the library's layout.
- * With one matrix on the right the rows of the left are shared out between threads, in pieces
- * whose sums still lie in a cache when the epilogue runs over them; otherwise whole matrices are. */
+ * With one matrix on the right the rows of the left, or where these are few its columns, are shared out between threads, in
+ * pieces whose sums still lie in a cache when the epilogue runs over them; otherwise whole matrices are. */
 #include "kernel/cpu_epilogue.h"
 #include "kernel/cpu_vec.h"
 #include "kernel/gemm/cpu_narrow.h"
@@ -98,15 +98,16 @@ static void convert_rows(const float *src, int64_t m, int64_t k, int64_t row, in
 		layout_to_pixels(src, col, k, m, dst);
 }
 
-/* Rows `piece` of matrix `i`: tasks are numbered piece first. */
+/* A piece of matrix `i`: tasks are numbered piece first. */
 static void matmul_task(void *arg, int task, int thread)
 {
 	struct matmul_run *r = arg;
 	const struct bf16_matmul *m = r->m;
 	const struct onednn_product *all = &m->p;
-	int64_t i = task / all->pieces, first = task % all->pieces * all->rows;
-	int64_t rows = all->m - first < all->rows ? all->m - first : all->rows;
-	const struct onednn_primitive *p = rows == all->rows ? &all->whole : &all->rest;
+	int64_t i = task / all->pieces;
+	const struct onednn_piece piece = onednn_product_piece(all, task % all->pieces);
+	int64_t first = piece.first, rows = piece.rows;
+	const struct onednn_primitive *p = piece.p;
 	size_t a_bytes = onednn_whole_lines((size_t)(rows * all->k) * 2);
 	size_t b_bytes = m->constant ? 0 : onednn_whole_lines((size_t)(all->k * all->n) * 2);
 	struct err e = ERR_INIT;
@@ -120,19 +121,20 @@ static void matmul_task(void *arg, int task, int thread)
 			 operand_batch(&r->batch, &r->a.batch, i) * all->m * all->k;
 	convert_rows(a + first * r->a.row, rows, all->k, r->a.row, r->a.col,
 		     (uint16_t *)(void *)at);
-	const void *b = m->constant ? m->pack->data : at + a_bytes;
+	const void *b = m->constant ? (const char *)m->pack->data + piece.weights : at + a_bytes;
 	if (!m->constant)
 		vec_to_bf16((const float *)r->k->in[1].data +
 				    operand_batch(&r->batch, &r->b.batch, i) * all->k * all->n,
 			    (uint16_t *)(void *)(at + a_bytes), all->k * all->n);
-	float *c = (float *)r->k->out[0].data + (i * all->m + first) * all->n;
+	float *c = (float *)r->k->out[0].data + (i * all->m + first) * all->n + piece.col;
 	const struct onednn_arg args[] = {{DNNL_ARG_SRC, &p->src, at},
 					  {DNNL_ARG_WEIGHTS, &p->weights, b},
 					  {DNNL_ARG_DST, &p->dst, c}};
 	if (onednn_primitive_run(p, args, 3, at + a_bytes + b_bytes, &e) < 0)
 		fail(r, &e);
 	else if (r->k->post)
-		cpu_epilogue_tile(r->k->post, c, all->n, i * all->m + first, rows, 0, all->n);
+		cpu_epilogue_tile(r->k->post, c, all->n, i * all->m + first, rows, piece.col,
+				  piece.cols);
 }
 
 static int run_matmul_bf16(const struct kernel_call *k, struct err *e)
