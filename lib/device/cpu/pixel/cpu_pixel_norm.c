@@ -101,6 +101,47 @@ static void moments_task(void *arg, int task, int thread)
 	}
 }
 
+/* Sums side by side, as each addition waits for the one before. */
+enum { SIDE = 8 };
+
+static double sum_of(const double *side)
+{
+	double sum = 0;
+	for (int i = 0; i < SIDE; i++)
+		sum += side[i];
+	return sum;
+}
+
+/* The sum of n numbers, and of squares of what they are away from `mean`. */
+static double sum_floats(const float *x, int64_t n)
+{
+	double side[SIDE] = {0};
+	int64_t j = 0;
+	for (; j + SIDE <= n; j += SIDE)
+		for (int i = 0; i < SIDE; i++)
+			side[i] += (double)x[j + i];
+	for (; j < n; j++)
+		side[0] += (double)x[j];
+	return sum_of(side);
+}
+
+static double sum_away(const float *x, int64_t n, double mean)
+{
+	double side[SIDE] = {0};
+	int64_t j = 0;
+	for (; j + SIDE <= n; j += SIDE)
+		for (int i = 0; i < SIDE; i++)
+			side[i] += ((double)x[j + i] - mean) * ((double)x[j + i] - mean);
+	for (; j < n; j++)
+		side[0] += ((double)x[j] - mean) * ((double)x[j] - mean);
+	return sum_of(side);
+}
+
+static float of_channel(const struct tensor *t, int64_t j)
+{
+	return t->elem == EL_F32 ? ((const float *)t->data)[j] : (float)tensor_real(t, j);
+}
+
 /* by and plus of channels first .. first + n - 1, one group. */
 static void join_group(const struct norm_run *r, int64_t first, int64_t n)
 {
@@ -111,21 +152,19 @@ static void join_group(const struct norm_run *r, int64_t first, int64_t n)
 		for (int64_t i = 0; i < r->pieces; i++) {
 			const float *m = r->moments + 2 * i * c + first;
 			int64_t left = pixels - i * r->piece;
-			double of = (double)(left < r->piece ? left : r->piece), mean = sum / all;
-			for (int64_t j = 0; pass == 0 && j < n; j++)
-				sum += of * (double)m[j];
-			for (int64_t j = 0; pass == 1 && j < n; j++)
-				squares += (double)m[c + j] +
-					   of * ((double)m[j] - mean) * ((double)m[j] - mean);
+			double of = (double)(left < r->piece ? left : r->piece);
+			if (pass == 0)
+				sum += of * sum_floats(m, n);
+			else
+				squares += sum_floats(m + c, n) + of * sum_away(m, n, sum / all);
 		}
 	float variance = (float)(squares / all), mean = (float)(sum / all);
 	float scale = !p->scales      ? 1
 		      : p->eps_inside ? 1 / sqrtf(variance + p->eps)
 				      : 1 / (sqrtf(variance) + p->eps);
 	for (int64_t j = first; j < first + n; j++) {
-		r->by[j] = p->gain.data ? scale * (float)tensor_real(&p->gain, j) : scale;
-		r->plus[j] =
-			(p->shift.data ? (float)tensor_real(&p->shift, j) : 0) - mean * r->by[j];
+		r->by[j] = p->gain.data ? scale * of_channel(&p->gain, j) : scale;
+		r->plus[j] = (p->shift.data ? of_channel(&p->shift, j) : 0) - mean * r->by[j];
 	}
 }
 
