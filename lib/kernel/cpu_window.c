@@ -114,7 +114,7 @@ static double parts_time(const struct channel_parts *c, int parts)
 	bool own = parts == c->threads;
 	double one = own || c->uneven < 1 ? 1 : c->uneven;
 	double reads = own && c->kept ? 1 : (double)rounds;
-	return (double)rounds * (one / (double)parts + (parts > 1 ? c->ready : 0)) +
+	return (double)rounds * (one / (double)parts + c->ready) +
 	       reads * c->reading / (double)parts;
 }
 

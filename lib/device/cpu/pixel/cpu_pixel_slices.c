@@ -182,12 +182,13 @@ static int64_t output_floats(const struct pixel_step *s)
 	return floats;
 }
 
-/* Where the sums of a slice lie that the convolution writes there. */
+/* Where the sums of a slice lie that the convolution writes where the output lies, or to r->sums. */
 static char *slice_sums(const struct pixel_run *r, int64_t image, const struct window_slice *sl)
 {
 	const struct pixel_step *s = r->s;
-	return (char *)r->out[0]->p + (image * s->shape.pixels + sl->at) * s->shape.channels *
-					      form_size(r->adds ? r->y.elem : sums_form(s).elem);
+	return (r->sums ? r->sums : (char *)r->out[0]->p) +
+	       (image * s->shape.pixels + sl->at) * s->shape.channels *
+		       form_size(r->adds ? r->y.elem : sums_form(s).elem);
 }
 
 static int convolve(struct pixel_run *r, int64_t image, int i, struct channel_part part,
@@ -323,16 +324,18 @@ static void part_task(void *arg, int task, int thread)
 	pixel_note(r, conv_part(r, slice / n, slice % n, part, thread, &e), &e);
 }
 
-/* What becomes of a slice whose sums are there. */
-static void output_task(void *arg, int slice, int thread)
+/* What becomes of sums that are ready: of an image, each thread has as many pixels. */
+static void output_task(void *arg, int task, int thread)
 {
 	struct pixel_run *r = arg;
 	struct err e = ERR_INIT;
-	int n = pixel_conv_slices(r->s);
-	struct window_slice sl = pixel_conv_slice(r->s, slice % n);
+	int n = r->s->ctx->n_threads;
+	int64_t lo, hi;
+	cpu_range(r->s->g.out_plane, n, task % n, &lo, &hi);
+	const struct window_slice sl = {.at = lo, .n = hi - lo};
 	float *room = cpu_thread_scratch(r->s->ctx, thread, (size_t)output_floats(r->s) * 4 + 64);
 	if (room)
-		slice_output(r, slice / n, &sl, slice_sums(r, slice / n, &sl), room);
+		slice_output(r, task / n, &sl, slice_sums(r, task / n, &sl), room);
 	else
 		pixel_note(r, cpu_no_memory(&e), &e);
 }
@@ -377,20 +380,32 @@ static bool make_ready(struct pixel_run *r)
 	return r->ready != NULL;
 }
 
-/* By parts of slices where threads would have nothing to do, and all parts write as things lie. */
+/* Room for all sums, where the output is no place for them; false: no memory. */
+static bool make_sums(struct pixel_run *r)
+{
+	const struct pixel_step *s = r->s;
+	const struct form_shape *out = &s->shape;
+	size_t bytes =
+		(size_t)(out->images * out->pixels * out->channels) * form_size(sums_form(s).elem);
+	r->sums = cpu_slot_scratch(s->ctx, SLOT_FORMS, bytes);
+	return r->sums != NULL;
+}
+
+/* By parts of slices where threads share these better. */
 void pixel_conv_slices_run(struct pixel_run *r)
 {
 	struct pixel_step *s = r->s;
 	r->adds = fused_sum(r, &r->sum);
 	int slices = (int)s->g.batch * pixel_conv_slices(s);
-	if (s->parts == 1 || !writes_there(r) ||
+	if (s->parts == 1 || (!writes_there(r) && !make_sums(r)) ||
 	    (!same_grid(&r->in[s->x_in]->form, &s->x) && !make_ready(r))) {
+		r->sums = NULL;
 		cpu_parallel(s->ctx, slices, conv_task, r);
 		return;
 	}
 	cpu_parallel(s->ctx, slices * s->parts, part_task, r);
-	if (s->has_program && !r->adds)
-		cpu_parallel(s->ctx, slices, output_task, r);
+	if (r->sums || (s->has_program && !r->adds))
+		cpu_parallel(s->ctx, (int)s->g.batch * s->ctx->n_threads, output_task, r);
 }
 
 void pixel_deconv_slices_run(struct pixel_run *r)

@@ -88,6 +88,7 @@ struct pixel_run {
 	struct mem_form y; /* of output 0 */
 	int n_tasks;
 	char *ready; /* codes of a convolution's whole input, where they are made before; NULL */
+	char *sums;  /* all its sums, where the output is no place for them; NULL */
 	bool adds;   /* a convolution by tiles adds `sum` as it writes */
 	struct tiled_conv_sum sum;
 	struct err err;
