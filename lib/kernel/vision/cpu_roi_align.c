@@ -208,37 +208,68 @@ int run_roi_align(const struct kernel_call *k, struct err *e)
 	return 0;
 }
 
-/* Each region is pooled from the level of the pyramid that suits its size. */
+/* ---- a pyramid: each region is pooled from the level that suits its size ---- */
+
+struct features_job {
+	const struct kernel_call *k;
+	float scale[OP_MAX_REALS]; /* of the levels */
+	int n_tasks;
+};
+
+/* Region i and what it is pooled from, placed in r; NULL: it is empty. */
+static const struct tensor *place_feature(const struct features_job *job, int64_t i,
+					  struct align_run *r)
+{
+	const struct kernel_call *k = job->k;
+	const struct tensor *out = &k->out[0];
+	const float *roi = (const float *)k->in[0].data + 4 * i;
+	float area = (roi[2] - roi[0]) * (roi[3] - roi[1]);
+	if (!(area > 0))
+		return NULL;
+	float level = floorf(2 + log2f(sqrtf(area) / 224 + 1e-6f));
+	int at = (int)roi_clamp(level, 0, (float)(k->op->n_in - 2));
+	const struct tensor *f = &k->in[1 + at];
+	*r = (struct align_run){.a = &k->op->a.roi,
+				.channels = out->dim[1],
+				.out_h = out->dim[2],
+				.out_w = out->dim[3],
+				.plane = {f->dim[2], f->dim[3]}};
+	place_region(r, roi, 1 / job->scale[at]);
+	r->w = r->w > 1 ? r->w : 1;
+	r->h = r->h > 1 ? r->h : 1;
+	return f;
+}
+
+static void features_task(void *arg, int task, int thread)
+{
+	const struct features_job *job = arg;
+	const struct tensor *out = &job->k->out[0];
+	int64_t lo, hi, each = out->dim[1] * out->dim[2] * out->dim[3];
+	(void)thread;
+	cpu_range(out->dim[0], job->n_tasks, task, &lo, &hi);
+	for (int64_t i = lo; i < hi; i++) {
+		struct align_run r;
+		float *y = (float *)out->data + i * each;
+		const struct tensor *f = place_feature(job, i, &r);
+		if (f)
+			align_region(&r, f->data, y);
+		else
+			memset(y, 0, (size_t)each * sizeof *y);
+	}
+}
+
 int run_roi_features(const struct kernel_call *k, struct err *e)
 {
-	const struct tensor *out = &k->out[0];
-	const float *roi = k->in[0].data;
-	float scale[OP_MAX_REALS], *y = out->data;
-	int levels = k->op->n_in - 1;
-	int64_t each = out->dim[1] * out->dim[2] * out->dim[3];
+	int64_t n = k->out[0].dim[0];
+	struct features_job job = {.k = k, .n_tasks = (int)(n < 256 ? n : 256)};
 	double total = 0;
-	op_reals(&k->op->a.roi.pyramid, scale);
-	for (int64_t i = 0; i < out->dim[0]; i++, roi += 4, y += each) {
-		float area = (roi[2] - roi[0]) * (roi[3] - roi[1]), level = 0;
-		if (area > 0)
-			level = floorf(2 + log2f(sqrtf(area) / 224 + 1e-6f));
-		const struct tensor *f = &k->in[1 + (int)roi_clamp(level, 0, (float)(levels - 1))];
-		struct align_run r = {.a = &k->op->a.roi,
-				      .channels = out->dim[1],
-				      .out_h = out->dim[2],
-				      .out_w = out->dim[3],
-				      .plane = {f->dim[2], f->dim[3]}};
-		if (!(area > 0)) {
-			memset(y, 0, (size_t)each * sizeof *y);
-			continue;
-		}
-		place_region(&r, roi, 1 / scale[f - k->in - 1]);
-		r.w = r.w > 1 ? r.w : 1;
-		r.h = r.h > 1 ? r.h : 1;
-		if (count_samples(&r, i, &total, e))
+	op_reals(&k->op->a.roi.pyramid, job.scale);
+	for (int64_t i = 0; i < n; i++) {
+		struct align_run r;
+		if (place_feature(&job, i, &r) && count_samples(&r, i, &total, e))
 			return -1;
-		align_region(&r, f->data, y);
 	}
+	cpu_parallel(k->ctx, job.n_tasks, features_task, &job);
 	if (k->op->n_out > 1 && k->out[1].data)
 		memcpy(k->out[1].data, k->in[0].data, (size_t)tensor_bytes(&k->out[1]));
 	return 0;
