@@ -83,14 +83,21 @@ struct small {
 	atomic_bool failed;
 };
 
+/* Pixels along dim d that windows see, and of the input. */
+static int64_t padded_size(const struct window *g, int d)
+{
+	int64_t seen = (g->out[d] - 1) * g->stride[d] + g->kernel[d], has = g->in[d] + g->pad[d];
+	return seen < has ? has : seen;
+}
+
 /* Worth bringing pixels together: rows would leave much of a vector empty, and bringing them costs less
  * than that. */
 static bool leaves_empty(const struct window *g)
 {
 	int64_t lanes = vector_lanes(), across = (g->out[2] + lanes - 1) / lanes * lanes;
 	int64_t padded = 1;
-	for (int d = 0; d < 3; d++)
-		padded *= g->in[d] + 2 * g->pad[d];
+	for (int d = 0; d < 3 && padded <= SMALL_VOLUME; d++)
+		padded *= padded_size(g, d);
 	return g->in[1] * g->in[2] <= SMALL_PLANE && padded <= SMALL_VOLUME &&
 	       (g->out[2] <= SMALL_WIDTH || (g->kernel[2] > 3 && across * 3 >= g->out[2] * 4));
 }
@@ -170,15 +177,10 @@ static int depthwise_small(struct small *d, struct err *e)
 			       .post = {.lo = d->post->simple ? d->post->lo : -INFINITY,
 					.hi = d->post->simple ? d->post->hi : INFINITY,
 					.hswish = d->post->simple && d->post->hswish}};
-	int64_t size[3];
-	for (int i = 0; i < 3; i++) {
-		int64_t seen = (g->out[i] - 1) * g->stride[i] + g->kernel[i];
-		size[i] = seen < g->in[i] + g->pad[i] ? g->in[i] + g->pad[i] : seen;
-	}
-	d->d.pitch = size[2] * d->lanes;
-	d->d.plane_pitch = size[1] * d->d.pitch;
+	d->d.pitch = padded_size(g, 2) * d->lanes;
+	d->d.plane_pitch = padded_size(g, 1) * d->d.pitch;
 	d->d.deeper = g->stride[0] * d->d.plane_pitch;
-	d->padded = size[0] * d->d.plane_pitch;
+	d->padded = padded_size(g, 0) * d->d.plane_pitch;
 	d->place = cpu_slot_scratch(d->ctx, SLOT_WHOLE, (size_t)g->in_plane * sizeof *d->place);
 	if (!d->place || d->padded > INT32_MAX)
 		return cpu_no_memory(e);
