@@ -23,10 +23,16 @@ void probes_close(struct probes *x); /* x may be NULL */
 uint32_t probes_count(const struct probes *x);
 struct timed *probes_timed(struct probes *x, uint32_t i);
 
-/* After the runs: correct out so that the simulator comes closest to the fastest of each, and to the
+/* What probes ran beside: run i of each was in the round of ref's run `at` + i.  ref NULL: nothing. */
+struct probe_rounds {
+	const struct timed *ref;
+	uint32_t at;
+};
+
+/* After the runs: correct out so that the simulator comes closest to each of them (timed_beside), and to the
  * single devices, which took single_s (k; 0: did not run): see fit.h, as for alike and most_s.  -1: the graph
  * cannot be simulated. */
-int probes_fit(struct probes *x, const double *single_s, const uint32_t *alike, double most_s,
-	       struct profile *out, struct err *e) MUST_CHECK;
+int probes_fit(struct probes *x, const struct probe_rounds *rounds, const double *single_s,
+	       const uint32_t *alike, double most_s, struct profile *out, struct err *e) MUST_CHECK;
 
 #endif

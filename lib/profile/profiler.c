@@ -32,6 +32,9 @@ struct profiler {
 	struct probes *probes;    /* NULL: none */
 	struct subject *subject;  /* (n_subjects) */
 	uint32_t n_subjects;
+	const struct timed
+		*ref;    /* the fastest device alone, beside which all else is judged; NULL: none */
+	uint32_t ref_at; /* its runs before the probes' first ones */
 	struct held_pieces pieces;
 };
 
@@ -184,8 +187,20 @@ static double added_up_s(const struct profiler *x, uint32_t d)
 	return sum;
 }
 
-/* What times of device d are to be multiplied with so that they add up to its fastest run, which
- * like the probes' was disturbed least; of devices that are alike to the mean of theirs.  Steps
+static void choose_reference(struct profiler *x)
+{
+	double best_s = INFINITY;
+	for (uint32_t d = 0; d < x->s->devices.n; d++) {
+		const struct timed *t = &x->dev[d].joined;
+		if (x->out->failed[d] || !x->dev[d].alone || !(timed_least(t) < best_s))
+			continue;
+		best_s = timed_least(t);
+		x->ref = t;
+	}
+}
+
+/* What times of device d are to be multiplied with so that they add up to what a run takes when little
+ * disturbs, as the probes' do; of devices that are alike to the mean of theirs.  Steps
  * have medians: what disturbs some of them in each run is not in their sum.  0: not known. */
 static double fastest_over_sum(const struct profiler *x, uint32_t d)
 {
@@ -195,7 +210,7 @@ static double fastest_over_sum(const struct profiler *x, uint32_t d)
 		double added = x->alike[i] == x->alike[d] ? added_up_s(x, i) : 0;
 		if (!(added > 0))
 			continue;
-		sum += log(timed_least(&x->dev[i].joined) / added);
+		sum += log(timed_beside(&x->dev[i].joined, x->ref, 0) / added);
 		n++;
 	}
 	return n ? exp(sum / n) : 0;
@@ -264,6 +279,9 @@ static int open_probes(struct profiler *x, double effort, struct err *e)
 			device_times_sum(&x->dev[d], NULL, x->out->set_s);
 			device_times_to_planner(&x->dev[d]);
 		}
+	for (uint32_t d = 0; d < x->s->devices.n; d++)
+		if (!x->out->failed[d] && x->dev[d].alone)
+			x->ref_at = x->dev[d].joined.n_runs;
 	x->probes = probes_open(x->s, x->step_set, x->out, effort / 4);
 	for (uint32_t i = 0; i < probes_count(x->probes); i++)
 		add_subject(x, probes_timed(x->probes, i), GRAPH_NONE);
@@ -274,11 +292,13 @@ static int fit_probes(struct profiler *x, double seconds, struct err *e)
 {
 	uint32_t k = x->s->devices.n;
 	double *single_s = MEM_NEWN(double, (size_t)k + 1);
+	choose_reference(x);
 	scale_to_fastest(x);
 	for (uint32_t d = 0; d < k; d++)
 		if (!x->out->failed[d] && x->dev[d].alone)
-			single_s[d] = timed_least(&x->dev[d].joined);
-	int rc = probes_fit(x->probes, single_s, x->alike, seconds, x->out, e);
+			single_s[d] = timed_beside(&x->dev[d].joined, x->ref, 0);
+	const struct probe_rounds rounds = {x->ref, x->ref_at};
+	int rc = probes_fit(x->probes, &rounds, single_s, x->alike, seconds, x->out, e);
 	mem_free(single_s);
 	return rc;
 }

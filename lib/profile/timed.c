@@ -72,6 +72,16 @@ double timed_least(const struct timed *t)
 	return least;
 }
 
+double timed_beside(const struct timed *t, const struct timed *ref, uint32_t at)
+{
+	enum { FEWEST = 3 };
+	double x[TIMED_MOST];
+	uint32_t n = 0;
+	for (uint32_t r = 0; ref && ref != t && r < t->n_runs && at + r < ref->n_runs; r++)
+		x[n++] = log(t->lat_s[r] / ref->lat_s[at + r]);
+	return n < FEWEST ? timed_least(t) : timed_least(ref) * exp(interval_median(x, n).mid);
+}
+
 double timed_unwaited(const struct timed *t)
 {
 	double sum[TIMED_MOST];

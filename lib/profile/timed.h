@@ -31,6 +31,9 @@ int timed_sample(struct timed *t, struct session *s, struct err *e) MUST_CHECK;
 
 /* Seconds of the fastest run. */
 double timed_least(const struct timed *t);
+/* Seconds that t takes while ref is as fast as in its fastest run: how much longer it takes is the median over rounds, its run
+ * i beside ref's run `at` + i.  Of fewer than three such rounds: its fastest run, as without ref (NULL). */
+double timed_beside(const struct timed *t, const struct timed *ref, uint32_t at);
 /* What is left of the steps' time when they are not waited for one by one: 1 where they were not. */
 double timed_unwaited(const struct timed *t);
 

@@ -57,7 +57,7 @@ def candidates(folder):
     names = ["handed", "heft", "portfolio"]
     raced = {(m["episode"], m["step"], m["sample"], m["source"]) for m in stream.of(at("final"), "run")}
     seen = {device_of(m) for m in out}
-    for m in stream.of(at("final"), "place") + stream.of(at("final"), "best"):
+    for m in sorted(stream.of(at("final"), "place") + stream.of(at("final"), "best"), key=lambda m: m.get("predicted_s", np.inf)):
         on = stream.array(m["device"])
         if device_of(m) not in seen and len(set(on.tolist())) > 1 and m["source"] != "single" and \
            (m["episode"], m["step"], m["sample"], m["source"]) in raced and len(out) < 3 + MORE:

@@ -389,7 +389,7 @@ void block_search_begin(struct block_search *x, const struct block *b)
 	x->b = b;
 	x->has_units = x->v->u->n < x->v->n;
 	shares_ascend(x->cliques, x->v->task_s + (size_t)b->first * x->v->k, b->last - b->first + 1,
-		      NULL, x->s, share);
+		      NULL, x->s, NULL, share);
 	for (uint32_t d = 0; d < x->v->k; d++)
 		x->factor[d] = (1 - x->s) * share[d] + x->s;
 }

@@ -1,5 +1,5 @@
 /* bound_shares.c - the dual of the largest sum over a clique, in which items may be split: sum over items of min over d of
- * ((1 - s) W_d + s) seconds(item, d).  Ascent by subgradients. */
+ * ((1 - s) W_d + s + price_d) seconds(item, d).  Ascent by subgradients. */
 #include <math.h>
 #include <string.h>
 
@@ -100,6 +100,7 @@ struct items {
 	uint32_t n;
 	const bool *in; /* (n) or NULL */
 	double slow;
+	const double *price; /* (k) or NULL */
 };
 
 /* The dual at weights w; fills share and load (k). */
@@ -109,7 +110,7 @@ static double value_at(const struct items *it, const double *w, double *share, d
 
 	find_shares(it->x, w, share);
 	for (uint32_t d = 0; d < it->x->k; d++)
-		factor[d] = (1 - it->slow) * share[d] + it->slow;
+		factor[d] = (1 - it->slow) * share[d] + it->slow + (it->price ? it->price[d] : 0);
 	return dual_value(it->x, it->s, it->n, it->in, factor, load);
 }
 
@@ -137,9 +138,9 @@ static void share_pair(const struct items *it, uint32_t a, uint32_t b, double *w
 }
 
 double shares_ascend(const struct shares *x, const double *item_s, uint32_t n, const bool *in,
-		     double s, double *share)
+		     double s, const double *price, double *share)
 {
-	const struct items it = {x, item_s, n, in, s};
+	const struct items it = {x, item_s, n, in, s, price};
 	double w[SHARES_MOST_CLIQUES], best_w[SHARES_MOST_CLIQUES], now[TURNS_MOST],
 		load[TURNS_MOST], best = -1;
 	/* Two cliques share what there is in one way; the pairs of few are worth it. */

@@ -2,8 +2,14 @@
  *
  * Either one device computes all that takes time: then the latency is at least the sum of its tasks.  Or several compute: then
  * with M the makespan, B the busy seconds of all devices and s = slowdown, at most 1 (PLACE_MOST_SLOWDOWN)
- *     latency = (1 + beside) (M + s max(0, B - M)) = (1 + beside) max(M, (1 - s) M + s B),
- * of which bounds of M and windows with s (bound_window.c) are lower bounds.  The bound is the less of the two cases. */
+ *     latency = (1 + beside g) L,    L = M + s max(0, B - M) = max(M, (1 - s) M + s B),
+ *     g = a + (1 - a) min(1, 2 u),    u = U / B,
+ * where U is what all devices but the busiest compute, and a is PLACE_BESIDE_AT_ONCE.  Bounds of M and windows with s
+ * (bound_window.c) are lower bounds of L.  Where u is a half and more, g is 1.  Else, as at most P devices compute at once, B
+ * is at most P M, L / B at least q = (1 - s) / P + s, and
+ *     latency >= (1 + a beside) L + 2 (1 - a) beside q U,
+ * which the dual of the load has with a price on all devices but the busiest, whichever that is (bound_shares.c).  The bound
+ * is the least of the cases. */
 #include <math.h>
 
 #include "place/bound/bound_shares.h"
@@ -55,6 +61,25 @@ double bound_alone_s(const struct bound_view *v)
 	return least * (1 - 1e-11);
 }
 
+/* The least latency of several devices that takes at least l_s without multi_slowdown. */
+static double several_s(const struct bound_view *v, const struct shares *x, double l_s)
+{
+	const struct place_model *m = v->m;
+	const double a = PLACE_BESIDE_AT_ONCE, b = m->multi_slowdown, s = m->slowdown;
+	double least = (1 + b) * l_s, share[TURNS_MOST], price[TURNS_MOST];
+
+	if (!x)
+		return (1 + a * b) * l_s;
+	double q = (1 - s) / fmin(v->k, x->n) + s;
+	for (uint32_t main = 0; main < v->k; main++) {
+		for (uint32_t d = 0; d < v->k; d++)
+			price[d] = d == main ? 0 : 2 * (1 - a) * b * q / (1 + a * b);
+		least = fmin(least, (1 + a * b) * fmax(l_s, shares_ascend(x, v->unit_s, v->u->n,
+									  NULL, s, price, share)));
+	}
+	return least;
+}
+
 double bound_slowed_s(const struct bound_view *v, double makespan_s, const double *head_s,
 		      const double *tail_s)
 {
@@ -62,13 +87,16 @@ double bound_slowed_s(const struct bound_view *v, double makespan_s, const doubl
 	double s = m->slowdown, least = makespan_s;
 	struct shares x;
 	double share[TURNS_MOST];
+	bool has_shares = shares_init(&x, v);
 
-	if (s > 0 && shares_init(&x, v))
-		least = fmax(least, shares_ascend(&x, v->unit_s, v->u->n, NULL, s, share));
+	if (s > 0 && has_shares)
+		least = fmax(least, shares_ascend(&x, v->unit_s, v->u->n, NULL, s, NULL, share));
 	if (s > 0)
 		least = fmax(least,
 			     fmax(bound_window_s(v, s, head_s, tail_s), bound_series_s(v, s)));
-	return fmin(bound_alone_s(v), least * (1 + m->multi_slowdown) * (1 - 1e-10));
+	if (m->multi_slowdown > 0)
+		least = several_s(v, has_shares ? &x : NULL, least);
+	return fmin(bound_alone_s(v), least * (1 - 1e-10));
 }
 
 static double slowed_value(struct bound_problem *x)

@@ -13,7 +13,7 @@ static double turns_value(struct bound_problem *p)
 
 	if (!v->m->costs.turns || !shares_init(&x, v))
 		return 0;
-	double best = shares_ascend(&x, v->unit_s, v->u->n, NULL, 0, share) * (1 - 1e-9);
+	double best = shares_ascend(&x, v->unit_s, v->u->n, NULL, 0, NULL, share) * (1 - 1e-9);
 	/* What is shared out by these holds for windows of time, too. */
 	if (best > p->best[METRIC_PERIOD].value)
 		memcpy(v->share, share, v->k * sizeof(*share));

@@ -123,7 +123,7 @@ double bound_window_s(const struct bound_view *v, double s, const double *head_s
 	for (int i = 0; open && i < SHARINGS; i++) {
 		for (uint32_t t = 0; t < v->n; t++)
 			in[t] = head_s[t] >= at.head_s && tail_s[t] >= at.tail_s;
-		shares_ascend(&x, v->task_s, v->n, in, s, share);
+		shares_ascend(&x, v->task_s, v->n, in, s, NULL, share);
 		double value = best_window(v, share, s, head_s, tail_s, &at);
 
 		open = value > best * (1 + 1e-6);

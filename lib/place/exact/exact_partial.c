@@ -127,7 +127,7 @@ static double slowed_s(const struct partial_placement *b, double makespan_s)
 		in_use += b->load_s[d] > NOTHING * b->busy_s;
 	if (in_use < 2)
 		return makespan_s;
-	return (1 - 1e-9) * (1 + m->multi_slowdown) *
+	return (1 - 1e-9) * (1 + PLACE_BESIDE_AT_ONCE * m->multi_slowdown) *
 	       fmax(makespan_s, (1 - s) * makespan_s + s * b->busy_s);
 }
 

@@ -15,7 +15,8 @@ static double latency_s(const struct bound_view *v, double row_s)
 
 	if (m->slowdown == 0 && m->multi_slowdown == 0)
 		return row_s;
-	return fmin(bound_alone_s(v), row_s * (1 + m->multi_slowdown) * (1 - 1e-10));
+	return fmin(bound_alone_s(v),
+		    row_s * (1 + PLACE_BESIDE_AT_ONCE * m->multi_slowdown) * (1 - 1e-10));
 }
 
 static int run_series(struct method_run *r, struct err *e)

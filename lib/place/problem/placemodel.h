@@ -147,28 +147,37 @@ static inline bool place_allowed(const struct place_model *m, uint32_t set, uint
  * more a schedule would gain by idle time, as that makes `at once` smaller by more than it makes the makespan longer. */
 #define PLACE_MOST_SLOWDOWN 1.0
 
+/* Of multi_slowdown, what counts as soon as a second device computes anything.  The rest counts by what the busiest device
+ * leaves to others, in full where that is half of all. */
+#define PLACE_BESIDE_AT_ONCE 0.4
+
 /* The latency of a schedule of this makespan, whose devices compute busy_s (k).
  * slowdown: devices slow each other while they compute at the same time (memory, caches, threads of
  * drivers).  They do so for at least sum busy_s - makespan, and each second of that takes
  * `slowdown` seconds more, at most PLACE_MOST_SLOWDOWN.
  * multi_slowdown (`beside` in cost records): where several devices are in use, everything takes
- * this share longer, also while one of them waits: it is awake, and the more cores are awake the
- * lower are their clocks. */
+ * at most this share longer, also while one of them waits: it is awake, and the more cores are awake the
+ * lower are their clocks; and what one has made or read before is not in the caches of another. */
 static inline double place_latency_s(const struct place_model *m, double makespan_s,
 				     const double *busy_s)
 {
-	double at_once = -makespan_s;
+	double busy = 0, most = 0;
 	uint32_t in_use = 0;
 
 	if (m->slowdown == 0 && m->multi_slowdown == 0)
 		return makespan_s;
 	for (uint32_t d = 0; d < m->k; d++) {
-		at_once += busy_s[d];
+		busy += busy_s[d];
+		most = busy_s[d] > most ? busy_s[d] : most;
 		in_use += busy_s[d] > 0;
 	}
-	if (at_once > 0)
-		makespan_s += m->slowdown * at_once;
-	return in_use > 1 ? makespan_s * (1 + m->multi_slowdown) : makespan_s;
+	double s = makespan_s + (busy > makespan_s ? m->slowdown * (busy - makespan_s) : 0);
+	if (in_use < 2)
+		return s;
+	double others = 2 * (1 - most / busy);
+	return s *
+	       (1 + m->multi_slowdown * (PLACE_BESIDE_AT_ONCE +
+					 (1 - PLACE_BESIDE_AT_ONCE) * (others < 1 ? others : 1)));
 }
 
 /* Costs of the sets of g by specification: the sum over a set's nodes of

@@ -150,6 +150,28 @@ static void draw_crossed(struct sample_candidates *x)
 		move_unit(x, u, tail[x->units.set[x->units.ptr[u]]]);
 }
 
+/* The fastest device alone, but for a hundredth of the units elsewhere: here and there, and one behind the other. */
+static void add_around(struct sample_candidates *x)
+{
+	uint32_t n = x->units.n, few = 1 + n / 100, best = UINT32_MAX;
+
+	for (uint32_t i = 0; i < x->n; i++)
+		if (x->c[i].kind == CANDIDATE_SINGLE &&
+		    (best == UINT32_MAX || x->c[i].s < x->c[best].s))
+			best = i;
+	for (uint32_t kind = 0; kind < 2 && best != UINT32_MAX && n && x->m->k > 1; kind++) {
+		uint16_t to = (uint16_t)((x->c[best].device[0] + 1 + kind) % x->m->k);
+		uint32_t first = sample_candidates_draw_below(x, n - few + 1);
+
+		if (to == x->c[best].device[0])
+			to = (uint16_t)((to + 1) % x->m->k);
+		memcpy(x->r->device, x->c[best].device, x->m->n_sets * sizeof(*x->r->device));
+		for (uint32_t i = 0; i < few; i++)
+			move_unit(x, kind ? first + i : sample_candidates_draw_below(x, n), to);
+		add_if_new(x, CANDIDATE_AROUND);
+	}
+}
+
 static void draw_candidate(struct sample_candidates *x, enum candidate_kind kind)
 {
 	switch (kind) {
@@ -242,6 +264,7 @@ static int add_bases(struct sample_candidates *x, struct err *e)
 			       "neither a device alone nor HEFT makes a legal placement");
 	if (x->n_bases == 0)
 		x->base[x->n_bases++] = x->c[0].device;
+	add_around(x);
 	slow_bases(x, most);
 	if (x->n_slow == 0)
 		x->slow[x->n_slow++] = x->c[0].device;

@@ -15,6 +15,7 @@ enum candidate_kind {
 	CANDIDATE_SINGLE,   /* "single": one device for all */
 	CANDIDATE_SEARCHED, /* "searched": HEFT, and what hill climbing makes of it */
 	CANDIDATE_SLOWED,   /* "slowed": what climbing upwards makes slow */
+	CANDIDATE_AROUND,   /* "around": the fastest device alone but for a few units */
 	/* From here on kinds are drawn in turn. */
 	CANDIDATE_MOVED,   /* "moved": a good placement with units elsewhere */
 	CANDIDATE_PATCHED, /* "patched": the same with stretches of units elsewhere */

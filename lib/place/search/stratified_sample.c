@@ -2,7 +2,9 @@
  * holding a simulator against the machine (pipelines/calibrate).
  *
  * A stratified sample of many candidates (sample_candidates.h): somewhat more than half of what is
- * handed over is predicted to take at most NEAR times as long as the best, the rest longer.  Both
+ * handed over is predicted to take at most NEAR times as long as the best, the rest longer.
+ * Among the former are two that nearly leave the fastest device alone: what it costs that several are in use at
+ * all is seen there, and not where they have much to exchange.  Both
  * parts are spread evenly over bins of the latency's logarithm; random placements alone would all
  * lie in a few bins far from the best. */
 #include <math.h>
@@ -14,8 +16,9 @@
 enum { BINS = 12 };
 static const double NEAR = 1.4, NEAR_SHARE = 0.55;
 
-static const char *const kind_names[] = {"single",  "searched", "slowed", "moved",   "patched",
-					 "crossed", "pieces",   "biased", "uniform", "restored"};
+static const char *const kind_names[] = {"single", "searched", "slowed",  "around",
+					 "moved",  "patched",  "crossed", "pieces",
+					 "biased", "uniform",  "restored"};
 
 struct picker {
 	struct sample_candidates *x;
@@ -88,6 +91,9 @@ static int hand_over_sample(struct sample_candidates *x, struct err *e)
 		if (x->c[i].kind == CANDIDATE_SINGLE)
 			take_candidate(&p, &x->c[i]);
 	uint32_t singles = p.n;
+	for (size_t i = 0; i < x->n; i++)
+		if (x->c[i].kind == CANDIDATE_AROUND && x->c[i].s <= NEAR * best)
+			take_candidate(&p, &x->c[i]);
 	for (size_t i = 0; i < x->n; i++)
 		if (x->c[i].kind == CANDIDATE_SEARCHED)
 			take_candidate(&p, &x->c[i]);
