@@ -5,7 +5,7 @@ import openvino as ov
 import openvino.opset15 as op
 
 from oracle import largest, nearby
-from nets_ops import (UNARY, branches, concat, i64, pieces, pool, reshape, slices, split, squeeze, transpose, view, turn, window,
+from nets_ops import (UNARY, branches, concat, i64, padded, pieces, pool, reshape, slices, split, squeeze, transpose, view, turn, window,
                       with_constant, with_other)
 
 CODES = []      # as KINDS of nets_ops.py
@@ -221,9 +221,10 @@ def convolution(net, x):
     if not 1 <= n <= 3:
         return None
     x = perhaps(net, x)
-    n, size = len(net.shape[x]) - 2, net.shape[x][2:]
-    if not 1 <= n <= 3:
+    if not 1 <= len(net.shape[x]) - 2 <= 3:
         return x
+    x = padded(net, x)
+    n, size = len(net.shape[x]) - 2, net.shape[x][2:]
     k, s, lo, hi, d = window(net, n, size, 5)
     cin, cout = net.shape[x][1], net.any(*WIDTHS)
     what, w = weights(net, cin * np.prod(k), (cout, cin, *k), (0,))
@@ -241,9 +242,10 @@ def group_convolution(net, x):
         x = quantise(net, x, net.any("zero on", "symmetric", None))
     else:
         x = perhaps(net, x)
-    n, size = len(net.shape[x]) - 2, net.shape[x][2:]
-    if not 1 <= n <= 3:
+    if not 1 <= len(net.shape[x]) - 2 <= 3:
         return x
+    x = padded(net, x)
+    n, size = len(net.shape[x]) - 2, net.shape[x][2:]
     k, s, lo, hi, d = window(net, n, size, 5)
     c = net.shape[x][1]
     g = net.any(c, c, c, *[v for v in (2, 3, 4, 8) if c % v == 0])

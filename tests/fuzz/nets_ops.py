@@ -42,6 +42,17 @@ def window(net, n, size, most=3):
     return k, draw(1, 1, 2, 3), inside(draw(0, 0, 1, 2)), inside(draw(0, 0, 1, 2)), draw(1, 1, 1, 2)
 
 
+def padded(net, x):
+    """x, or what a Pad in front of a convolution makes of it, as TensorFlow's "same" has them."""
+    if not net.chance(0.15):
+        return x
+    n = len(net.shape[x]) - 2
+    lo, hi = ([0, 0] + [net.any(0, 0, 1, 1, 2) for _ in range(n)] for _ in range(2))
+    mode, value = net.any(("constant", 0), ("constant", 0), ("constant", 0), ("constant", 0.5), ("edge", 0))
+    return net.add("Pad %s %s %s %g" % (mode, lo, hi, value), [x],
+                   lambda p: op.pad(p, i64(lo), i64(hi), mode, op.constant(np.float32(value))))
+
+
 def finish(net, x, channels):
     """What usually follows a convolution."""
     n = len(net.shape[x]) - 2
@@ -57,9 +68,10 @@ def finish(net, x, channels):
 
 @kind(8)
 def convolution(net, x):
-    n, size = len(net.shape[x]) - 2, net.shape[x][2:]
-    if not 1 <= n <= 3:
+    if not 1 <= len(net.shape[x]) - 2 <= 3:
         return None
+    x = padded(net, x)
+    n, size = len(net.shape[x]) - 2, net.shape[x][2:]
     k, s, lo, hi, d = window(net, n, size, 5)
     cin, cout = net.shape[x][1], net.any(*CHANNELS)
     if cin == 1:        # with AVX-512 OpenVINO's plugin mixes up the rows of one column if strides are 1 and more
@@ -72,9 +84,10 @@ def convolution(net, x):
 
 @kind(5)
 def group_convolution(net, x):
-    n, size = len(net.shape[x]) - 2, net.shape[x][2:]
-    if not 1 <= n <= 3:
+    if not 1 <= len(net.shape[x]) - 2 <= 3:
         return None
+    x = padded(net, x)
+    n, size = len(net.shape[x]) - 2, net.shape[x][2:]
     k, s, lo, hi, d = window(net, n, size, 5)
     c = net.shape[x][1]
     g = net.any(c, c, *[v for v in (2, 3, 4, 8) if c % v == 0])

@@ -236,6 +236,43 @@ static void test_table(void)
 	}
 }
 
+/* A Pad of those amounts in front of a convolution of 3x3 in 4x4 pixels: what its window's padding becomes, or "as it is". */
+static void folds(const char *want, const char *pad_attrs, const char *lo, const char *hi,
+		  float fill, const char *conv_attrs)
+{
+	struct op pad, conv, out;
+	struct err e = ERR_INIT;
+	char got[80] = "as it is";
+	const struct tensor x = {.elem = EL_F32, .rank = 4, .dim = {1, 2, 4, 4}},
+			    w = {.elem = EL_F32, .rank = 4, .dim = {3, 2, 3, 3}};
+	struct tensor in[4] = {x, listed(lo), listed(hi), {.elem = EL_F32, .data = &fill}}, y = {0};
+	if (decode_one("Pad", "opset1", 4, pad_attrs, &pad, &e) < 0 ||
+	    op_infer(&pad, in, &y, &e) < 0 ||
+	    (graph_free(g), decode_one("Convolution", "opset1", 2, conv_attrs, &conv, &e)) < 0)
+		abort();
+	if (op_fold_pad(&pad, in, &y, &conv, &w, &out))
+		snprintf(got, sizeof got, "%d,%d %d,%d", (int)out.a.window.pad_begin[0],
+			 (int)out.a.window.pad_begin[1], (int)out.a.window.pad_end[0],
+			 (int)out.a.window.pad_end[1]);
+	tap(strcmp(got, want) == 0, "Pad %s to %s of %g, Convolution(%s): %s, %s", lo, hi, fill,
+	    conv_attrs, want, got);
+	graph_free(g);
+}
+
+static void test_pads(void)
+{
+	const char *plain = "strides=2,2", *same = "strides=1,1;auto_pad=same_upper";
+	folds("0,0 1,2", "pad_mode=constant", "0,0,0,0", "0,0,1,2", 0, plain);
+	folds("1,1 2,0", "pad_mode=constant", "0,0,0,1", "0,0,1,0", 0,
+	      "strides=1,1;pads_begin=1,0;pads_end=1,0");
+	folds("2,1 1,1", "pad_mode=constant", "0,0,1,0", "0,0,0,0", 0, same);
+	folds("as it is", "pad_mode=constant", "0,0,0,0", "0,0,1,1", 0.5f, plain);
+	folds("as it is", "pad_mode=edge", "0,0,0,0", "0,0,1,1", 0, plain);
+	folds("as it is", "pad_mode=constant", "0,1,0,0", "0,0,1,1", 0, plain);
+	folds("as it is", "pad_mode=constant", "0,0,-1,0", "0,0,1,1", 0, plain);
+	folds("as it is", "pad_mode=constant", "0,0,3,0", "0,0,1,1", 0, plain);
+}
+
 /* x -> Convolution(Convert(f16 w)) -> Add bias -> ReLU -> Reshape(shape) -> Result */
 static void small_model(void)
 {
@@ -656,6 +693,7 @@ int main(void)
 {
 	test_table();
 	test_inference();
+	test_pads();
 	test_costs();
 	test_host_eval();
 	test_halves();

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "device/cpu/cpu_dynop.h"
+#include "device/cpu/cpu_padded.h"
 #include "device/cpu/pixel/cpu_form.h"
 #include "device/cpu/fuse/cpu_fuse.h"
 #include "device/cpu/pixel/cpu_pixel.h"
@@ -66,6 +67,9 @@ static bool in_pixels(struct cpu_state *state, const struct step_spec *spec, enu
 bool cpu_fuses(struct device *d, const struct step_spec *spec)
 {
 	enum elem elem;
+	struct padded_step padded;
+	if (padded_step_init(&padded, spec))
+		spec = &padded.spec;
 	if (in_pixels(d->state, spec, &elem) && !cpu_fuse_is_tokens(spec) &&
 	    !pixel_step_may_be(spec))
 		return false;
@@ -74,7 +78,7 @@ bool cpu_fuses(struct device *d, const struct step_spec *spec)
 		if (dynop_step_wants(&one))
 			return false;
 	}
-	return cpu_fuse_fits(spec);
+	return spec->n_nodes == 1 || cpu_fuse_fits(spec);
 }
 
 void cpu_step_free(struct device *d, struct step *s)
@@ -122,6 +126,9 @@ int cpu_prepare(struct device *d, const struct step_spec *spec, struct step **ou
 	struct cpu_state *state = d->state;
 	struct step *s = MEM_NEW(struct step);
 	enum elem elem;
+	struct padded_step padded;
+	if (padded_step_init(&padded, spec))
+		spec = &padded.spec;
 	bool pixels = in_pixels(state, spec, &elem);
 	s->graph = spec->node[0].graph;
 	s->v = spec->node[0].v;

@@ -135,19 +135,6 @@ struct pad_run {
 	int n_tasks;
 };
 
-/* Position in the source of output position i of a dim; -1: the fill value. */
-static int64_t pad_source(enum op_pad_mode mode, int64_t i, int64_t n)
-{
-	if (i >= 0 && i < n)
-		return i;
-	switch (mode) {
-	case PADM_EDGE: return i < 0 ? 0 : n - 1;
-	case PADM_REFLECT: return i < 0 ? -i : 2 * (n - 1) - i;
-	case PADM_SYMMETRIC: return i < 0 ? -i - 1 : 2 * n - 1 - i;
-	default: return -1;
-	}
-}
-
 static void pad_row(const struct pad_run *r, char *dst, const char *src)
 {
 	uint32_t last = r->in->rank - 1;
@@ -162,7 +149,7 @@ static void pad_row(const struct pad_run *r, char *dst, const char *src)
 			i += run;
 			continue;
 		}
-		from = src ? pad_source(r->mode, from, m) : -1;
+		from = src ? op_pad_source(r->mode, from, m) : -1;
 		memcpy(dst + (size_t)i * size,
 		       from < 0 ? (const char *)&r->fill : src + (size_t)from * size, size);
 		i++;
@@ -180,8 +167,8 @@ static void pad_task(void *arg, int task, int thread)
 		int64_t rest = row, at[TENSOR_DIMS] = {0}, from = 0;
 		bool inside = true;
 		for (uint32_t d = last; d-- > 0; rest /= r->out->dim[d]) {
-			at[d] = pad_source(r->mode, rest % r->out->dim[d] - r->lo[d],
-					   r->in->dim[d]);
+			at[d] = op_pad_source(r->mode, rest % r->out->dim[d] - r->lo[d],
+					      r->in->dim[d]);
 			inside = inside && at[d] >= 0;
 		}
 		for (uint32_t d = 0; d < last; d++)

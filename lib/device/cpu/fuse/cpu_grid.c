@@ -120,7 +120,25 @@ struct found {
 static bool is_view(enum op_kind kind)
 {
 	return kind == OP_MAX_POOL || kind == OP_RESHAPE || kind == OP_SQUEEZE ||
-	       kind == OP_UNSQUEEZE || kind == OP_SLICE || kind == OP_STRIDED_SLICE;
+	       kind == OP_UNSQUEEZE || kind == OP_SLICE || kind == OP_STRIDED_SLICE ||
+	       kind == OP_PAD;
+}
+
+/* Does Pad v put in values of its input, or zeros?  Then *zeros is true. */
+static bool pads_with(const struct graph *g, uint32_t v, const struct step_env *env, bool *zeros)
+{
+	const char *mode = graph_attr(g, v, "pad_mode");
+	float fill = 0;
+	if (mode && strcmp(mode, "constant") != 0)
+		return true;
+	*zeros = true;
+	return g->in_ptr[v + 1] - g->in_ptr[v] < 4 ||
+	       (scalar(g, graph_source(g, v, 3), env, &fill) && fill == 0);
+}
+
+static bool zero_on_grid(const struct code_grid *x)
+{
+	return x->zero == rintf(x->zero);
 }
 
 /* Have outputs of such a node values of input 0, and no others? */
@@ -137,15 +155,19 @@ static bool find(const struct graph *g, uint32_t v, const struct step_env *env,
 	struct found other;
 	int levels;
 	uint32_t n = 0;
-	while (v != GRAPH_NONE && passes(op_kind(g->type[v])) && n++ < g->n)
+	bool zeros = false;
+	while (v != GRAPH_NONE && passes(op_kind(g->type[v])) && n++ < g->n) {
+		if (op_kind(g->type[v]) == OP_PAD && !pads_with(g, v, env, &zeros))
+			return false;
 		v = graph_source(g, v, 0);
+	}
 	if (v == GRAPH_NONE)
 		return false;
 	if (op_kind(g->type[v]) == OP_FAKE_QUANTIZE) {
 		if (!quantized(g, v, env, &f->grid, &levels))
 			return false;
 		f->whole = levels == 256 && keeps_limits(g, v, env);
-		return true;
+		return !zeros || zero_on_grid(&f->grid);
 	}
 	if (op_kind(g->type[v]) != OP_CONCAT || most == 0 ||
 	    !find(g, graph_source(g, v, 0), env, passes, most - 1, f))
@@ -156,7 +178,7 @@ static bool find(const struct graph *g, uint32_t v, const struct step_env *env,
 			return false;
 		f->whole = f->whole && other.whole;
 	}
-	return true;
+	return !zeros || zero_on_grid(&f->grid);
 }
 
 enum { CONCATS = 4 };

@@ -77,13 +77,16 @@ int pixel_step_new(const struct step_spec *spec, struct cpu_ctx *ctx, enum elem 
 	} else if (kind == OP_INTERPOLATE) {
 		s->kind = PIXEL_RESIZE;
 		rc = pixel_resize_init(&s->resize, spec, elem, s->want);
+	} else if (kind == OP_PAD) {
+		s->kind = PIXEL_PAD;
+		rc = pixel_pad_init(&s->pad, spec, elem, s->want);
 	} else if (kind == OP_CONVOLUTION_BACKPROP) {
 		s->kind = PIXEL_DECONV;
 		rc = pixel_deconv_init(s, spec, e);
 	} else if (kind == OP_MVN || kind == OP_GROUP_NORM) {
 		s->kind = PIXEL_NORM;
 		rc = pixel_norm_init(&s->norm, spec, elem, s->want);
-	} else if (fuse_parts(spec, &p) && fuse_code(&p, ctx->bf16_products)) {
+	} else if (fuse_parts(spec, &p) && fuse_code(&p, ctx)) {
 		bool conv = kind == OP_CONVOLUTION || kind == OP_GROUP_CONVOLUTION;
 		s->kind = conv ? PIXEL_CONV : PIXEL_PROGRAM;
 		rc = conv ? pixel_conv_init(s, spec, &p, e) : new_program(s, spec, &p);
@@ -106,6 +109,7 @@ void pixel_step_free(struct pixel_step *s)
 	pixel_program_release(&s->program);
 	pixel_concat_release(&s->concat);
 	pixel_resize_release(&s->resize);
+	pixel_pad_release(&s->pad);
 	mem_free(s->want);
 	mem_free(s->x_scales);
 	mem_free(s->scales);

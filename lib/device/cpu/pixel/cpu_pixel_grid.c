@@ -36,7 +36,7 @@ bool is_mean_of_planes(const struct tensor *axes, uint32_t rank)
 }
 
 /* Is node v a convolution or pooling of one spatial dim, or does its input 0 descend from one by operators that keep its
- * shape?  Other tensors of three dims are tokens. */
+ * shape, or pad it?  Other tensors of three dims are tokens. */
 static bool is_line(const struct graph *g, uint32_t v)
 {
 	for (uint32_t n = 0; v != GRAPH_NONE && n < g->n; n++, v = graph_source(g, v, 0)) {
@@ -46,7 +46,8 @@ static bool is_line(const struct graph *g, uint32_t v)
 			return false;
 		if (c == OPC_CONV || c == OPC_POOL)
 			return true;
-		if (c != OPC_UNARY && c != OPC_BINARY && kind != OP_GROUP_NORM && kind != OP_MVN)
+		if (c != OPC_UNARY && c != OPC_BINARY && kind != OP_GROUP_NORM && kind != OP_MVN &&
+		    kind != OP_PAD)
 			return false;
 	}
 	return false;
@@ -83,7 +84,7 @@ bool is_norm_of_planes(const struct graph *g, uint32_t v, const struct step_env 
 {
 	enum op_kind kind = op_kind(g->type[v]); /* others may have no output */
 	uint32_t set;
-	if ((kind != OP_GROUP_NORM && kind != OP_MVN) || !has_planes(g, v))
+	if ((kind != OP_GROUP_NORM && kind != OP_MVN && kind != OP_PAD) || !has_planes(g, v))
 		return false;
 	if (kind == OP_GROUP_NORM)
 		return true;
@@ -170,10 +171,22 @@ static bool computes_weights(const struct graph *g, uint32_t v)
 	       !is_constant(g, graph_source(g, v, 1), MOST);
 }
 
-/* Does input slot i read output o? */
-static bool reads_output(const struct graph *g, uint32_t i, uint32_t o)
+bool pads_pixels(const struct graph *g, uint32_t v)
 {
-	return g->in_node[i] != GRAPH_NONE && g->out_ptr[g->in_node[i]] + g->in_port[i] == o;
+	uint32_t x = graph_source(g, v, 0), o = g->out_ptr[v];
+	if (op_kind(g->type[v]) != OP_PAD || x == GRAPH_NONE)
+		return false;
+	uint32_t i = g->out_ptr[x] + g->in_port[g->in_ptr[v]];
+	const int64_t *a = g->dim + g->dim_ptr[i], *b = g->dim + g->dim_ptr[o];
+	return g->out_rank[i] == g->out_rank[o] && g->out_rank[o] >= 3 && g->out_rank[o] <= 5 &&
+	       a[0] == b[0] && a[1] == b[1];
+}
+
+/* Does input slot i of node u read what output o holds, and not its shape alone? */
+static bool reads_output(const struct graph *g, uint32_t u, uint32_t i, uint32_t o)
+{
+	return g->in_node[i] != GRAPH_NONE && g->out_ptr[g->in_node[i]] + g->in_port[i] == o &&
+	       op_kind(g->type[u]) != OP_SHAPE_OF;
 }
 
 bool only_depthwise(const struct graph *g, uint32_t v)
@@ -182,7 +195,7 @@ bool only_depthwise(const struct graph *g, uint32_t v)
 	bool any = false;
 	for (uint32_t u = 0; u < g->n; u++)
 		for (uint32_t i = g->in_ptr[u]; i < g->in_ptr[u + 1]; i++) {
-			if (!reads_output(g, i, o))
+			if (!reads_output(g, u, i, o))
 				continue;
 			uint32_t w = graph_source(g, u, 1);
 			if (op_kind(g->type[u]) != OP_GROUP_CONVOLUTION || i != g->in_ptr[u] ||
@@ -202,7 +215,7 @@ bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
 	bool any = false;
 	for (uint32_t u = 0; u < g->n; u++)
 		for (uint32_t i = g->in_ptr[u]; i < g->in_ptr[u + 1]; i++) {
-			if (!reads_output(g, i, o))
+			if (!reads_output(g, u, i, o))
 				continue;
 			enum op_kind kind = op_kind(g->type[u]);
 			struct tensor axes;
@@ -220,7 +233,8 @@ bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
 					if (!keeps_planes(g, u) || !wants_pixels(g, u, env))
 						return false;
 					any = true;
-				} else if (kind == OP_INTERPOLATE || is_view(g, u)) {
+				} else if (kind == OP_INTERPOLATE || is_view(g, u) ||
+					   pads_pixels(g, u)) {
 					if (i != g->in_ptr[u] || !wants_pixels(g, u, env))
 						return false;
 					any = true;

@@ -29,6 +29,8 @@ bool has_planes(const struct graph *g, uint32_t v);
 bool concat_joins_channels(const struct graph *g, uint32_t v);
 /* Do input and output of v differ in their channels alone? */
 bool keeps_planes(const struct graph *g, uint32_t v);
+/* Is v a Pad of the spatial dims alone, as far as shapes tell? */
+bool pads_pixels(const struct graph *g, uint32_t v);
 /* Is a reduction along the axes (a constant) one of whole planes of (n,c,h,w), or of whole volumes? */
 bool is_mean_of_planes(const struct tensor *axes, uint32_t rank);
 
@@ -132,6 +134,24 @@ void pixel_resize_release(struct pixel_resize *p);
 /* As pixel_pool_run, of any input whose output only this device reads. */
 int pixel_resize_run(const struct pixel_resize *p, struct cpu_ctx *ctx, struct devmem *const *in,
 		     struct devmem *const *out, const struct mem_form *y, struct err *e) MUST_CHECK;
+
+/* ---- cpu_pixel_pad.c ---- */
+
+/* Pad of spatial dims alone. */
+struct pixel_pad {
+	uint32_t x_in;
+	struct form_shape in_shape, shape;
+	int64_t in[3], out[3]; /* spatial sizes, 1 in front */
+	int64_t *from[3];      /* (out[d]) the source's position; -1: fill */
+	float fill;
+};
+/* As pixel_concat_init. */
+bool pixel_pad_init(struct pixel_pad *p, const struct step_spec *spec, enum elem elem,
+		    struct mem_form *want);
+void pixel_pad_release(struct pixel_pad *p);
+/* As pixel_resize_run. */
+int pixel_pad_run(const struct pixel_pad *p, struct cpu_ctx *ctx, struct devmem *const *in,
+		  struct devmem *const *out, const struct mem_form *y, struct err *e) MUST_CHECK;
 
 /* ---- cpu_pixel_program.c ---- */
 

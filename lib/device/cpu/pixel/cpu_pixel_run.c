@@ -20,7 +20,7 @@ bool pixel_step_wants(const struct pixel_step *s, struct devmem *const *in,
 		return pixel_concat_wants(&s->concat, in);
 	if (s->kind == PIXEL_TURN)
 		return pixel_turn_wants(&s->turn, in, out, &s->want[0]);
-	if (s->kind == PIXEL_RESIZE || s->kind == PIXEL_DECONV)
+	if (s->kind == PIXEL_RESIZE || s->kind == PIXEL_PAD || s->kind == PIXEL_DECONV)
 		return out[0]->private;
 	for (uint32_t i = 0; i < s->n_out; i++)
 		if (out[i]->private && s->want[i].elem != EL_F32)
@@ -127,6 +127,9 @@ int pixel_step_run(struct pixel_step *s, struct devmem *const *in, struct devmem
 		pixel_turn_run(&s->turn, s->ctx, in, out, &r.y);
 	} else if (s->kind == PIXEL_RESIZE) {
 		if (pixel_resize_run(&s->resize, s->ctx, in, out, &r.y, e) < 0)
+			return -1;
+	} else if (s->kind == PIXEL_PAD) {
+		if (pixel_pad_run(&s->pad, s->ctx, in, out, &r.y, e) < 0)
 			return -1;
 	} else if (s->kind == PIXEL_NORM) {
 		if (pixel_norm_run(&s->norm, s->ctx, in, out, &r.y, e) < 0)

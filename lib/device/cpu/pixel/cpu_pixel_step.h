@@ -17,6 +17,7 @@ enum pixel_kind {
 	PIXEL_CONCAT,
 	PIXEL_TURN,
 	PIXEL_RESIZE,
+	PIXEL_PAD,
 	PIXEL_NORM
 };
 
@@ -48,6 +49,7 @@ struct pixel_step {
 	struct pixel_concat concat;
 	struct pixel_turn turn;
 	struct pixel_resize resize;
+	struct pixel_pad pad;
 	struct pixel_norm norm;
 };
 

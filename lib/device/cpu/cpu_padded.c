@@ -1,0 +1,66 @@
+/* cpu_padded.c - see cpu_padded.h. */
+#include "device/cpu/cpu_padded.h"
+
+#include <string.h>
+
+/* Does anything but the convolution, node 1, read what Pad, node 0, makes? */
+static bool read_by_others(const struct step_spec *s)
+{
+	for (uint32_t i = 0; i < s->n_out; i++)
+		if (s->out[i].node == 0)
+			return true;
+	for (uint32_t v = 1; v < s->n_nodes; v++)
+		for (uint32_t i = v == 1; i < s->node[v].n_in; i++)
+			if (s->node[v].in[i].from == FROM_NODE && s->node[v].in[i].index == 0)
+				return true;
+	return false;
+}
+
+/* The convolution with wider padding, into *conv. */
+static bool widen(const struct step_node *pad, const struct step_node *n, struct op *conv)
+{
+	enum { INPUTS = 4 };
+	struct tensor in[INPUTS];
+	const struct step_arg *x = &n->in[0], *w = &n->in[1];
+	if (pad->n_in > INPUTS || pad->in[0].from != FROM_INPUT || x->from != FROM_NODE ||
+	    x->index != 0 || !tensor_same_shape(x->tensor, &pad->out[0]) || !w->tensor)
+		return false;
+	for (uint32_t i = 0; i < pad->n_in; i++) {
+		if (!pad->in[i].tensor || (i > 0 && pad->in[i].from != FROM_CONST))
+			return false;
+		in[i] = *pad->in[i].tensor;
+	}
+	return op_fold_pad(pad->op, in, &pad->out[0], n->op, w->tensor, conv);
+}
+
+bool padded_step_init(struct padded_step *p, const struct step_spec *s)
+{
+	uint32_t n = 0;
+	if (s->n_nodes < 2 || s->n_nodes > FUSE_NODES + 1 || s->node[0].op->kind != OP_PAD ||
+	    s->n_out > FUSE_NODES || s->node[1].n_in < 2 || read_by_others(s) ||
+	    !widen(&s->node[0], &s->node[1], &p->conv))
+		return false;
+	for (uint32_t v = 1; v < s->n_nodes; v++) {
+		struct step_node *to = &p->node[v - 1];
+		*to = s->node[v];
+		if (n + to->n_in > PADDED_ARGS)
+			return false;
+		for (uint32_t i = 0; i < to->n_in; i++) {
+			struct step_arg *a = &p->arg[n + i];
+			*a = to->in[i];
+			if (a->from == FROM_NODE)
+				a->index -= a->index > 0;
+		}
+		to->in = &p->arg[n];
+		n += to->n_in;
+	}
+	p->node[0].op = &p->conv;
+	p->arg[0] = s->node[0].in[0];
+	for (uint32_t i = 0; i < s->n_out; i++)
+		p->out[i] = (struct step_out){s->out[i].node - 1, s->out[i].port};
+	p->spec = *s;
+	p->spec.n_nodes--;
+	p->spec.node = p->node;
+	p->spec.out = p->out;
+	return true;
+}

@@ -1,0 +1,142 @@
+/* cpu_pixel_pad.c - Pad of spatial dims, of tensors with channels behind pixels: rows of pixels are copied. */
+#include "device/cpu/pixel/cpu_pixel_impl.h"
+#include "op/slice.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+/* Input i of Pad as integers, one a dim; false: it is not known. */
+static bool amounts(const struct step_node *n, uint32_t i, int64_t rank, int64_t *out)
+{
+	struct err e = ERR_INIT;
+	const struct step_arg *a = &n->in[i];
+	return a->from == FROM_CONST && a->tensor->data &&
+	       op_ints(a->tensor, out, TENSOR_DIMS, &e) == rank;
+}
+
+bool pixel_pad_init(struct pixel_pad *p, const struct step_spec *spec, enum elem elem,
+		    struct mem_form *want)
+{
+	const struct step_node *n = &spec->node[0];
+	const struct tensor *x = n->in[0].tensor, *y = &n->out[0];
+	int64_t lo[TENSOR_DIMS], hi[TENSOR_DIMS];
+	if (spec->n_nodes != 1 || n->in[0].from != FROM_INPUT || !fits_pixels(x) ||
+	    !fits_pixels(y) || x->rank != y->rank || !has_planes(n->graph, n->v) ||
+	    !amounts(n, 1, x->rank, lo) || !amounts(n, 2, x->rank, hi) || lo[0] || lo[1] || hi[0] ||
+	    hi[1])
+		return false;
+	if (n->n_in > 3 && n->in[3].from != FROM_NONE) {
+		if (n->in[3].from != FROM_CONST || !n->in[3].tensor->data)
+			return false;
+		p->fill = (float)tensor_real(n->in[3].tensor, 0);
+	}
+	want[0] = wanted_form(n, elem);
+	p->x_in = n->in[0].index;
+	p->in_shape = form_shape_of(x);
+	p->shape = form_shape_of(y);
+	for (int d = 0; d < 3; d++) {
+		int dim = (int)x->rank - 3 + d;
+		bool there = dim >= 2;
+		p->in[d] = there ? x->dim[dim] : 1;
+		p->out[d] = there ? y->dim[dim] : 1;
+		p->from[d] = MEM_NEWN(int64_t, (size_t)p->out[d]);
+		for (int64_t o = 0; o < p->out[d]; o++)
+			p->from[d][o] =
+				there ? op_pad_source(n->op->a.pad.mode, o - lo[dim], p->in[d]) : 0;
+	}
+	return want[0].pixels;
+}
+
+void pixel_pad_release(struct pixel_pad *p)
+{
+	for (int d = 0; d < 3; d++)
+		mem_free(p->from[d]);
+}
+
+/* ---- running ---- */
+
+struct pad_run {
+	const struct pixel_pad *p;
+	struct cpu_ctx *ctx;
+	const struct devmem *x;
+	char *y;
+	struct mem_form form; /* of y */
+	int n_tasks;
+	atomic_bool failed;
+};
+
+/* How many pixels from output position o on are neighbours in the source, too, or all fill. */
+static int64_t run_length(const int64_t *from, int64_t o, int64_t n)
+{
+	int64_t run = 1;
+	while (o + run < n && (from[o] < 0 ? from[o + run] < 0 : from[o + run] == from[o] + run))
+		run++;
+	return run;
+}
+
+/* n pixels of y from `at` on, counted from its first: those of x from `src` on, which lies in the same form. */
+static void copy_pixels(const struct pad_run *r, int64_t src, int64_t at, int64_t n)
+{
+	size_t bytes = (size_t)(r->p->shape.channels * form_size(r->form.elem));
+	char *y = r->y + (size_t)at * bytes;
+	if (src < 0)
+		memset(y, 0, (size_t)n * bytes);
+	else
+		memcpy(y, (const char *)r->x->p + (size_t)src * bytes, (size_t)n * bytes);
+}
+
+/* The same of one image by way of floats, in tile (n,channels). */
+static void turn_pixels(const struct pad_run *r, int64_t image, int64_t src, int64_t at, int64_t n,
+			float *tile)
+{
+	const struct pixel_pad *p = r->p;
+	if (src >= 0)
+		form_read(&r->x->form, &p->in_shape, r->x->p, image, src, n, tile);
+	for (int64_t i = 0; src < 0 && i < n * p->shape.channels; i++)
+		tile[i] = p->fill;
+	form_write(&r->form, &p->shape, r->y, image, at, n, tile);
+}
+
+static void rows_task(void *arg, int task, int thread)
+{
+	struct pad_run *r = arg;
+	const struct pixel_pad *p = r->p;
+	int64_t lo, hi, step = pixel_program_tile(&p->shape), rows = p->out[0] * p->out[1];
+	bool alike = same_grid(&r->x->form, &r->form) && p->fill == 0;
+	float *tile = NULL;
+	if (!alike &&
+	    !(tile = cpu_thread_scratch(r->ctx, thread,
+					(size_t)(step * p->shape.channels) * sizeof *tile))) {
+		atomic_store(&r->failed, true);
+		return;
+	}
+	cpu_range(p->shape.images * rows, r->n_tasks, task, &lo, &hi);
+	for (int64_t row = lo; row < hi; row++) {
+		int64_t image = row / rows, z = p->from[0][row % rows / p->out[1]],
+			y = p->from[1][row % p->out[1]], at = row % rows * p->out[2];
+		int64_t source = z < 0 || y < 0 ? -1 : (z * p->in[1] + y) * p->in[2];
+		for (int64_t o = 0, n; o < p->out[2]; o += n) {
+			int64_t x = source < 0 || p->from[2][o] < 0 ? -1 : source + p->from[2][o];
+			n = source < 0 ? p->out[2] - o : run_length(p->from[2], o, p->out[2]);
+			if (alike) {
+				copy_pixels(r, x < 0 ? -1 : image * p->in_shape.pixels + x,
+					    image * p->shape.pixels + at + o, n);
+				continue;
+			}
+			n = n > step ? step : n;
+			turn_pixels(r, image, x, at + o, n, tile);
+		}
+	}
+}
+
+int pixel_pad_run(const struct pixel_pad *p, struct cpu_ctx *ctx, struct devmem *const *in,
+		  struct devmem *const *out, const struct mem_form *y, struct err *e)
+{
+	enum { GRAIN = 1 << 14 }; /* elements of a task */
+	int64_t rows = p->shape.images * p->out[0] * p->out[1];
+	struct pad_run r = {.p = p, .ctx = ctx, .x = in[p->x_in], .y = out[0]->p, .form = *y};
+	r.n_tasks = cpu_tasks(p->shape.images * p->shape.pixels * p->shape.channels, GRAIN);
+	r.n_tasks = r.n_tasks > rows ? (int)rows : r.n_tasks;
+	cpu_parallel(ctx, r.n_tasks, rows_task, &r);
+	return atomic_load(&r.failed) ? cpu_no_memory(e) : 0;
+}
