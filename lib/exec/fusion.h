@@ -4,7 +4,8 @@
  * schedule without groups starts them, and a group grows by one consumer of its
  * outputs after another while
  *   - the consumer is on the same device and in no group,
- *   - whatever else it reads is there before the head starts,
+ *   - whatever else it reads is there before the head starts, by the schedule or from a group before on that device, or made by a few steps that nobody else reads, which join
+ *     with it and need nothing that is not there by then,
  *   - no other device reads an output of the group so far,
  *   - the device says yes.
  * So a group never makes anybody wait for longer than its steps would have; and since all

@@ -13,6 +13,14 @@
  * consumers of the new members join before the device's answer is final.  If it stays no, all of
  * them leave again, and another consumer of the group is tried, up to TRIES.
  *
+ * A consumer may need the output of another step that is not there yet, as where two branches meet:
+ *
+ *	x (there) ---> conv (head) -----> add      add needs scale's output, which
+ *	  \----------> scale ------------/         only add reads: scale joins with add
+ *
+ * Such steps come along (may_come), up to COMPANY with one consumer, if they need nothing that is not there when the
+ * head starts: the group waits for nothing more than before.
+ *
  * What holds between calls of extend_group:
  *   - member[] is ascending, which is a topological order; joined[] has the same steps in the order
  *     in which they joined, so that the last ones can leave;
@@ -28,17 +36,22 @@
 
 /* See above: consumers beyond the first that join before a device's no is final, and how many first
  * consumers are tried. */
-enum { LOOK_AHEAD = 3, TRIES = 4 };
+enum { LOOK_AHEAD = 3, TRIES = 4, COMPANY = 3 };
 
 struct grower {
 	struct builder *b;
 	const double *start_s, *end_s; /* (n_steps) predicted */
 	const double *copied_s; /* (n_tensors, k) when a copy is there; INFINITY: none is made */
 	uint32_t *group_of;     /* (n_steps) GRAPH_NONE: in none yet */
-	uint32_t head, n;
-	uint32_t *member; /* (n) ascending: the group that grows */
-	uint32_t *joined; /* (n) the same, in the order in which they joined */
-	struct arena *a;  /* of one question */
+	uint32_t head, n, most; /* most: members that the device takes */
+	uint32_t *member;       /* (n) ascending: the group that grows */
+	uint32_t *joined;       /* (n) the same, in the order in which they joined */
+	struct arena *a;        /* of one question */
+};
+
+/* Steps that join with a consumer, producers before those that read them. */
+struct company {
+	uint32_t n, step[COMPANY];
 };
 
 /* ---- what may join ---- */
@@ -55,33 +68,84 @@ static bool read_elsewhere(const struct grower *x, uint32_t s)
 	return false;
 }
 
-/* Is w a step that the rules let join, the device's answer aside?  It is free and on the head's device,
- * and what it reads from outside the group is there when the head starts. */
-static bool may_join(const struct grower *x, uint32_t w)
+/* Is w a step that the rules let join whatever it reads?  It is in no group, and on the head's device. */
+static bool is_free(const struct grower *x, uint32_t w)
+{
+	const struct planner *p = x->b->p;
+	const uint16_t *dev = x->b->step_dev;
+	uint32_t set = p->m->g->set[p->m->step_node[w]];
+	return x->group_of[w] == GRAPH_NONE && p->local[w] == GRAPH_NONE &&
+	       dev[w] == dev[x->head] && !p->m->alone[w] &&
+	       (x->b->fuse != FUSE_SETS ||
+		(set != GRAPH_NONE && set == p->m->g->set[p->m->step_node[x->head]]));
+}
+
+/* Is tensor t, which step w reads, there when the head starts, or made by a member or by the company?  What a group before on
+ * w's device makes is there, whenever its steps alone were to run: its head starts before this one. */
+static bool is_there(const struct grower *x, const struct company *c, uint32_t t, uint32_t w)
+{
+	const struct planner *p = x->b->p;
+	const uint16_t *dev = x->b->step_dev;
+	uint32_t u = p->dag.tensor_task[t];
+	double s = dev[u] == dev[w] ? x->end_s[u] : x->copied_s[(size_t)t * p->devices->n + dev[w]];
+	for (uint32_t i = 0; i < c->n; i++)
+		if (c->step[i] == u)
+			return true;
+	return p->local[u] != GRAPH_NONE || (x->group_of[u] != GRAPH_NONE && dev[u] == dev[w]) ||
+	       s <= x->start_s[x->head];
+}
+
+/* Does w alone read what u makes? */
+static bool reads_alone(const struct grower *x, uint32_t u, uint32_t w)
 {
 	const struct planner *p = x->b->p;
 	const struct sched_dag *d = &p->dag;
-	const uint16_t *dev = x->b->step_dev;
-	uint32_t set = p->m->g->set[p->m->step_node[w]];
-	if (x->group_of[w] != GRAPH_NONE || p->local[w] != GRAPH_NONE || dev[w] != dev[x->head] ||
-	    p->m->alone[w])
-		return false;
-	if (x->b->fuse == FUSE_SETS &&
-	    (set == GRAPH_NONE || set != p->m->g->set[p->m->step_node[x->head]]))
-		return false;
-	for (uint32_t i = d->in_ptr[w]; i < d->in_ptr[w + 1]; i++) {
-		uint32_t t = d->use_tensor[d->in_use[i]], u = d->tensor_task[t];
-		double there = dev[u] == dev[w] ? x->end_s[u]
-						: x->copied_s[(size_t)t * p->devices->n + dev[w]];
-		if (p->local[u] == GRAPH_NONE && there > x->start_s[x->head])
+	for (uint32_t t = d->out_ptr[u]; t < d->out_ptr[u + 1]; t++) {
+		if (p->is_result[t])
 			return false;
+		for (uint32_t i = d->use_ptr[t]; i < d->use_ptr[t + 1]; i++)
+			if (d->use_task[i] != w)
+				return false;
 	}
 	return true;
 }
 
-/* A consumer of members joined[from ..] that fits and is not in tried[n]. */
+/* May u join with w, which alone reads it?  Then it is in c, behind those that join with u. */
+static bool may_come(const struct grower *x, uint32_t u, uint32_t w, struct company *c)
+{
+	const struct sched_dag *d = &x->b->p->dag;
+	/* The head stays the first. */
+	if (c->n == COMPANY || u < x->head || !is_free(x, u) || !reads_alone(x, u, w))
+		return false;
+	for (uint32_t i = d->in_ptr[u]; i < d->in_ptr[u + 1]; i++) {
+		uint32_t t = d->use_tensor[d->in_use[i]];
+		if (!is_there(x, c, t, u) && !may_come(x, d->tensor_task[t], u, c))
+			return false;
+	}
+	if (c->n == COMPANY)
+		return false;
+	c->step[c->n++] = u;
+	return true;
+}
+
+/* Is w a step that the rules let join, the device's answer aside?  c: those that join with it. */
+static bool may_join(const struct grower *x, uint32_t w, struct company *c)
+{
+	const struct sched_dag *d = &x->b->p->dag;
+	c->n = 0;
+	if (!is_free(x, w))
+		return false;
+	for (uint32_t i = d->in_ptr[w]; i < d->in_ptr[w + 1]; i++) {
+		uint32_t t = d->use_tensor[d->in_use[i]];
+		if (!is_there(x, c, t, w) && !may_come(x, d->tensor_task[t], w, c))
+			return false;
+	}
+	return x->n + c->n + 1 <= x->most;
+}
+
+/* A consumer of members joined[from ..] that fits and is not in tried[n], and its company. */
 static uint32_t next_consumer(const struct grower *x, uint32_t from, const uint32_t *tried,
-			      uint32_t n)
+			      uint32_t n, struct company *c)
 {
 	const struct sched_dag *d = &x->b->p->dag;
 	for (uint32_t i = x->n; i-- > from;) {
@@ -92,7 +156,7 @@ static uint32_t next_consumer(const struct grower *x, uint32_t from, const uint3
 			bool known = false;
 			for (uint32_t j = 0; j < n; j++)
 				known = known || tried[j] == w;
-			if (!known && may_join(x, w))
+			if (!known && may_join(x, w, c))
 				return w;
 		}
 	}
@@ -114,8 +178,10 @@ static void index_members(struct grower *x)
 		x->b->p->local[x->member[i]] = i;
 }
 
-static void add_member(struct grower *x, uint32_t w)
+static void add_member(struct grower *x, uint32_t w, const struct company *c)
 {
+	for (uint32_t i = 0; i < c->n; i++)
+		x->joined[x->n++] = c->step[i];
 	x->joined[x->n++] = w;
 	index_members(x);
 }
@@ -143,22 +209,24 @@ static int device_takes(struct grower *x, uint32_t *n_out, struct err *e)
 }
 
 /* One more member, or a few that the device takes only together: 1; 0: there are none; -1. */
-static int extend_group(struct grower *x, uint32_t most, struct err *e)
+static int extend_group(struct grower *x, struct err *e)
 {
 	uint32_t n = x->n, tried[TRIES];
+	struct company c;
 	for (uint32_t t = 0; t < TRIES; t++) {
-		uint32_t w = next_consumer(x, 0, tried, t), n_out = 0;
+		uint32_t w = next_consumer(x, 0, tried, t, &c), n_out = 0;
 		if (w == GRAPH_NONE)
 			return 0;
 		tried[t] = w;
 		for (uint32_t more = 0; w != GRAPH_NONE; more++) {
-			add_member(x, w);
+			add_member(x, w, &c);
 			int ok = device_takes(x, &n_out, e);
 			if (ok)
 				return ok;
-			if (n_out < 2 || more == LOOK_AHEAD || x->n == most || read_elsewhere(x, w))
+			if (n_out < 2 || more == LOOK_AHEAD || x->n == x->most ||
+			    read_elsewhere(x, w))
 				break;
-			w = next_consumer(x, n, tried, 0);
+			w = next_consumer(x, n, tried, 0, &c);
 		}
 		remove_members(x, n);
 	}
@@ -170,12 +238,12 @@ static int grow(struct grower *x, uint32_t h, struct err *e)
 {
 	const struct planner *p = x->b->p;
 	const struct device_class *c = dev_of(x->b, x->b->step_dev[h])->class;
-	uint32_t most = c->fuses && x->b->fuse != FUSE_NONE && !p->m->alone[h] ? c->max_nodes : 1;
 	int rc = 1;
+	x->most = c->fuses && x->b->fuse != FUSE_NONE && !p->m->alone[h] ? c->max_nodes : 1;
 	x->head = h;
-	add_member(x, h);
-	while (rc > 0 && x->n < most && !read_elsewhere(x, x->joined[x->n - 1]))
-		rc = extend_group(x, most, e);
+	add_member(x, h, &(struct company){0});
+	while (rc > 0 && x->n < x->most && !read_elsewhere(x, x->joined[x->n - 1]))
+		rc = extend_group(x, e);
 	return rc < 0 ? -1 : 0;
 }
 

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "device/opencl/cl_impl.h"
+#include "one_node.h"
 #include "op/value.h"
 
 enum { RUNS = 7, IN_A_ROW = 10 };
@@ -56,64 +57,39 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* One node by hand. */
-struct node {
-	struct graph g;
-	const char *key[8], *value[8], *type, *opset, *name;
+/* A layer's node; its texts. */
+struct layer_node {
+	struct one_node one;
 	char stride[24], pad[24];
-	uint32_t in_ptr[2], in_node[2], in_port[2], attr_ptr[2], out_ptr[2], dim_ptr[2];
-	int64_t id;
-	uint8_t out_elem[1], out_rank[1];
-	struct op op;
-	struct tensor in[2], out;
 };
 
-static void node_attributes(struct node *n, const struct layer *l)
+static void layer_attributes(struct layer_node *x, const struct layer *l)
 {
-	bool conv = l->kh != 0;
-	snprintf(n->stride, sizeof n->stride, "%d,%d", l->stride, l->stride);
-	snprintf(n->pad, sizeof n->pad, "%d,%d", l->kh / 2, l->kh / 2);
-	const char *const text[][2] = {
-		{conv ? "strides" : "transpose_a", conv ? n->stride : "false"},
-		{conv ? "dilations" : "transpose_b", conv ? "1,1" : "true"},
-		{"pads_begin", n->pad},
-		{"pads_end", n->pad},
-		{"auto_pad", "explicit"}};
-	uint32_t n_attr = conv ? 5 : 2;
-	for (uint32_t i = 0; i < n_attr; i++) {
-		n->key[i] = text[i][0];
-		n->value[i] = text[i][1];
+	struct one_node *n = &x->one;
+	if (!l->kh) {
+		one_node_attr(n, "transpose_a", "false");
+		one_node_attr(n, "transpose_b", "true");
+		return;
 	}
-	n->attr_ptr[1] = n_attr;
-	n->type = !conv ? "MatMul" : l->groups > 1 ? "GroupConvolution" : "Convolution";
-	n->opset = "opset1";
-	n->name = l->name;
+	snprintf(x->stride, sizeof x->stride, "%d,%d", l->stride, l->stride);
+	snprintf(x->pad, sizeof x->pad, "%d,%d", l->kh / 2, l->kh / 2);
+	one_node_attr(n, "strides", x->stride);
+	one_node_attr(n, "dilations", "1,1");
+	one_node_attr(n, "pads_begin", x->pad);
+	one_node_attr(n, "pads_end", x->pad);
+	one_node_attr(n, "auto_pad", "explicit");
 }
 
-static int node_build(struct node *n, const struct layer *l, struct err *e)
+static int node_build(struct layer_node *x, const struct layer *l, struct err *e)
 {
-	memset(n, 0, sizeof *n);
-	node_attributes(n, l);
-	n->in_ptr[1] = 2;
-	n->out_ptr[1] = 1;
-	n->g = (struct graph){.name = "bench",
-			      .xml = "",
-			      .weights = "",
-			      .n = 1,
-			      .id = &n->id,
-			      .node_name = &n->name,
-			      .type = &n->type,
-			      .opset = &n->opset,
-			      .attr_ptr = n->attr_ptr,
-			      .attr_key = n->key,
-			      .attr_value = n->value,
-			      .in_ptr = n->in_ptr,
-			      .in_node = n->in_node,
-			      .in_port = n->in_port,
-			      .out_ptr = n->out_ptr,
-			      .out_elem = n->out_elem,
-			      .out_rank = n->out_rank,
-			      .dim_ptr = n->dim_ptr};
+	struct one_node *n = &x->one;
+	one_node_init(n,
+		      !l->kh          ? "MatMul"
+		      : l->groups > 1 ? "GroupConvolution"
+				      : "Convolution",
+		      "opset1", 2, 1);
+	n->name = l->name;
+	layer_attributes(x, l);
 	if (!l->kh) {
 		n->in[0] = (struct tensor){.elem = EL_F32, .rank = 2, .dim = {l->h, l->c}};
 		n->in[1] = (struct tensor){.elem = EL_F32, .rank = 2, .dim = {l->m, l->c}};
@@ -125,7 +101,7 @@ static int node_build(struct node *n, const struct layer *l, struct err *e)
 			n->in[1] = (struct tensor){
 				.elem = EL_F32, .rank = 5, .dim = {l->m, 1, 1, l->kh, l->kh}};
 	}
-	if (op_decode(&n->g, 0, &n->op, e) || op_infer(&n->op, n->in, &n->out, e))
+	if (op_decode(&n->g, 0, &n->op, e) || op_infer(&n->op, n->in, n->out, e))
 		return -1;
 	if (l->half)
 		n->in[1].elem = EL_F16;
@@ -148,15 +124,15 @@ static void ended(void *arg, bool ok)
 }
 
 /* The least time of a run in seconds; negative when it fails. */
-static double time_step(struct device *d, struct step *st, struct node *n, struct err *e)
+static double time_step(struct device *d, struct step *st, struct one_node *n, struct err *e)
 {
 	const struct device_class *k = d->class;
 	struct devmem *in = NULL, *out = NULL;
 	size_t in_bytes = (size_t)tensor_bytes(&n->in[0]);
 	double best = -1;
 	int flag = 0, in_a_row = 1;
-	int rc = k->alloc(d, in_bytes, &in, e) ||
-		 k->alloc(d, (size_t)tensor_bytes(&n->out), &out, e);
+	int rc =
+		k->alloc(d, in_bytes, &in, e) || k->alloc(d, (size_t)tensor_bytes(n->out), &out, e);
 	if (!rc && k->host)
 		memcpy(k->host(d, in), n->in[0].data, in_bytes);
 	else if (!rc)
@@ -181,12 +157,13 @@ static double time_step(struct device *d, struct step *st, struct node *n, struc
 static int bench(struct device *d, const struct layer *l, double peak, struct err *e)
 {
 	/* the device knows constants by their address: they stay until the end of the process */
-	struct node *n = mem_alloc(1, sizeof *n);
+	struct layer_node *x = mem_alloc(1, sizeof *x);
+	struct one_node *n = &x->one;
 	struct step *st = NULL;
-	if (node_build(n, l, e))
+	if (node_build(x, l, e))
 		return -1;
 	struct step_arg arg[2] = {{FROM_INPUT, 0, 0, &n->in[0]}, {FROM_CONST, 0, 0, &n->in[1]}};
-	struct step_node node = {&n->g, 0, &n->op, 2, 1, arg, &n->out, NULL, NULL};
+	struct step_node node = {&n->g, 0, &n->op, 2, 1, arg, n->out, NULL, NULL};
 	const struct tensor *in = &n->in[0];
 	struct step_out out = {0, 0};
 	struct step_spec spec = {1, &node, 1, 1, &in, &out};
@@ -197,7 +174,7 @@ static int bench(struct device *d, const struct layer *l, double peak, struct er
 	if (t < 0)
 		return -1;
 	int64_t k = (int64_t)l->c / l->groups * (l->kh ? l->kh * l->kh : 1);
-	double gflop = 2e-9 * (double)(tensor_elements(&n->out) * k);
+	double gflop = 2e-9 * (double)(tensor_elements(n->out) * k);
 	printf("%-32s %9.1f us %8.1f GFLOP/s", l->name, t * 1e6, gflop / t);
 	if (peak > 0)
 		printf(" %5.1f %%", 100 * gflop / t / peak);

@@ -5,7 +5,7 @@
 
 One trial: `place MODEL --budget S`, with another seed each time; then, on the costs that it has measured, HEFT and
 `placebase portfolio` (3 s) are placed as somebody would who does without the rest.  These, what place handed over, and up to
-seven more that it had raced run in one race of --judge seconds (devrun paired --race), which nothing leaves as a winner:
+seven more that it had raced, the best predicted, run in one race of --judge seconds (devrun paired --race), which nothing leaves as a winner:
 all ratios are to the best single device in the same blocks.
 
 A row is a model and a budget: geometric means over its trials, with Student's 95 % intervals where there are two or more.
@@ -32,6 +32,7 @@ import stream
 
 PROGRAMS = ["ir2dag", "placebase", "devrun", "reinforce", "placepolicy"]
 MORE = 7  # of what place raced, beside the three
+ANOTHER = 0.02  # share of the sets in which a placement is another one
 T95 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]
 
 
@@ -44,24 +45,23 @@ def shell(text, **words):
 PLACE_KEYS = ("graph", "episode", "step", "sample", "source", "devices", "device")
 
 
-def device_of(m):
-    return stream.array(m["device"]).tobytes()
-
-
 def candidates(folder):
-    """Place records: what was handed over, HEFT, the portfolio, and the best predicted of the others that were raced."""
+    """Place records: what was handed over, HEFT, the portfolio, and the best predicted of the others that were raced, but for
+    those that are nearly one of these before: single sets moved say the same ten times."""
     at = lambda name: os.path.join(folder, name + ".mp")
     final = [m for m in stream.of(at("final"), "best") if m.get("final")][-1]
     some = stream.of(at("alone"), "place")
     out = [{k: m[k] for k in PLACE_KEYS if k in m} for m in (final, some[0], some[1])]
     names = ["handed", "heft", "portfolio"]
     raced = {(m["episode"], m["step"], m["sample"], m["source"]) for m in stream.of(at("final"), "run")}
-    seen = {device_of(m) for m in out}
-    for m in sorted(stream.of(at("final"), "place") + stream.of(at("final"), "best"), key=lambda m: m.get("predicted_s", np.inf)):
-        on = stream.array(m["device"])
-        if device_of(m) not in seen and len(set(on.tolist())) > 1 and m["source"] != "single" and \
-           (m["episode"], m["step"], m["sample"], m["source"]) in raced and len(out) < 3 + MORE:
-            seen.add(device_of(m))
+    runs = (stream.array(stream.of(at("input"), "cost")[-1]["set_s"]) > 0).any(axis=1)
+    seen = [stream.array(m["device"])[runs] for m in out]
+    both = stream.of(at("final"), "place") + stream.of(at("final"), "best")
+    for m in sorted(both, key=lambda m: m.get("predicted_s", np.inf)):
+        on = stream.array(m["device"])[runs]
+        if (m["episode"], m["step"], m["sample"], m["source"]) in raced and len(set(on.tolist())) > 1 and len(out) < 3 + MORE and \
+           all((on != x).mean() >= ANOTHER for x in seen):
+            seen.append(on)
             out.append({k: m[k] for k in PLACE_KEYS if k in m})
             names.append("raced")
     for i, m in enumerate(out):

@@ -10,20 +10,15 @@
 #include "base/rng.h"
 #include "device/device.h"
 #include "kernel/kernel.h"
+#include "one_node.h"
 #include "op/value.h"
 #include "tap.h"
 
-enum { PORTS = 8, ATTRS = 12 };
-
-/* One node, built by hand. */
+/* One node, and which of its inputs are constant. */
 struct fixture {
-	struct graph g;
-	uint32_t in_ptr[2], in_node[PORTS], in_port[PORTS], attr_ptr[2], out_ptr[2];
-	const char *key[ATTRS], *value[ATTRS], *type, *opset, *name;
+	struct one_node one;
 	char text[400];
-	struct op op;
-	struct tensor in[PORTS], out[PORTS];
-	bool constant[PORTS];
+	bool constant[ONE_PORTS];
 };
 
 /* A case: type, opset, attributes "k=v k=v", inputs, outputs.  An input is
@@ -307,7 +302,7 @@ static void random_fill(struct tensor *t, int limit, bool positive, uint32_t str
 static void parse_input(const char *s, struct fixture *f, int i, uint32_t stream)
 {
 	char elem[12] = "";
-	struct tensor *t = &f->in[i];
+	struct tensor *t = &f->one.in[i];
 	size_t n = strcspn(s, "[=(");
 	snprintf(elem, sizeof elem, "%.*s", (int)n, s);
 	if (n && elem[n - 1] == 'c') {
@@ -338,56 +333,29 @@ static void parse_input(const char *s, struct fixture *f, int i, uint32_t stream
 static void build(struct fixture *f, const struct sample *s)
 {
 	char *save = NULL;
-	uint32_t n_attr = 0, n_in = 0;
+	uint32_t n_in = 0;
 	memset(f, 0, sizeof *f);
-	f->type = s->type;
-	f->opset = s->opset;
-	f->name = "node";
+	one_node_init(&f->one, s->type, s->opset, 0, (uint32_t)s->n_out);
 	snprintf(f->text, sizeof f->text, "%s", s->attrs);
 	for (char *a = strtok_r(f->text, " ", &save); a; a = strtok_r(NULL, " ", &save)) {
-		f->key[n_attr] = a;
-		a = strchr(a, '=');
-		*a = 0;
-		f->value[n_attr++] = a + 1;
+		char *value = strchr(a, '=');
+		*value++ = 0;
+		one_node_attr(&f->one, a, value);
 	}
 	char text[200];
 	snprintf(text, sizeof text, "%s", s->in);
 	for (char *a = strtok_r(text, " ", &save); a; a = strtok_r(NULL, " ", &save)) {
-		f->in_node[n_in] = 0;
 		parse_input(a, f, (int)n_in, n_in);
 		n_in++;
 	}
-	f->in_ptr[1] = n_in;
-	f->attr_ptr[1] = n_attr;
-	f->out_ptr[1] = (uint32_t)s->n_out;
-	static int64_t id;
-	static uint8_t out_elem[PORTS], out_rank[PORTS];
-	static uint32_t dim_ptr[PORTS + 1];
-	f->g = (struct graph){.name = "test",
-			      .xml = "",
-			      .weights = "",
-			      .n = 1,
-			      .id = &id,
-			      .node_name = &f->name,
-			      .type = &f->type,
-			      .opset = &f->opset,
-			      .attr_ptr = f->attr_ptr,
-			      .attr_key = f->key,
-			      .attr_value = f->value,
-			      .in_ptr = f->in_ptr,
-			      .in_node = f->in_node,
-			      .in_port = f->in_port,
-			      .out_ptr = f->out_ptr,
-			      .out_elem = out_elem,
-			      .out_rank = out_rank,
-			      .dim_ptr = dim_ptr};
+	f->one.in_ptr[1] = n_in;
 }
 
 static void release(struct fixture *f)
 {
-	for (int i = 0; i < PORTS; i++) {
-		mem_free(f->in[i].data);
-		mem_free(f->out[i].data);
+	for (int i = 0; i < ONE_PORTS; i++) {
+		mem_free(f->one.in[i].data);
+		mem_free(f->one.out[i].data);
 	}
 }
 
@@ -395,14 +363,14 @@ static void release(struct fixture *f)
  * first; bf16: all are rounded to bf16 first. */
 static int expect(struct fixture *f, bool bf16, struct err *e)
 {
-	struct tensor in[PORTS], wide[PORTS] = {{0}};
+	struct tensor in[ONE_PORTS], wide[ONE_PORTS] = {{0}};
 	struct cpu_prep *prep = NULL;
 	const char *why = "";
-	if (op_decode(&f->g, 0, &f->op, e))
+	if (op_decode(&f->one.g, 0, &f->one.op, e))
 		return -1;
-	for (int i = 0; i < f->op.n_in; i++) {
-		in[i] = f->in[i];
-		if (!bf16 && (in[i].elem != EL_F16 || f->op.kind == OP_CONVERT))
+	for (int i = 0; i < f->one.op.n_in; i++) {
+		in[i] = f->one.in[i];
+		if (!bf16 && (in[i].elem != EL_F16 || f->one.op.kind == OP_CONVERT))
 			continue;
 		wide[i] = in[i];
 		wide[i].elem = EL_F32;
@@ -413,19 +381,19 @@ static int expect(struct fixture *f, bool bf16, struct err *e)
 		}
 		in[i] = wide[i];
 	}
-	if (op_infer(&f->op, in, f->out, e))
+	if (op_infer(&f->one.op, in, f->one.out, e))
 		return -1;
-	if (!cpu_kernel_supports(&f->op, &why))
+	if (!cpu_kernel_supports(&f->one.op, &why))
 		return err_set(e, ST_INPUT, "cpu: %s", why);
-	for (int i = 0; i < f->op.n_out; i++)
-		f->out[i].data = mem_try((size_t)tensor_bytes(&f->out[i]) + 64);
+	for (int i = 0; i < f->one.op.n_out; i++)
+		f->one.out[i].data = mem_try((size_t)tensor_bytes(&f->one.out[i]) + 64);
 	struct cpu_ctx *c = cpu_ctx_new(NULL, NULL);
-	int rc = cpu_kernel_prepare(&f->op, in, f->out, c, &prep, e);
+	int rc = cpu_kernel_prepare(&f->one.op, in, f->one.out, c, &prep, e);
 	if (!rc)
-		rc = cpu_kernel_run(&f->op, prep, in, f->out, c, e);
+		rc = cpu_kernel_run(&f->one.op, prep, in, f->one.out, c, e);
 	cpu_prep_free(prep);
 	cpu_ctx_free(c);
-	for (int i = 0; i < PORTS; i++)
+	for (int i = 0; i < ONE_PORTS; i++)
 		mem_free(wide[i].data);
 	return rc;
 }
@@ -440,7 +408,7 @@ static void count_done(void *arg, bool ok)
 
 static int n_outputs(const struct fixture *f) /* indices of MaxPool are not asked for */
 {
-	return f->op.kind == OP_MAX_POOL ? 1 : f->op.n_out;
+	return f->one.op.kind == OP_MAX_POOL ? 1 : f->one.op.n_out;
 }
 
 static int run_step(struct device *d, const struct fixture *f, const struct step_spec *s,
@@ -448,7 +416,7 @@ static int run_step(struct device *d, const struct fixture *f, const struct step
 {
 	const struct device_class *k = d->class;
 	struct step *step = NULL;
-	struct devmem *in[PORTS] = {NULL}, *out[PORTS] = {NULL};
+	struct devmem *in[ONE_PORTS] = {NULL}, *out[ONE_PORTS] = {NULL};
 	int done = 0, want = 0, rc = 0;
 	if (k->prepare(d, s, &step, e))
 		return -1;
@@ -456,25 +424,25 @@ static int run_step(struct device *d, const struct fixture *f, const struct step
 	for (uint32_t i = 0; !rc && i < s->node[0].n_in; i++) {
 		if (s->node[0].in[i].from != FROM_INPUT)
 			continue;
-		size_t bytes = (size_t)tensor_bytes(&f->in[i]);
+		size_t bytes = (size_t)tensor_bytes(&f->one.in[i]);
 		rc = k->alloc(d, bytes, &in[n], e) ||
-		     k->upload(d, in[n], f->in[i].data, bytes, count_done, &done, e);
+		     k->upload(d, in[n], f->one.in[i].data, bytes, count_done, &done, e);
 		n++;
 		want++;
 	}
 	for (uint32_t i = 0; !rc && i < s->n_out; i++)
-		rc = k->alloc(d, (size_t)tensor_bytes(&f->out[i]), &out[i], e);
+		rc = k->alloc(d, (size_t)tensor_bytes(&f->one.out[i]), &out[i], e);
 	rc = rc || k->run(d, step, in, out, e);
 	for (uint32_t i = 0; !rc && i < s->n_out; i++, want++)
-		rc = k->download(d, out[i], result[i], (size_t)tensor_bytes(&f->out[i]), count_done,
-				 &done, e);
+		rc = k->download(d, out[i], result[i], (size_t)tensor_bytes(&f->one.out[i]),
+				 count_done, &done, e);
 	rc = rc || k->flush(d, e) || k->finish(d, e);
 	/* completions may come a little after finish */
 	for (int i = 0; !rc && __atomic_load_n(&done, __ATOMIC_SEQ_CST) != want && i < 2000; i++)
 		nanosleep(&(struct timespec){0, 1000000}, NULL);
 	if (!rc && __atomic_load_n(&done, __ATOMIC_SEQ_CST) != want)
 		rc = err_set(e, ST_RUNTIME, "%d of %d transfers ended", done, want);
-	for (int i = 0; i < PORTS; i++) {
+	for (int i = 0; i < ONE_PORTS; i++) {
 		k->release(d, in[i]);
 		k->release(d, out[i]);
 	}
@@ -502,40 +470,46 @@ static double difference(const struct tensor *want, const void *got)
 static bool check(struct device *d, const struct sample *s, struct fixture *f, bool bf16,
 		  struct err *e)
 {
-	struct step_arg arg[PORTS] = {{.from = FROM_NONE}};
-	const struct tensor *input[PORTS];
-	struct step_out out[PORTS];
-	void *result[PORTS] = {NULL};
+	struct step_arg arg[ONE_PORTS] = {{.from = FROM_NONE}};
+	const struct tensor *input[ONE_PORTS];
+	struct step_out out[ONE_PORTS];
+	void *result[ONE_PORTS] = {NULL};
 	uint32_t n = 0;
 	char why[200] = "";
 	bool ok = true;
 	build(f, s);
 	if (expect(f, bf16, e))
 		return false;
-	for (int i = 0; i < f->op.n_in; i++) {
+	for (int i = 0; i < f->one.op.n_in; i++) {
 		arg[i] = (struct step_arg){f->constant[i] ? FROM_CONST : FROM_INPUT, n, 0,
-					   &f->in[i]};
+					   &f->one.in[i]};
 		if (!f->constant[i])
-			input[n++] = &f->in[i];
+			input[n++] = &f->one.in[i];
 	}
-	struct step_node node = {
-		&f->g,  0,    &f->op, (uint32_t)f->op.n_in, (uint32_t)f->op.n_out, arg,
-		f->out, NULL, NULL};
+	struct step_node node = {&f->one.g,
+				 0,
+				 &f->one.op,
+				 (uint32_t)f->one.op.n_in,
+				 (uint32_t)f->one.op.n_out,
+				 arg,
+				 f->one.out,
+				 NULL,
+				 NULL};
 	struct step_spec spec = {1, &node, n, (uint32_t)n_outputs(f), input, out};
 	for (int i = 0; i < n_outputs(f); i++) {
 		out[i] = (struct step_out){0, (uint32_t)i};
-		result[i] = mem_alloc((size_t)tensor_bytes(&f->out[i]) + 8, 1);
+		result[i] = mem_alloc((size_t)tensor_bytes(&f->one.out[i]) + 8, 1);
 	}
 	if (!d->class->supports(d, &spec, why, sizeof why))
 		ok = err_set(e, ST_RUNTIME, "not supported: %s", why);
 	ok = ok && !run_step(d, f, &spec, result, e);
 	for (int i = 0; ok && i < n_outputs(f); i++) {
-		double diff = difference(&f->out[i], result[i]);
-		double tol = s->tol > 0 ? s->tol : elem_is_real(f->out[i].elem) ? 1e-5 : 0;
+		double diff = difference(&f->one.out[i], result[i]);
+		double tol = s->tol > 0 ? s->tol : elem_is_real(f->one.out[i].elem) ? 1e-5 : 0;
 		if (!(diff <= tol))
 			ok = err_set(e, ST_RUNTIME, "output %d differs by %.3g", i, diff) == 0;
 	}
-	for (int i = 0; i < PORTS; i++)
+	for (int i = 0; i < ONE_PORTS; i++)
 		mem_free(result[i]);
 	return ok;
 }

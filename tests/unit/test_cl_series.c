@@ -4,56 +4,25 @@
 #include <string.h>
 
 #include "device/opencl/cl_impl.h"
-#include "op/op.h"
+#include "one_node.h"
 #include "tap.h"
 
 enum { SIDE = 26, N = SIDE * SIDE, VALUES = 20 };
 
-/* A node by hand: Add of a matrix and a row, which is the first one of another matrix: what an item computes others
+/* Add of a matrix and a row, which is the first one of another matrix: what an item computes others
  * need, too. */
-struct node {
-	struct graph g;
-	const char *type, *opset, *name;
-	uint32_t in_ptr[2], in_node[2], in_port[2], attr_ptr[2], out_ptr[2], dim_ptr[2];
-	int64_t id;
-	uint8_t out_elem[1], out_rank[1];
-	struct op op;
-	struct tensor in[2], out;
-};
-
-static int node_build(struct node *n, struct err *e)
+static int node_build(struct one_node *n, struct err *e)
 {
-	memset(n, 0, sizeof *n);
-	n->type = "Add";
-	n->opset = "opset1";
-	n->name = "sum";
-	n->in_ptr[1] = 2;
-	n->out_ptr[1] = 1;
-	n->g = (struct graph){.name = "test",
-			      .xml = "",
-			      .weights = "",
-			      .n = 1,
-			      .id = &n->id,
-			      .node_name = &n->name,
-			      .type = &n->type,
-			      .opset = &n->opset,
-			      .attr_ptr = n->attr_ptr,
-			      .in_ptr = n->in_ptr,
-			      .in_node = n->in_node,
-			      .in_port = n->in_port,
-			      .out_ptr = n->out_ptr,
-			      .out_elem = n->out_elem,
-			      .out_rank = n->out_rank,
-			      .dim_ptr = n->dim_ptr};
+	one_node_init(n, "Add", "opset1", 2, 1);
 	n->in[0] = (struct tensor){.elem = EL_F32, .rank = 2, .dim = {SIDE, SIDE}};
 	n->in[1] = (struct tensor){.elem = EL_F32, .rank = 2, .dim = {1, SIDE}};
-	return op_decode(&n->g, 0, &n->op, e) || op_infer(&n->op, n->in, &n->out, e);
+	return op_decode(&n->g, 0, &n->op, e) || op_infer(&n->op, n->in, n->out, e);
 }
 
-static int prepare(struct device *d, struct node *n, struct step **step, struct err *e)
+static int prepare(struct device *d, struct one_node *n, struct step **step, struct err *e)
 {
 	struct step_arg arg[] = {{FROM_INPUT, 0, 0, &n->in[0]}, {FROM_INPUT, 1, 0, &n->in[1]}};
-	struct step_node node = {&n->g, 0, &n->op, 2, 1, arg, &n->out, NULL, NULL};
+	struct step_node node = {&n->g, 0, &n->op, 2, 1, arg, n->out, NULL, NULL};
 	const struct tensor *input[] = {&n->in[0], &n->in[1]};
 	struct step_out out[] = {{0, 0}};
 	struct step_spec spec = {1, &node, 2, 1, input, out};
@@ -147,7 +116,7 @@ static void test_series(struct device *d, bool apart)
 {
 	static float want[VALUES][N], got[VALUES][N];
 	struct err e = ERR_INIT;
-	struct node n;
+	struct one_node n;
 	struct step *step = NULL;
 	struct devmem *base = NULL, *m[VALUES] = {NULL};
 	bool ok = !node_build(&n, &e) && !prepare(d, &n, &step, &e) &&
