@@ -153,8 +153,8 @@ struct device_class {
 	/* May these nodes (2 <= n_nodes <= max_nodes, each supported) run as one step?  Asked
 	 * while a placement is planned, often: quick, allocates nothing, looks at shapes;
 	 * only small constants have data.  A group grows from its first node by one consumer
-	 * after another, so the part of a group without its last node or nodes was asked
-	 * about before; a yes is a promise that prepare takes it.  NULL: one node a step. */
+	 * after another, each perhaps with steps that it alone reads; a yes is a promise that prepare
+	 * takes it.  NULL: one node a step. */
 	bool (*fuses)(struct device *d, const struct step_spec *s);
 	/* s is gone when prepare returns, but graph and constants stay. */
 	int (*prepare)(struct device *d, const struct step_spec *s, struct step **out,

@@ -4,13 +4,14 @@
  * schedule without groups starts them, and a group grows by one consumer of its
  * outputs after another while
  *   - the consumer is on the same device and in no group,
- *   - whatever else it reads is there before the head starts, by the schedule or from a group before on that device, or made by a few steps that nobody else reads, which join
- *     with it and need nothing that is not there by then,
+ *   - whatever else it reads is there before the head starts, by the schedule or from a group
+ *     before on that device, or is made by a few steps that nobody else reads, which join with it and
+ *     need nothing that is not there by then,
  *   - no other device reads an output of the group so far,
  *   - the device says yes.
- * So a group never makes anybody wait for longer than its steps would have; and since all
- * that a group reads from outside is ready before its head starts, groups in the
- * order of their heads are in a topological order: no circle of groups exists.
+ * So a group hardly makes anybody wait for longer than its steps would have; and since all
+ * that a group reads from outside is ready before its head starts, or made by a group whose head starts
+ * before, groups in the order of their heads are in a topological order: no circle of groups exists.
  * Where a group has several outputs on the way (x * sigmoid(x)), a few more consumers
  * are taken together before the device's no is final.
  *

@@ -26,8 +26,8 @@
  *     in which they joined, so that the last ones can leave;
  *   - planner.local[s] is the place of s in member[], GRAPH_NONE for all other steps;
  *   - the device takes member[] as one step (a single step always can run);
- *   - nothing outside the group that a member reads is there later than the head's start, so
- *     the head need not wait for it. */
+ *   - what a member reads from outside the group is there when the head starts, or made by a group before on the same
+ *     device, so the head need not wait for it. */
 #include "exec/plan_build.h"
 
 #include <math.h>
@@ -110,19 +110,21 @@ static bool reads_alone(const struct grower *x, uint32_t u, uint32_t w)
 	return true;
 }
 
-/* May u join with w, which alone reads it?  Then it is in c, behind those that join with u. */
-static bool may_come(const struct grower *x, uint32_t u, uint32_t w, struct company *c)
+/* May u join with w, which alone reads it, behind `waiting` others that wait for it?  Then it is in c, behind those that join
+ * with u. */
+static bool may_come(const struct grower *x, uint32_t u, uint32_t w, uint32_t waiting,
+		     struct company *c)
 {
 	const struct sched_dag *d = &x->b->p->dag;
 	/* The head stays the first. */
-	if (c->n == COMPANY || u < x->head || !is_free(x, u) || !reads_alone(x, u, w))
+	if (c->n + waiting >= COMPANY || u < x->head || !is_free(x, u) || !reads_alone(x, u, w))
 		return false;
 	for (uint32_t i = d->in_ptr[u]; i < d->in_ptr[u + 1]; i++) {
 		uint32_t t = d->use_tensor[d->in_use[i]];
-		if (!is_there(x, c, t, u) && !may_come(x, d->tensor_task[t], u, c))
+		if (!is_there(x, c, t, u) && !may_come(x, d->tensor_task[t], u, waiting + 1, c))
 			return false;
 	}
-	if (c->n == COMPANY)
+	if (c->n + waiting >= COMPANY)
 		return false;
 	c->step[c->n++] = u;
 	return true;
@@ -137,7 +139,7 @@ static bool may_join(const struct grower *x, uint32_t w, struct company *c)
 		return false;
 	for (uint32_t i = d->in_ptr[w]; i < d->in_ptr[w + 1]; i++) {
 		uint32_t t = d->use_tensor[d->in_use[i]];
-		if (!is_there(x, c, t, w) && !may_come(x, d->tensor_task[t], w, c))
+		if (!is_there(x, c, t, w) && !may_come(x, d->tensor_task[t], w, 0, c))
 			return false;
 	}
 	return x->n + c->n + 1 <= x->most;

@@ -41,7 +41,7 @@ const struct machine_key machine_keys[] = {
 	KEY("rate_error", rate_error, "error of a link's rate", 0, 10),
 	KEY("handover", handover_s, "seconds that a set waits for what was copied", 0, 1e3),
 	KEY("slowdown", slowdown, "more seconds per second that devices share", 0, 1),
-	KEY("beside", beside, "share longer where several devices are in use", 0, 100),
+	KEY("beside", beside, "share longer, at most, where several devices are in use", 0, 100),
 	KEY("wake", wake_s, "seconds that an idle device takes to begin", 0, 1e3),
 	KEY("wake_after", wake_after_s, "seconds after which it is idle", 0, 1e6),
 	KEY("noise", noise, "of a run", 0, 10),

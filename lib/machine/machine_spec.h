@@ -28,8 +28,8 @@ struct machine_spec {
 	double rate_error; /* of a link's rate */
 	double handover_s; /* that a set waits when it reads a copy, beyond the copy */
 	double slowdown;   /* seconds more for a second in which several devices compute */
-	double beside;     /* share that all takes longer where several devices are in use */
-	double wake_s;     /* that a device takes to begin after it was idle ... */
+	double beside; /* share that all takes longer, at most, where several devices are in use */
+	double wake_s; /* that a device takes to begin after it was idle ... */
 	double wake_after_s; /* ... for so long */
 	/* what happens */
 	double noise;            /* of a run: standard deviation of its logarithm */

@@ -353,7 +353,7 @@ void op_backprop_pads(const struct op_window *w, int n_spatial, const int64_t *i
 int64_t op_pad_source(enum op_pad_mode mode, int64_t i, int64_t n);
 /* The convolution `conv` with weights w, of what `pad` makes of in (pad->n_in; in[1 ..] with data, where it is known), as one of
  * in[0]: its padding is wider.  padded: what Pad makes.  False, and *out is anything: they are no such two, Pad puts in something else
- * than zeros, or some window would see nothing but padding. */
+ * than zeros, or as much as a window is wide. */
 bool op_fold_pad(const struct op *pad, const struct tensor *in, const struct tensor *padded,
 		 const struct op *conv, const struct tensor *w, struct op *out);
 /* Axis in 0 .. rank - 1 from one that may be negative; -1 when out of range. */

@@ -21,7 +21,7 @@ static bool amounts(const struct tensor *t, uint32_t rank, int64_t *pads)
 	    t->dim[0] != (int64_t)rank)
 		return false;
 	for (uint32_t d = 0; d < rank; d++)
-		if ((pads[d] = tensor_int(t, d)) < 0)
+		if ((pads[d] = tensor_int(t, d)) < 0 || pads[d] > INT32_MAX)
 			return false;
 	return true;
 }
@@ -47,10 +47,12 @@ bool op_fold_pad(const struct op *pad, const struct tensor *in, const struct ten
 	op_window_pads(a, n, padded->dim + 2, kernel, begin, end);
 	a->auto_pad = PAD_EXPLICIT;
 	for (int d = 0; d < n; d++) {
+		int64_t span = (kernel[d] - 1) * a->dilation[d] + 1;
+		if (begin[d] < 0 || end[d] < 0 || begin[d] >= span || end[d] >= span)
+			return false;
 		a->pad_begin[d] = begin[d] + before[2 + d];
 		a->pad_end[d] = end[d] + after[2 + d];
-		int64_t span = (kernel[d] - 1) * a->dilation[d] + 1;
-		if (begin[d] < 0 || end[d] < 0 || a->pad_begin[d] >= span || a->pad_end[d] >= span)
+		if (a->pad_begin[d] >= span || a->pad_end[d] >= span)
 			return false;
 	}
 	return true;

@@ -11,6 +11,8 @@
 /* All rounds together, and what comes before them, take about so many times session.opt.max_s; there
  * are some rounds in any case. */
 enum { EFFORT = 4, LEAST_ROUNDS = 2, LEAST_MORE = 1 };
+/* Rounds before there are probes, at most: all runs that are kept (timed.h) have their rounds in common. */
+enum { FIRST_ROUNDS = TIMED_MOST / 3 };
 /* Behind these rounds links are timed and knobs fitted, in one part of so many of that time at most. */
 enum { LINKS_PART = 4, FIT_PART = 2 };
 /* Devices of one kind count as one when their logs of times differ by less, or not for certain. */
@@ -76,10 +78,11 @@ static int open_devices(struct profiler *x, struct err *e)
 	return 0;
 }
 
-/* Rounds of all subjects until end_s, `least` in any case; one that fails leaves. */
-static int run_rounds(struct profiler *x, uint32_t least, double end_s, struct err *e)
+/* Rounds of all subjects until end_s, `least` in any case and at most `most`; one that fails leaves. */
+static int run_rounds(struct profiler *x, uint32_t least, uint32_t most, double end_s,
+		      struct err *e)
 {
-	for (uint32_t r = 0; r < TIMED_MOST && (r < least || clock_s() < end_s); r++)
+	for (uint32_t r = 0; r < most && (r < least || clock_s() < end_s); r++)
 		for (uint32_t i = 0; i < x->n_subjects; i++) {
 			struct subject *p = &x->subject[i];
 			if (timed_sample(p->t, x->s, e) == 0)
@@ -202,7 +205,7 @@ static void choose_reference(struct profiler *x)
 /* What times of device d are to be multiplied with so that they add up to what a run takes when little
  * disturbs, as the probes' do; of devices that are alike to the mean of theirs.  Steps
  * have medians: what disturbs some of them in each run is not in their sum.  0: not known. */
-static double fastest_over_sum(const struct profiler *x, uint32_t d)
+static double undisturbed_over_sum(const struct profiler *x, uint32_t d)
 {
 	double sum = 0;
 	uint32_t n = 0;
@@ -218,12 +221,12 @@ static double fastest_over_sum(const struct profiler *x, uint32_t d)
 
 /* Times as they are when nothing disturbs; a device that cannot run everything is as much
  * disturbed as the others. */
-static void scale_to_fastest(struct profiler *x)
+static void scale_to_undisturbed(struct profiler *x)
 {
 	uint32_t k = x->s->devices.n, n = 0;
 	double *level = MEM_NEWN(double, (size_t)k + 1), sum = 0;
 	for (uint32_t d = 0; d < k; d++) {
-		level[d] = fastest_over_sum(x, d);
+		level[d] = undisturbed_over_sum(x, d);
 		sum += level[d] > 0 ? log(level[d]) : 0;
 		n += level[d] > 0;
 	}
@@ -272,7 +275,7 @@ static int measure_links(struct profiler *x, double seconds, struct err *e)
 /* Rounds of the single devices, by whose times the probes are chosen and planned. */
 static int open_probes(struct profiler *x, double effort, struct err *e)
 {
-	if (run_rounds(x, LEAST_ROUNDS, clock_s() + effort / 4, e) < 0)
+	if (run_rounds(x, LEAST_ROUNDS, FIRST_ROUNDS, clock_s() + effort / 4, e) < 0)
 		return -1;
 	for (uint32_t d = 0; d < x->s->devices.n; d++)
 		if (!x->out->failed[d]) {
@@ -293,7 +296,7 @@ static int fit_probes(struct profiler *x, double seconds, struct err *e)
 	uint32_t k = x->s->devices.n;
 	double *single_s = MEM_NEWN(double, (size_t)k + 1);
 	choose_reference(x);
-	scale_to_fastest(x);
+	scale_to_undisturbed(x);
 	for (uint32_t d = 0; d < k; d++)
 		if (!x->out->failed[d] && x->dev[d].alone)
 			single_s[d] = timed_beside(&x->dev[d].joined, x->ref, 0);
@@ -373,7 +376,7 @@ static int profile_run(struct profiler *x, struct err *e)
 {
 	double effort = EFFORT * x->s->opt.max_s, end_s = clock_s() + effort;
 	if (open_devices(x, e) < 0 || open_probes(x, effort, e) < 0 ||
-	    run_rounds(x, LEAST_MORE, end_s, e) < 0)
+	    run_rounds(x, LEAST_MORE, TIMED_MOST - FIRST_ROUNDS - 1, end_s, e) < 0)
 		return -1;
 	fill_times(x);
 	if (time_windows(x, effort / 4, e) < 0)

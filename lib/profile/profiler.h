@@ -15,7 +15,8 @@
  *
  * These plans, and some on several devices (probes.h), are run in rounds for about four times
  * session.opt.max_s.  Who else uses the machine only ever adds time, now to one device, now to
- * another: a step's time is the median of its runs, all are then scaled to the fastest inferences,
+ * another: a step's time is the median of its runs, all are then scaled to what inferences take beside
+ * the fastest run of the fastest device,
  * and devices of one kind that are equally fast have the same times.  What the probes took then
  * corrects times, latencies and how devices slow each other (fit.h).  A device that fails has no
  * times and no links.  Memory from a.  -1: the output's reader has gone. */

@@ -2,40 +2,55 @@
 #include "profile/savings.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* The set among those before step j of group g whose tensor it reads, not its own; GRAPH_NONE. */
-static uint32_t joined_to(const struct device_times *x, const struct fusion_group *g, uint32_t j,
-			  const bool *inside)
+/* Where the steps of a group are: at (n_steps) the place of each, GRAPH_NONE outside; tree: a step of the group that is joined
+ * to the same sets as each step, itself at the end. */
+struct joined_steps {
+	uint32_t *at, *tree;
+};
+
+static uint32_t end_of(const struct joined_steps *x, uint32_t j)
 {
-	const struct sched_dag *d = &x->s->planner.dag;
-	uint32_t step = g->step[j];
-	for (uint32_t i = d->in_ptr[step]; i < d->in_ptr[step + 1]; i++) {
-		uint32_t from = d->tensor_task[d->use_tensor[d->in_use[i]]];
-		if (inside[from] && x->step_set[from] != x->step_set[step] &&
-		    x->step_set[from] != GRAPH_NONE)
-			return x->step_set[from];
-	}
-	return GRAPH_NONE;
+	while (x->tree[j] != j)
+		j = x->tree[j];
+	return j;
 }
 
-/* The pairs that group g joins, into out from *n on; each set is joined once. */
-static void group_pairs(const struct device_times *x, const struct fusion_group *g, bool *inside,
-			struct savings *out)
+/* Step j of group g joins the sets whose tensors it reads to its own, those that nothing has joined yet; into out. */
+static void join_sets(const struct device_times *x, const struct fusion_group *g, uint32_t j,
+		      const struct joined_steps *in, struct savings *out)
+{
+	const struct sched_dag *d = &x->s->planner.dag;
+	uint32_t step = g->step[j], set = x->step_set[step];
+	for (uint32_t i = d->in_ptr[step]; i < d->in_ptr[step + 1]; i++) {
+		uint32_t from = d->tensor_task[d->use_tensor[d->in_use[i]]];
+		if (in->at[from] == GRAPH_NONE || x->step_set[from] == GRAPH_NONE)
+			continue;
+		uint32_t a = end_of(in, in->at[from]), b = end_of(in, j);
+		if (a == b)
+			continue;
+		in->tree[b] = a;
+		out->v = mem_grow(out->v, &out->cap, out->n + 1, sizeof *out->v);
+		out->v[out->n++] = (struct saving){.pair = {x->step_set[from], set}, .d = x->d};
+	}
+}
+
+/* The pairs that group g joins, into out from *n on: one fewer than it has sets that hang together. */
+static void group_pairs(const struct device_times *x, const struct fusion_group *g,
+			const struct joined_steps *in, struct savings *out)
 {
 	for (uint32_t j = 0; j < g->n; j++) {
 		uint32_t set = x->step_set[g->step[j]], first = 0;
-		inside[g->step[j]] = true;
-		while (x->step_set[g->step[first]] != set)
+		in->at[g->step[j]] = j;
+		while (set != GRAPH_NONE && x->step_set[g->step[first]] != set)
 			first++;
-		uint32_t to =
-			set == GRAPH_NONE || first < j ? GRAPH_NONE : joined_to(x, g, j, inside);
-		if (to == GRAPH_NONE)
-			continue;
-		out->v = mem_grow(out->v, &out->cap, out->n + 1, sizeof *out->v);
-		out->v[out->n++] = (struct saving){.pair = {to, set}, .d = x->d};
+		in->tree[j] = set == GRAPH_NONE || first == j ? j : end_of(in, first);
+		if (set != GRAPH_NONE)
+			join_sets(x, g, j, in, out);
 	}
 	for (uint32_t j = 0; j < g->n; j++)
-		inside[g->step[j]] = false;
+		in->at[g->step[j]] = GRAPH_NONE;
 }
 
 /* Seconds of group g's steps in run r, apart. */
@@ -85,13 +100,15 @@ static double shared_steps_ratio(const struct device_times *x, const bool *joins
 void savings_find(const struct device_times *x, struct savings *out)
 {
 	const struct plan *p = &x->joined.plan;
-	bool *inside = MEM_NEWN(bool, (size_t)x->joined.n_steps + 1);
+	const struct joined_steps in = {MEM_NEWN(uint32_t, (size_t)x->joined.n_steps + 1),
+					MEM_NEWN(uint32_t, (size_t)x->joined.n_steps + 1)};
 	bool *joins = MEM_NEWN(bool, (size_t)p->n_groups + 1);
 	size_t *first = MEM_NEWN(size_t, (size_t)p->n_groups + 1);
+	memset(in.at, 0xff, x->joined.n_steps * sizeof *in.at);
 	for (uint32_t i = 0; i < p->n_groups; i++) {
 		first[i] = out->n;
 		if (p->group[i].dev == x->d && p->group[i].n >= 2)
-			group_pairs(x, &p->group[i], inside, out);
+			group_pairs(x, &p->group[i], &in, out);
 		joins[i] = out->n > first[i];
 	}
 	first[p->n_groups] = out->n;
@@ -103,7 +120,8 @@ void savings_find(const struct device_times *x, struct savings *out)
 		for (size_t j = first[i]; j < first[i + 1]; j++)
 			out->v[j].s = s;
 	}
-	mem_free(inside);
+	mem_free(in.at);
+	mem_free(in.tree);
 	mem_free(joins);
 	mem_free(first);
 }

@@ -16,7 +16,8 @@ A row is a model and a budget: geometric means over its trials, with Student's 9
     predicted       mean of |log(predicted / measured)| over what was judged, %, both beside the best single device, as speed-ups
                     are: by the profile, as handed over (by costs that fit place's first race, where there was one), and the
                     same when all are longer alike; in seconds, as handed over
-    rank            mean rank correlation of predicted and measured times over what was judged
+    rank            mean rank correlation of predicted and measured times over what was judged; and with predictions of the same
+                    whole percent as equal
     bound           the bound of the sets' times (placebase's bound_s) over the measured time, %: both beside the best single
                     device, as predictions are; and in seconds, which cores that are faster when they are profiled than later make less
 
@@ -113,7 +114,15 @@ def show(x, scale):
 
 
 def ranks(x):
-    return np.argsort(np.argsort(x))
+    """From 0; equal ones have the mean of theirs."""
+    x = np.asarray(x)
+    return np.array([(x < v).sum() + ((x == v).sum() - 1) / 2 for v in x])
+
+
+def correlation(x, y):
+    """Of ranks; not a number for few, or where all are equal."""
+    a, b = ranks(x), ranks(y)
+    return np.corrcoef(a, b)[0, 1] if len(x) > 3 and a.std() > 0 and b.std() > 0 else np.nan
 
 
 def figures(t):
@@ -130,7 +139,8 @@ def figures(t):
     return {"handed": -np.log(r[0]), "heft": -np.log(r[1]), "portfolio": -np.log(r[2]), "gain": np.log(r[1] / r[0]),
             "promised": np.log(t["told_s"][1] / t["told_s"][0]), "behind_heft": behind(1), "behind_portfolio": behind(2), "off": abs(off).mean(),
             "off_told": abs(told).mean(), "off_alike": abs(told - np.median(told)).mean(), "off_s": abs(seconds).mean(), "bound": np.log(bound / r[0]), "bound_s": np.log(t["bound_s"] / both[0][1]),
-            "rank": np.corrcoef(ranks(told_s), ranks([b for a, b in both]))[0, 1] if len(both) > 3 else np.nan,
+            "rank": correlation(told_s, [b for a, b in both]),
+            "rank_percent": correlation(np.round(100 * np.log(told_s)), [b for a, b in both]),
             "took": t["took_s"], "single": [np.nan if r is None else -np.log(r) for r in t["single"]]}
 
 
@@ -138,13 +148,14 @@ def row(model, budget, trials):
     f = [figures(t) for t in trials]
     col = lambda name: mean([x[name] for x in f])
     times, less, share = np.exp, lambda v: 100 * (1 - np.exp(-v)), lambda v: 100 * np.exp(v)
-    known = [x["rank"] for x in f if not np.isnan(x["rank"])]
+    known = lambda name: [x[name] for x in f if not np.isnan(x[name])]
+    rank = lambda name: "%.2f" % np.mean(known(name)) if known(name) else "-"
     return [model, "%g" % budget, str(len(f)), show(col("handed"), times), show(col("heft"), times), show(col("portfolio"), times),
             ", ".join("%.2f" % x for x in np.exp(np.mean([x["single"] for x in f], axis=0))),
             show(col("gain"), less), show(col("promised"), less),
             "%d, %d" % (sum(x["behind_heft"] for x in f), sum(x["behind_portfolio"] for x in f)),
             "%.1f, %.1f, %.1f, %.1f" % tuple(100 * col(x)[0] for x in ("off", "off_told", "off_alike", "off_s")),
-            "%.2f" % np.mean(known) if known else "-", "%.0f, %.0f" % (share(col("bound")[0]), share(col("bound_s")[0])), "%.0f" % col("took")[0]]
+            rank("rank") + ", " + rank("rank_percent"), "%.0f, %.0f" % (share(col("bound")[0]), share(col("bound_s")[0])), "%.0f" % col("took")[0]]
 
 
 HEADS = ["model", "budget, s", "trials", "speedup", "HEFT's", "portfolio's", "devices", "less than HEFT, %", "promised, %",

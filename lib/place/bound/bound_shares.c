@@ -103,15 +103,30 @@ struct items {
 	const double *price; /* (k) or NULL */
 };
 
-/* The dual at weights w; fills share and load (k). */
-static double value_at(const struct items *it, const double *w, double *share, double *load)
+/* The dual at these shares; fills load (k). */
+static double value_of_shares(const struct items *it, const double *share, double *load)
 {
 	double factor[TURNS_MOST];
 
-	find_shares(it->x, w, share);
 	for (uint32_t d = 0; d < it->x->k; d++)
 		factor[d] = (1 - it->slow) * share[d] + it->slow + (it->price ? it->price[d] : 0);
 	return dual_value(it->x, it->s, it->n, it->in, factor, load);
+}
+
+/* The dual at weights w; fills share and load (k). */
+static double value_at(const struct items *it, const double *w, double *share, double *load)
+{
+	find_shares(it->x, w, share);
+	return value_of_shares(it, share, load);
+}
+
+double shares_value(const struct shares *x, const double *item_s, uint32_t n, const bool *in,
+		    double s, const double *price, const double *share)
+{
+	const struct items it = {x, item_s, n, in, s, price};
+	double load[TURNS_MOST];
+
+	return value_of_shares(&it, share, load);
 }
 
 /* The dual is concave: what cliques a and b have together, by golden sections (Kiefer, Proc. AMS 4(3), 1953). */

@@ -28,4 +28,8 @@ bool shares_init(struct shares *x, const struct bound_view *v);
 double shares_ascend(const struct shares *x, const double *item_s, uint32_t n, const bool *in,
 		     double s, const double *price, double *share);
 
+/* The same cost at given shares W. */
+double shares_value(const struct shares *x, const double *item_s, uint32_t n, const bool *in,
+		    double s, const double *price, const double *share);
+
 #endif

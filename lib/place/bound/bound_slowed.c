@@ -61,6 +61,9 @@ double bound_alone_s(const struct bound_view *v)
 	return least * (1 - 1e-11);
 }
 
+/* Devices up to which shares are found for each price; any shares make a bound. */
+enum { MOST_PRICED = 4 };
+
 /* The least latency of several devices that takes at least l_s without multi_slowdown. */
 static double several_s(const struct bound_view *v, const struct shares *x, double l_s)
 {
@@ -71,11 +74,16 @@ static double several_s(const struct bound_view *v, const struct shares *x, doub
 	if (!x)
 		return (1 + a * b) * l_s;
 	double q = (1 - s) / fmin(v->k, x->n) + s;
-	for (uint32_t main = 0; main < v->k; main++) {
+	if (v->k > MOST_PRICED)
+		shares_ascend(x, v->unit_s, v->u->n, NULL, s, NULL, share);
+	for (uint32_t busiest = 0; busiest < v->k; busiest++) {
 		for (uint32_t d = 0; d < v->k; d++)
-			price[d] = d == main ? 0 : 2 * (1 - a) * b * q / (1 + a * b);
-		least = fmin(least, (1 + a * b) * fmax(l_s, shares_ascend(x, v->unit_s, v->u->n,
-									  NULL, s, price, share)));
+			price[d] = d == busiest ? 0 : 2 * (1 - a) * b * q / (1 + a * b);
+		double priced_s =
+			v->k > MOST_PRICED
+				? shares_value(x, v->unit_s, v->u->n, NULL, s, price, share)
+				: shares_ascend(x, v->unit_s, v->u->n, NULL, s, price, share);
+		least = fmin(least, (1 + a * b) * fmax(l_s, priced_s));
 	}
 	return least;
 }

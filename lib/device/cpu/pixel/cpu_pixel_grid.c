@@ -84,7 +84,7 @@ bool is_norm_of_planes(const struct graph *g, uint32_t v, const struct step_env 
 {
 	enum op_kind kind = op_kind(g->type[v]); /* others may have no output */
 	uint32_t set;
-	if ((kind != OP_GROUP_NORM && kind != OP_MVN && kind != OP_PAD) || !has_planes(g, v))
+	if ((kind != OP_GROUP_NORM && kind != OP_MVN) || !has_planes(g, v))
 		return false;
 	if (kind == OP_GROUP_NORM)
 		return true;
