@@ -135,25 +135,6 @@ static bool append_code(struct writer *w, const struct epi_code *k)
 	return true;
 }
 
-/* Is what node v makes rounded to codes of 8 bits wherever it is read? */
-static bool becomes_codes(const struct fuse_plan *p, uint32_t v)
-{
-	bool any = false;
-	if (p->node[v].leaves || p->node[v].stored)
-		return false;
-	for (uint32_t u = v + 1; u < p->n; u++)
-		for (int i = 0; i < p->node[u].n_data; i++) {
-			const struct step_arg *a = &p->node[u].arg[i];
-			if (a->from != FROM_NODE || a->index != v)
-				continue;
-			if (p->node[u].kind != OP_FAKE_QUANTIZE ||
-			    p->node[u].node->op->a.quantize.levels > 256)
-				return false;
-			any = true;
-		}
-	return any;
-}
-
 static bool write_node(struct writer *w, uint32_t v)
 {
 	const struct fuse_node *f = &w->plan->node[v];
@@ -168,9 +149,7 @@ static bool write_node(struct writer *w, uint32_t v)
 		for (uint32_t i = 0; i < f->node->n_in && i < EPI_SOURCES; i++)
 			if (f->node->in[i].tensor)
 				in[i] = *f->node->in[i].tensor;
-		k.args = cpu_unary_args(f->node->op, in,
-					w->plan->coarse ||
-						(w->plan->codes && becomes_codes(w->plan, v)));
+		k.args = cpu_unary_args(f->node->op, in, w->plan->coarse);
 	}
 	release(w, v);
 	if (!find_target(w, v, &k.to))
@@ -239,10 +218,9 @@ static bool write_any(struct fuse_plan *p, int number)
 	return false;
 }
 
-bool fuse_code(struct fuse_plan *p, const struct cpu_ctx *ctx)
+bool fuse_code(struct fuse_plan *p, bool coarse)
 {
-	p->coarse = ctx && ctx->bf16_products;
-	p->codes = ctx && ctx->codes;
+	p->coarse = coarse;
 	for (int i = 0; i < p->n_parts; i++) {
 		struct fuse_part *part = &p->part[i];
 		int64_t cols = 0;
