@@ -14,6 +14,7 @@ static const double CHOICE_SHARE = 0.08;
 
 /* Parts of the reference stand in for it where so many runs of each take no more than that of a race. */
 enum { PARTS_RUNS = 20 };
+static const double QUANTILE = 1.96; /* of a normal, for 95 % */
 static const double PARTS_SHARE = 0.5;
 
 struct racers {
@@ -223,17 +224,16 @@ static struct race *new_race(struct racers *r, int reference, const struct measu
 	return race;
 }
 
-/* A ratio to the pool's mean as one to the best of it. */
-static struct interval beside_best(const struct racers *r, struct interval x)
+/* A ratio to the pool's mean as one to the best of it, wider by so many standard errors of how much better that is. */
+static struct interval beside_best(const struct racers *r, struct interval x, double errors)
 {
-	static const double QUANTILE = 1.96;
 	bool *like = MEM_NEWN(bool, r->x->k);
 	for (uint32_t i = 0; i < r->x->k; i++)
 		like[i] = in_pool(r, i);
 	struct drift_lead lead = r->drift ? drift_lead(r->drift, like) : (struct drift_lead){0, 0};
 	mem_free(like);
 	return interval_clip(
-		interval_wider(interval_scaled(x, exp(-lead.mid)), QUANTILE * lead.sd));
+		interval_wider(interval_scaled(x, exp(-lead.mid)), errors * lead.sd));
 }
 
 /* The fastest arm that is a single device, arm 0 unless another one has run enough and is faster: which one is the
@@ -246,9 +246,9 @@ static uint32_t find_base(const struct racers *r, const struct race *race)
 		struct interval ratio;
 		if (r->who[i] >= r->x->k || race_arm(race, i)->n_clean < RACE_LEAST ||
 		    r->x->c[r->who[i]].failed || !race_claim(race, i, 0, &ratio) ||
-		    beside_best(r, ratio).mid >= least)
+		    beside_best(r, ratio, 0).mid >= least)
 			continue;
-		least = beside_best(r, ratio).mid;
+		least = beside_best(r, ratio, 0).mid;
 		best = i;
 	}
 	return best;
@@ -299,7 +299,7 @@ static void store_results(struct racers *r, const struct race *race, struct aren
 		struct contestant *c = &x->c[r->who[i]];
 		c->has_ratio = !c->failed && c->m.n > 0 && race_claim(race, i, r->base, &c->ratio);
 		if (c->has_ratio && r->base == 0)
-			c->ratio = beside_best(r, c->ratio);
+			c->ratio = beside_best(r, c->ratio, QUANTILE);
 	}
 	for (uint32_t i = 0; i < x->k && x->reference >= 0; i++) {
 		const struct contestant *first = &x->c[r->who[0]];
@@ -346,6 +346,19 @@ static void store_facts(struct racers *r, const struct race *race, const struct 
 					      .settled = out->settled};
 }
 
+/* Is this arm handed over, and not the single device? */
+static bool gains(const struct racers *r, const struct race *race, uint32_t arm)
+{
+	const struct contestant *c = &r->x->c[r->who[arm]];
+	struct interval usual;
+	if (r->x->reference < 0 || (c->has_ratio && c->ratio.hi < 1) ||
+	    race_likely(race, arm, r->base))
+		return true;
+	return race_arm(race, arm)->n_clean >= RACE_ENOUGH &&
+	       race_usual(race, arm, r->base, &usual) &&
+	       (r->base ? usual : beside_best(r, usual, 1)).hi < 1;
+}
+
 static int race_all(struct racers *r, struct race *race, struct arena *a, struct err *e)
 {
 	struct race_result out;
@@ -359,10 +372,7 @@ static int race_all(struct racers *r, struct race *race, struct arena *a, struct
 	if (rc < 0 || out.winner < 0)
 		return rc;
 	int w = (int)r->who[out.winner];
-	const struct contestant *c = &r->x->c[w];
-	bool sure = c->has_ratio && c->ratio.hi < 1;
-	if (w >= (int)r->x->k &&
-	    (r->x->reference < 0 || sure || race_likely(race, (uint32_t)out.winner, r->base)))
+	if (w >= (int)r->x->k && gains(r, race, (uint32_t)out.winner))
 		r->x->winner = w;
 	return 0;
 }

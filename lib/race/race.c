@@ -319,9 +319,15 @@ bool race_likely(const struct race *x, uint32_t i, uint32_t j)
 	return a->n_bursts > 0 && b->n_bursts > 0 && by > LIKELY_GAIN && by > LIKELY * se;
 }
 
-/* The best arm that is surely as fast as the start, else the start: surely by its bursts, and by as
- * much as corrections are usually off.  To ask for all that they may be off by would keep starts that
- * are behind, where corrections are large, more often than it would save them. */
+bool race_usual(const struct race *x, uint32_t i, uint32_t j, struct interval *out)
+{
+	bool any = ratio_of_bursts(x, i, j, out);
+	if (any && i != j)
+		*out = interval_wider(*out, correction_se(x, i, j));
+	return any;
+}
+
+/* The best arm that is surely as fast as the start, else the start. */
 static int hand_over(const struct race *x, int start)
 {
 	int best = start;
@@ -329,8 +335,8 @@ static int hand_over(const struct race *x, int start)
 		const struct race_arm *a = &x->arm[i];
 		struct interval r;
 		if (a->state == RACE_LIVE && race_ripe(a) && (int)i != start &&
-		    a->shrunk < x->arm[best].shrunk && ratio_of_bursts(x, i, (uint32_t)start, &r) &&
-		    interval_wider(r, correction_se(x, i, (uint32_t)start)).hi <= 1)
+		    a->shrunk < x->arm[best].shrunk && race_usual(x, i, (uint32_t)start, &r) &&
+		    r.hi <= 1)
 			best = (int)i;
 	}
 	return best;

@@ -135,6 +135,10 @@ bool race_ratio(const struct race *x, uint32_t i, uint32_t j, struct interval *o
  * that nothing is sure, where ten arms that ran as seldom say the same. */
 enum { RACE_ENOUGH = 10 };
 bool race_claim(const struct race *x, uint32_t i, uint32_t j, struct interval *out);
+/* By which starts are handed over: the same by bursts alone, and by as much as corrections are usually off, a standard
+ * error.  To ask for all that they may be off by would keep what is behind, where corrections are large, more often than it
+ * would save what is not. */
+bool race_usual(const struct race *x, uint32_t i, uint32_t j, struct interval *out);
 /* Is arm i believed to take at least a twentieth less than arm j, and four to one that it is faster?
  * When the time is over and nothing is sure, that is the better bet. */
 bool race_likely(const struct race *x, uint32_t i, uint32_t j);
