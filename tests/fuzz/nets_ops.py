@@ -601,6 +601,25 @@ def tokens(net, x):
     return x if len(shape) in (3, 4) else None
 
 
+def attention_mask(net, q):
+    """Of queries as many as keys: numbers or truth values, each row another or all the same, with a part that is hidden at the
+    end; one for all, or one for each image."""
+    if net.chance(0.3):
+        return None
+    rows = q[-2]
+    lead = [d if net.chance(0.3) else 1 for d in q[:-2]]
+    mask = net.values(*lead, net.any(1, rows), rows)
+    truth = net.chance(0.5)
+    if truth:
+        mask = mask > -0.3
+    if net.chance(0.6):
+        mask[..., rows - int(net.any(0, 1, rows // 2)):] = False if truth else -np.inf
+    mask[..., 0] = True if truth else 0         # each row sees something
+    if net.chance(0.5):
+        mask = np.repeat(mask[..., :1, :], rows, -2)
+    return mask
+
+
 @kind(3)
 def attention(net, x):
     x = tokens(net, x)
@@ -622,9 +641,11 @@ def attention(net, x):
         q, k, v = split_heads
         c = d
     if net.chance(0.4):
-        causal = net.chance(0.5)
-        y = net.add("ScaledDotProductAttention causal=%s" % causal, [q, k, v],
-                    lambda a, b, d: op.scaled_dot_product_attention(a, b, d, causal=causal))
+        causal = net.chance(0.3)
+        mask = None if causal else attention_mask(net, net.shape[q])
+        more = {} if mask is None else {"attention_mask": op.constant(mask)}
+        y = net.add("ScaledDotProductAttention causal=%s mask=%s" % (causal, None if mask is None else (mask.dtype, mask.shape)),
+                    [q, k, v], lambda a, b, d: op.scaled_dot_product_attention(a, b, d, causal=causal, **more))
     else:
         scale = np.float32(1 / np.sqrt(c))
         y = net.add("MatMul False True", [q, k], lambda a, b: op.matmul(a, b, False, True))

@@ -56,6 +56,33 @@ bool attend_sees_all(const struct attend *a, int64_t x0, int64_t x1)
 			  a->boolean ? 1 : 0);
 }
 
+void attend_from_boolean(float *mask, int64_t n)
+{
+	LEVEL_CALL(from_boolean, mask, n);
+}
+
+void attend_hide(const float *mask, float *scores, int64_t n)
+{
+	LEVEL_CALL(hide, mask, scores, n);
+}
+
+/* Is the mask one row for all, which adds numbers? */
+static bool is_one_row(const struct attend *a)
+{
+	return a->mask && !a->causal && a->mask_row == 0 && a->mask_col == 1 && !a->boolean;
+}
+
+/* Keys up to the last one that a row may see. */
+static int64_t seen_keys(const struct attend *a)
+{
+	int64_t len = a->len, last = a->causal + a->rows - 1;
+	if (a->causal && last < len)
+		len = last;
+	while (len > 0 && is_one_row(a) && a->mask[len - 1] == -INFINITY)
+		len--;
+	return len;
+}
+
 /* The mask of keys x0 .. x1 - 1, turned. */
 static void fill_mask(const struct attend *a, int64_t x0, int64_t x1, float *m)
 {
@@ -94,6 +121,8 @@ static void score(const struct attend *a, const struct room *r, int64_t x0, int6
 		for (int64_t x = x0; x < x1; x++)
 			for (int64_t y = 0; y < a->rows && y + a->causal <= x; y++)
 				r->s[x * GEMM_N + y] = -INFINITY;
+	} else if (is_one_row(a)) {
+		LEVEL_CALL(add_each, a->mask + x0, x1 - x0, r->width, r->s + x0 * GEMM_N);
 	} else if (a->mask && !attend_sees_all(a, x0, x1)) {
 		fill_mask(a, x0, x1, r->mask);
 		LEVEL_CALL(add, r->mask, x1 - x0, r->width, r->s + x0 * GEMM_N);
@@ -157,8 +186,7 @@ static void attend_row(const struct attend *a, int y, int64_t len, float *s)
 void attend(const struct attend *a, float *scratch)
 {
 	struct room r = room_at(a, scratch);
-	int64_t len =
-		a->causal && a->causal + a->rows - 1 < a->len ? a->causal + a->rows - 1 : a->len;
+	int64_t len = seen_keys(a);
 	float by[GEMM_N];
 	for (int y = 0; a->rows <= ATTEND_FEW && y < a->rows; y++)
 		attend_row(a, y, len, scratch);

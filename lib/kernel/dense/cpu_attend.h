@@ -43,6 +43,10 @@ struct attend {
 
 /* Does the mask, which is there, leave the scores of keys x0 .. x1 - 1 as they are, so far as a quick look tells? */
 bool attend_sees_all(const struct attend *a, int64_t x0, int64_t x1);
+/* What a boolean mask adds, in place of its n numbers. */
+void attend_from_boolean(float *mask, int64_t n);
+/* Scores (n) += that. */
+void attend_hide(const float *mask, float *scores, int64_t n);
 /* Floats of scratch, aligned. */
 int64_t attend_floats(int64_t len, int64_t d, int64_t dv);
 void attend(const struct attend *a, float *scratch);

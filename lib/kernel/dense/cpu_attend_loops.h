@@ -14,6 +14,17 @@ static void LEVEL(add)(const float *mask, int64_t keys, int width, float *s)
 			VSTORE(s + i + j, VADD(VLOAD(s + i + j), VLOAD(mask + i + j)));
 }
 
+/* mask (keys): what every column of a key's scores gets. */
+static void LEVEL(add_each)(const float *mask, int64_t keys, int width, float *s)
+{
+	for (int64_t x = 0; x < keys; x++, s += GEMM_N) {
+		if (mask[x] == 0)
+			continue;
+		EACH(j)
+			VSTORE(s + j, VADD(VLOAD(s + j), VALL(mask[x])));
+	}
+}
+
 /* Are all of `rows` rows of n numbers, `step` apart, this one? */
 static bool LEVEL(all_are)(const float *x, int64_t step, int rows, int64_t n, float this)
 {
@@ -32,6 +43,13 @@ static void LEVEL(from_boolean)(float *m, int64_t n)
 {
 	for (int64_t i = 0; i < n; i++)
 		m[i] = m[i] != 0 ? 0 : -__builtin_inff();
+}
+
+/* s += what a boolean mask adds. */
+static void LEVEL(hide)(const float *restrict m, float *restrict s, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		s[i] += m[i] != 0 ? 0 : -__builtin_inff();
 }
 
 static void LEVEL(top)(const float *s, int64_t keys, int width, float *top)

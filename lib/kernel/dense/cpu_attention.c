@@ -26,6 +26,8 @@ struct attention_run {
 	const struct attend_grids *grids; /* NULL: none */
 	bool bf16;                        /* queries, keys, weights and values are rounded */
 	bool no_mask;                     /* it hides nothing */
+	const float *
+		mask_rows; /* (masks, keys) where all rows of each mask are one: what it adds; NULL: they are not */
 	int n_tasks;
 	atomic_bool failed;
 };
@@ -42,13 +44,18 @@ static void find_mask(const struct attention_run *r, int64_t i, int64_t y0, stru
 	if (!mask || !mask->data || mask->rank < 2 || r->no_mask)
 		return;
 	int64_t rows = mask->dim[mask->rank - 2], cols = mask->dim[mask->rank - 1];
+	int64_t number = operand_batch(&r->batch, &r->mask_batch, i);
+	if (r->mask_rows) {
+		a->mask = r->mask_rows + number * cols;
+		a->mask_col = 1;
+		return;
+	}
 	int in = op->g->in_ptr[op->v] + 3;
 	a->boolean = op->g->out_elem[op->g->out_ptr[op->g->in_node[in]] + op->g->in_port[in]] ==
 		     EL_BOOLEAN;
 	a->mask_row = rows == 1 ? 0 : cols;
 	a->mask_col = cols == 1 ? 0 : 1;
-	a->mask = (const float *)mask->data +
-		  operand_batch(&r->batch, &r->mask_batch, i) * rows * cols + y0 * a->mask_row;
+	a->mask = (const float *)mask->data + number * rows * cols + y0 * a->mask_row;
 }
 
 /* Is the mask one of several matrices, as a look at all of it is soon done, and hides nothing? */
@@ -68,6 +75,36 @@ static bool hides_nothing(const struct attention_run *r)
 	return attend_sees_all(&a, 0, cols);
 }
 
+/* Where all rows of each mask are one, as those that hide the padding behind sentences, or where there is only one: these
+ * rows, as numbers to add, into *out; NULL: they are not, or a look at all of it would take too long. */
+static int find_rows(const struct attention_run *r, const float **out, struct err *e)
+{
+	struct attend a = {.mask = NULL};
+	*out = NULL;
+	find_mask(r, 0, 0, &a);
+	if (!a.mask || a.causal || a.mask_col != 1)
+		return 0;
+	const struct tensor *mask = &r->k->in[3];
+	int64_t cols = mask->dim[mask->rank - 1], rows = mask->dim[mask->rank - 2];
+	int64_t all = cols ? tensor_elements(mask) / cols : 0, n = rows ? all / rows : 0;
+	if (n == 0 || (rows > 1 && 2 * all > r->n_batch * r->q.rows))
+		return 0;
+	const float *data = mask->data;
+	for (int64_t y = 1; y < all; y++)
+		if (y % rows != 0 && memcmp(data + y * cols, data + (y - 1) * cols,
+					    (size_t)cols * sizeof *data) != 0)
+			return 0;
+	float *p = cpu_slot_scratch(r->k->ctx, SLOT_EXTRA, (size_t)(n * cols) * sizeof *p);
+	if (!p)
+		return cpu_no_memory(e);
+	for (int64_t i = 0; i < n; i++)
+		memcpy(p + i * cols, data + i * rows * cols, (size_t)cols * sizeof *p);
+	if (a.boolean)
+		attend_from_boolean(p, n * cols);
+	*out = p;
+	return 0;
+}
+
 /* Add the mask to scores s (y1 - y0, len), ld apart, of rows y0 .. y1 - 1: f32 added, boolean false is minus
  * infinity. */
 static void add_mask(const struct attention_run *r, int64_t i, float *s, int64_t y0, int64_t y1,
@@ -84,12 +121,13 @@ static void add_mask(const struct attention_run *r, int64_t i, float *s, int64_t
 		if (!one.mask || attend_sees_all(&one, 0, len))
 			continue;
 		const float *row = one.mask;
-		if (a.mask_col && !a.boolean)
+		if (a.mask_col && a.boolean)
+			attend_hide(row, s, len);
+		else if (a.mask_col)
 			vec_axpy(1, row, s, len);
 		else
 			for (int64_t x = 0; x < len; x++) {
-				float v = row[x * a.mask_col];
-				s[x] += a.boolean ? (v != 0 ? 0 : -INFINITY) : v;
+				s[x] += a.boolean ? (*row != 0 ? 0 : -INFINITY) : *row;
 			}
 	}
 }
@@ -258,6 +296,8 @@ int run_attention(const struct kernel_call *k, struct err *e)
 	r.n_blocks = r.rows ? (r.q.rows + r.rows - 1) / r.rows : 0;
 	r.n_tasks = cpu_tasks(r.n_batch * r.q.rows * r.key.rows * r.q.cols, GRAIN);
 	r.no_mask = hides_nothing(&r);
+	if (find_rows(&r, &r.mask_rows, e) < 0)
+		return -1;
 	if (r.n_tasks > r.n_batch * r.n_blocks)
 		r.n_tasks = (int)(r.n_batch * r.n_blocks);
 	if (r.n_tasks > 4 * k->ctx->n_threads && r.n_tasks > r.n_batch)

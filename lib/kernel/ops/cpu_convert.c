@@ -51,6 +51,16 @@ static void convert_any(const struct tensor *dst, const struct tensor *src, int6
 		return true; \
 	} while (0)
 
+/* From or to truth values. */
+#define TEST(T, S) \
+	do { \
+		const S *x = src; \
+		T *y = dst; \
+		for (int64_t i = 0; i < n; i++) \
+			y[i] = (T)(x[i] != 0); \
+		return true; \
+	} while (0)
+
 /* The frequent pairs; false for the others. */
 static bool convert_fast(enum elem to, void *dst, enum elem from, const void *src, int64_t n)
 {
@@ -67,13 +77,36 @@ static bool convert_fast(enum elem to, void *dst, enum elem from, const void *sr
 		case EL_I32: LOOP(float, int32_t);
 		case EL_I8: LOOP(float, int8_t);
 		case EL_U8: LOOP(float, uint8_t);
+		case EL_BOOLEAN: TEST(float, uint8_t);
 		default: return false;
 		}
 	}
-	if (to == EL_I64 && from == EL_I32)
-		LOOP(int64_t, int32_t);
-	if (to == EL_I32 && from == EL_I64)
-		LOOP(int32_t, int64_t);
+	if (to == EL_BOOLEAN) {
+		switch (from) {
+		case EL_F32: TEST(uint8_t, float);
+		case EL_I64: TEST(uint8_t, int64_t);
+		case EL_I32: TEST(uint8_t, int32_t);
+		case EL_I8: TEST(uint8_t, int8_t);
+		case EL_U8: TEST(uint8_t, uint8_t);
+		default: return false;
+		}
+	}
+	if (to == EL_I64) {
+		switch (from) {
+		case EL_I32: LOOP(int64_t, int32_t);
+		case EL_U8: LOOP(int64_t, uint8_t);
+		case EL_BOOLEAN: TEST(int64_t, uint8_t);
+		default: return false;
+		}
+	}
+	if (to == EL_I32) {
+		switch (from) {
+		case EL_I64: LOOP(int32_t, int64_t);
+		case EL_U8: LOOP(int32_t, uint8_t);
+		case EL_BOOLEAN: TEST(int32_t, uint8_t);
+		default: return false;
+		}
+	}
 	if (to == EL_F16 && from == EL_F32) {
 		const float *x = src;
 		uint16_t *y = dst;
