@@ -353,8 +353,6 @@ static void kernels(struct cpu_ctx *one, struct cpu_ctx *many)
 	tap(s.unequal_bits == 0, "level %d: the same bits on three threads", cpu_level);
 }
 
-/* ---- an LSTM cell: sums, a split into gates, two outputs ---- */
-
 static struct step_arg add_unary(struct bench *b, enum op_kind kind, struct step_arg a)
 {
 	uint32_t v = b->spec.n_nodes;
@@ -372,6 +370,32 @@ static struct step_arg add_binary(struct bench *b, enum op_kind kind, struct ste
 	b->arg[v][1] = c;
 	return inside(b, v, 0);
 }
+
+/* Factors and summands of columns behind a product, then summands, then limits: what is done in registers. */
+static void chains(struct cpu_ctx *one, struct cpu_ctx *many)
+{
+	static const enum op_kind last[] = {OP_RELU, OP_HSWISH, OP_SWISH, OP_RESULT};
+	struct score s = {0};
+	for (int i = 0; i < 120; i++) {
+		struct bench *b = MEM_NEW(struct bench);
+		struct tensor whole = add_matmul(b), row = shape(1, &whole.dim[2]);
+		struct step_arg x = inside(b, 0, 0);
+		if (below(2))
+			x = add_binary(b, OP_ADD, x, outside(b, row, below(2)));
+		x = add_binary(b, OP_MULTIPLY, x, outside(b, row, below(2)));
+		for (uint32_t n = below(4); n > 0; n--)
+			x = add_binary(b, OP_ADD, x, outside(b, below(2) ? row : whole, below(2)));
+		enum op_kind end = last[below(4)];
+		if (end != OP_RESULT)
+			add_unary(b, end, x);
+		try(b, one, many, &s);
+	}
+	tap(s.broken == 0 && s.different == 0 && s.same > 80 && s.unequal_bits == 0,
+	    "level %d: %d products with factors of columns, %d different, %d refused", cpu_level,
+	    s.same, s.different, s.refused);
+}
+
+/* ---- an LSTM cell: sums, a split into gates, two outputs ---- */
 
 static struct bench *lstm(int64_t batch, int64_t h)
 {
@@ -520,6 +544,7 @@ int main(void)
 	for (cpu_level = 1; cpu_level <= best; cpu_level += cpu_level == 1 ? 2 : 1) {
 		programs(one, many);
 		kernels(one, many);
+		chains(one, many);
 		cells(one, many);
 		tokens(one, many);
 	}

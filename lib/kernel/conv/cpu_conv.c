@@ -341,7 +341,7 @@ static int run_planes(const struct kernel_call *k, const struct epilogue *post, 
 	cpu_window_fold(&r.g);
 	if (packed && !cpu_is_depthwise(&r.g))
 		cpu_window_crop(&r.g, cropped); /* as the weights */
-	cpu_post_init(&r.post, post);
+	cpu_post_init(&r.post, post, false);
 	r.k = r.g.cin * r.g.taps;
 	if (!packed && k->in[1].elem != EL_F32)
 		return err_set(e, ST_INPUT, "%s weights that were not prepared",

@@ -59,10 +59,12 @@ void gemm_gather_halves(const float *const *row, int64_t kc, int64_t n, int n_pi
 			const struct gemm_piece *piece, const uint32_t *bits, int64_t tap0,
 			int64_t taps, float *dst);
 
-/* What becomes of sums: min(max(sum + bias[i] + residual[i * ld + j] + more[i * more_ld + j], lo),
- * hi).  A bias of columns is a summand with ld 0.  Or, hswish, that sum v times
- * min(max(v + 3, 0), 6) / 6.  Or, swish not 0, v / (1 + e^(-swish v)). */
+/* What becomes of sums: min(max(sum' + bias[i] + residual[i * ld + j] + more[i * more_ld + j], lo),
+ * hi), where sum' is (sum + before[j]) scale[j].  A bias of columns is a summand with ld 0.  Or, hswish, that
+ * sum v times min(max(v + 3, 0), 6) / 6.  Or, swish not 0, v / (1 + e^(-swish v)). */
 struct gemm_post {
+	const float *scale;    /* (nr) NULL: 1 */
+	const float *before;   /* (nr) NULL: 0; with scale alone */
 	const float *bias;     /* (mr) */
 	const float *residual; /* NULL: none */
 	int64_t ld;

@@ -37,6 +37,10 @@ INLINE void LEVEL(put)(const int mr, const int nv, VEC acc[T_M][T_V], const stru
 			if (g->add)
 				v = VADD(VLOAD(c + j * LEVEL_WIDTH), v);
 			if (p) {
+				if (p->before)
+					v = VADD(v, VLOAD(p->before + j * LEVEL_WIDTH));
+				if (p->scale)
+					v = VMUL(v, VLOAD(p->scale + j * LEVEL_WIDTH));
 				v = VADD(v, VALL(p->bias[i]));
 				if (p->residual)
 					v = VADD(v, VLOAD(p->residual + i * p->ld +
@@ -153,6 +157,8 @@ static void LEVEL(put_edge)(int rows, int cols, const float *edge, const struct 
 		for (int j = 0; j < cols; j++) {
 			float v = g->add ? c[j] + edge[j] : edge[j];
 			if (p) {
+				v += p->before ? p->before[j] : 0;
+				v *= p->scale ? p->scale[j] : 1;
 				v += p->bias[i];
 				v += p->residual ? p->residual[i * p->ld + j] : 0;
 				v += p->more ? p->more[i * p->more_ld + j] : 0;
@@ -181,6 +187,10 @@ static void LEVEL(put_edge_vectors)(int rows, int cols, const float *edge, const
 			if (g->add)
 				v = VADD(SOME(c + j), v);
 			if (p) {
+				if (p->before)
+					v = VADD(v, SOME(p->before + j));
+				if (p->scale)
+					v = VMUL(v, SOME(p->scale + j));
 				v = VADD(v, VALL(p->bias[i]));
 				if (p->residual)
 					v = VADD(v, SOME(p->residual + i * p->ld + j));
@@ -322,6 +332,8 @@ static void LEVEL(block)(const struct gemm_block *g)
 			t.c = g->c + i * g->ldc + j;
 			if (g->post) {
 				p = *g->post;
+				p.scale = p.scale ? p.scale + j : NULL;
+				p.before = p.before ? p.before + j : NULL;
 				p.bias += i;
 				p.residual = p.residual ? p.residual + i * p.ld + j : NULL;
 				p.more = p.more ? p.more + i * p.more_ld + j : NULL;

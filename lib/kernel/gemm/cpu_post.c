@@ -21,6 +21,18 @@ static bool is_summand(const struct epi_operand *o, const struct epilogue *e)
 	return o->col == 1 && (o->row == 0 || (o->div == 1 && o->mod >= e->rows));
 }
 
+/* A factor of each column, of a sum to which at most one summand of columns was added; false: it is something else. */
+static bool add_scale(struct cpu_post *p, const struct epi_operand *o)
+{
+	if (!p->scales || p->scale || p->bias || p->more || o->col != 1 || o->row != 0 ||
+	    (p->residual && p->residual->row != 0))
+		return false;
+	p->scale = o;
+	p->before = p->residual;
+	p->residual = NULL;
+	return true;
+}
+
 /* Takes one instruction into p, whose value so far is `value`; false: it is none of the simple
  * ones. */
 static bool add_simple(struct cpu_post *p, const struct epilogue *e, const struct epi_code *k,
@@ -46,12 +58,14 @@ static bool add_simple(struct cpu_post *p, const struct epilogue *e, const struc
 		p->hi = k->args.b;
 		return true;
 	}
-	if (k->kind != OP_ADD || k->n_sources != 2)
+	if ((k->kind != OP_ADD && k->kind != OP_MULTIPLY) || k->n_sources != 2)
 		return false;
 	int other = is_value(&k->source[0], value) ? 1 : 0;
 	if (!is_value(&k->source[!other], value) || !k->source[other].operand)
 		return false;
 	const struct epi_operand *o = &e->operand[k->source[other].index];
+	if (k->kind == OP_MULTIPLY)
+		return add_scale(p, o);
 	if (!p->bias && is_bias(o))
 		p->bias = o;
 	else if (!p->residual && is_summand(o, e))
@@ -63,10 +77,11 @@ static bool add_simple(struct cpu_post *p, const struct epilogue *e, const struc
 	return true;
 }
 
-void cpu_post_init(struct cpu_post *p, const struct epilogue *e)
+void cpu_post_init(struct cpu_post *p, const struct epilogue *e, bool scales)
 {
 	int value = 0;
-	*p = (struct cpu_post){.whole = e, .simple = true, .lo = -INFINITY, .hi = INFINITY};
+	*p = (struct cpu_post){
+		.whole = e, .simple = true, .scales = scales, .lo = -INFINITY, .hi = INFINITY};
 	for (int i = 0; e && i < e->n_code && p->simple; i++) {
 		p->simple = add_simple(p, e, &e->code[i], value);
 		value = e->code[i].to.index;
@@ -105,6 +120,10 @@ const struct gemm_post *cpu_post_rows(const struct cpu_post *p, int64_t row, int
 		memset(to->bias, 0, (size_t)n * sizeof *to->bias);
 	to->post = (struct gemm_post){
 		.bias = to->bias, .lo = p->lo, .hi = p->hi, .hswish = p->hswish, .swish = p->swish};
+	if (p->scale)
+		to->post.scale = p->scale->data + col;
+	if (p->before)
+		to->post.before = p->before->data + col;
 	if (r) {
 		to->post.residual = r->data + row * r->row + col;
 		to->post.ld = r->row;

@@ -1,6 +1,6 @@
 /* cpu_post.h - epilogues (cpu_epilogue.h) of the kernels that compute blocks by cpu_gemm.h.
  *
- * The usual ones - a bias of rows, up to two other summands, then limits, HSwish or Swish - are
+ * The usual ones - factors of columns, a bias of rows, up to two other summands, then limits, HSwish or Swish - are
  * simple: they are applied in registers (struct gemm_post).  Others are interpreted over finished
  * pieces of the output.  Rows and columns are the epilogue's. */
 #ifndef HSDAG_KERNEL_GEMM_CPU_POST_H
@@ -12,14 +12,17 @@
 struct cpu_post {
 	const struct epilogue *whole; /* NULL: nothing to do */
 	bool simple;
-	const struct epi_operand *bias, *residual, *more; /* of a simple one; may be NULL */
+	bool scales; /* whoever applies a simple one multiplies, too */
+	const struct epi_operand *scale,
+		*before; /* of a simple one; may be NULL, as the next three */
+	const struct epi_operand *bias, *residual, *more;
 	float lo, hi;
 	bool hswish;
 	float swish;
 };
 
-/* e may be NULL; borrowed. */
-void cpu_post_init(struct cpu_post *p, const struct epilogue *e);
+/* e may be NULL; borrowed.  scales: factors of columns may be part of a simple one. */
+void cpu_post_init(struct cpu_post *p, const struct epilogue *e, bool scales);
 
 /* A simple epilogue for a block of n <= GEMM_M rows from (row, col) on, in *to; else NULL. */
 struct cpu_post_rows {

@@ -247,7 +247,7 @@ static void multiply_thin(const struct product *p, int64_t j)
 void product_panels(const struct product *p, int64_t first, int64_t last, float *unpacked)
 {
 	struct cpu_post post;
-	cpu_post_init(&post, p->post);
+	cpu_post_init(&post, p->post, true);
 	for (int64_t j0 = first; j0 < last; j0 += GROUP) {
 		int64_t j1 = last - j0 < GROUP ? last : j0 + GROUP, col = j0 * GEMM_N;
 		int64_t n = (j1 * GEMM_N < p->n ? j1 * GEMM_N : p->n) - col;
