@@ -621,6 +621,15 @@ static void LEVEL(remainder)(bool floor, const float *a, int sa, const float *b,
 }
 #endif
 
+static void LEVEL(fill)(float v, float *y, int64_t n)
+{
+	int64_t i = 0;
+	for (; i + LEVEL_WIDTH <= n; i += LEVEL_WIDTH)
+		VSTORE(y + i, VALL(v));
+	for (; i < n; i++)
+		y[i] = v;
+}
+
 /* One row: strides sa, sb are 0 or 1. */
 #define EACH(expr) do { \
 	if (sa && sb) { \

@@ -20,12 +20,11 @@ static float *operand_row(const struct epi_operand *o, int64_t row)
 
 static void copy(const float *x, int sx, float *y, int64_t n)
 {
-	if (sx) {
+	/* In vectors as long as those that are read next: these would wait for shorter ones. */
+	if (sx)
 		memcpy(y, x, (size_t)n * sizeof *y);
-		return;
-	}
-	for (float v = *x; n > 0; n--)
-		*y++ = v;
+	else
+		vec_fill(*x, y, n);
 }
 
 /* The byte of an operand of bytes that is element `at` of it. */

@@ -18,6 +18,11 @@ bool vec_binary(enum op_kind kind, const float *a, int sa, const float *b, int s
 	return LEVEL_CALL(binary, kind, a, sa, b, sb, y, n);
 }
 
+void vec_fill(float v, float *y, int64_t n)
+{
+	LEVEL_CALL(fill, v, y, n);
+}
+
 void vec_quantize(const float *const *p, const int *s, int64_t levels, float *y, int64_t n)
 {
 	LEVEL_CALL(quantize, p, s, (float)(levels - 1), y, n);

@@ -22,6 +22,8 @@ bool vec_unary(enum op_kind kind, const struct unary_args *u, const float *x, fl
 bool vec_binary(enum op_kind kind, const float *a, int sa, const float *b, int sb, float *y,
 		int64_t n);
 
+void vec_fill(float v, float *y, int64_t n);
+
 /* FakeQuantize: p[0] data, p[1..2] input range, p[3..4] output range, strides s[5] 0 or 1; y may be
  * p[0]. */
 void vec_quantize(const float *const *p, const int *s, int64_t levels, float *y, int64_t n);

@@ -232,8 +232,7 @@ static struct interval beside_best(const struct racers *r, struct interval x, do
 		like[i] = in_pool(r, i);
 	struct drift_lead lead = r->drift ? drift_lead(r->drift, like) : (struct drift_lead){0, 0};
 	mem_free(like);
-	return interval_clip(
-		interval_wider(interval_scaled(x, exp(-lead.mid)), errors * lead.sd));
+	return interval_clip(interval_wider(interval_scaled(x, exp(-lead.mid)), errors * lead.sd));
 }
 
 /* The fastest arm that is a single device, arm 0 unless another one has run enough and is faster: which one is the

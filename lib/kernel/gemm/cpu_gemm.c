@@ -103,6 +103,11 @@ bool gemm_is_thin(int nr)
 	return cpu_level >= 4 && nr <= GEMM_THIN;
 }
 
+void gemm_finish(const struct gemm_post *p, float *c, int64_t ldc, int rows, int64_t n)
+{
+	LEVEL_CALL(finish, p, c, ldc, rows, n);
+}
+
 void gemm_multiply(const struct gemm_block *g)
 {
 	LEVEL_CALL(block, g);

@@ -96,6 +96,9 @@ struct gemm_block {
 	const void *ahead;  /* fetched into the second-level cache meanwhile, ahead_step */
 	int64_t ahead_step; /* bytes for each k; never NULL, but the step may be 0 */
 };
+/* The same for `rows` <= GEMM_M rows of n finished sums each at c. */
+void gemm_finish(const struct gemm_post *p, float *c, int64_t ldc, int rows, int64_t n);
+
 enum { GEMM_THIN = 8 };
 bool gemm_is_thin(int nr);
 void gemm_multiply(const struct gemm_block *g);

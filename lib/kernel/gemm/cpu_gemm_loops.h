@@ -24,6 +24,33 @@
 #endif
 #define INLINE static inline __attribute__((always_inline))
 
+/* v, a vector of sums of row i from column j on, as struct gemm_post has it; LOAD reads as much of the others. */
+#define POST(p, v, i, j, LOAD) do { \
+	if ((p)->before) \
+		v = VADD(v, LOAD((p)->before + (j))); \
+	if ((p)->scale) \
+		v = VMUL(v, LOAD((p)->scale + (j))); \
+	v = VADD(v, VALL((p)->bias[i])); \
+	if ((p)->residual) \
+		v = VADD(v, LOAD((p)->residual + (i) * (p)->ld + (j))); \
+	if ((p)->more) \
+		v = VADD(v, LOAD((p)->more + (i) * (p)->more_ld + (j))); \
+	v = LEVEL(post_limits)(p, v); \
+	} while (0)
+
+/* The same of one sum. */
+INLINE float LEVEL(posted)(const struct gemm_post *p, float v, int i, int64_t j)
+{
+	v += p->before ? p->before[j] : 0;
+	v *= p->scale ? p->scale[j] : 1;
+	v += p->bias[i];
+	v += p->residual ? p->residual[i * p->ld + j] : 0;
+	v += p->more ? p->more[i * p->more_ld + j] : 0;
+	if (p->hswish)
+		v *= (v < -3 ? 0 : v > 3 ? 6 : v + 3) * (1 / 6.0f);
+	return v < p->lo ? p->lo : v > p->hi ? p->hi : v;
+}
+
 /* C's vectors of one tile row by row, as gemm.h describes them: sums, then the post. */
 INLINE void LEVEL(put)(const int mr, const int nv, VEC acc[T_M][T_V], const struct gemm_block *g)
 {
@@ -36,20 +63,8 @@ INLINE void LEVEL(put)(const int mr, const int nv, VEC acc[T_M][T_V], const stru
 			VEC v = acc[i][j];
 			if (g->add)
 				v = VADD(VLOAD(c + j * LEVEL_WIDTH), v);
-			if (p) {
-				if (p->before)
-					v = VADD(v, VLOAD(p->before + j * LEVEL_WIDTH));
-				if (p->scale)
-					v = VMUL(v, VLOAD(p->scale + j * LEVEL_WIDTH));
-				v = VADD(v, VALL(p->bias[i]));
-				if (p->residual)
-					v = VADD(v, VLOAD(p->residual + i * p->ld +
-							  j * LEVEL_WIDTH));
-				if (p->more)
-					v = VADD(v, VLOAD(p->more + i * p->more_ld +
-							  j * LEVEL_WIDTH));
-				v = LEVEL(post_limits)(p, v);
-			}
+			if (p)
+				POST(p, v, i, j * LEVEL_WIDTH, VLOAD);
 			VSTORE(c + j * LEVEL_WIDTH, v);
 		}
 	}
@@ -156,17 +171,7 @@ static void LEVEL(put_edge)(int rows, int cols, const float *edge, const struct 
 		float *c = g->c + i * g->ldc;
 		for (int j = 0; j < cols; j++) {
 			float v = g->add ? c[j] + edge[j] : edge[j];
-			if (p) {
-				v += p->before ? p->before[j] : 0;
-				v *= p->scale ? p->scale[j] : 1;
-				v += p->bias[i];
-				v += p->residual ? p->residual[i * p->ld + j] : 0;
-				v += p->more ? p->more[i * p->more_ld + j] : 0;
-				if (p->hswish)
-					v *= (v < -3 ? 0 : v > 3 ? 6 : v + 3) * (1 / 6.0f);
-				v = v < p->lo ? p->lo : v > p->hi ? p->hi : v;
-			}
-			c[j] = v;
+			c[j] = p ? LEVEL(posted)(p, v, i, j) : v;
 		}
 	}
 	if (p && p->swish != 0)
@@ -186,18 +191,8 @@ static void LEVEL(put_edge_vectors)(int rows, int cols, const float *edge, const
 			VEC v = VLOAD(edge + j);
 			if (g->add)
 				v = VADD(SOME(c + j), v);
-			if (p) {
-				if (p->before)
-					v = VADD(v, SOME(p->before + j));
-				if (p->scale)
-					v = VMUL(v, SOME(p->scale + j));
-				v = VADD(v, VALL(p->bias[i]));
-				if (p->residual)
-					v = VADD(v, SOME(p->residual + i * p->ld + j));
-				if (p->more)
-					v = VADD(v, SOME(p->more + i * p->more_ld + j));
-				v = LEVEL(post_limits)(p, v);
-			}
+			if (p)
+				POST(p, v, i, j, SOME);
 			_mm512_mask_storeu_ps(c + j, some, v);
 		}
 	}
@@ -270,6 +265,23 @@ static void LEVEL(thin)(const struct gemm_block *g)
 	LEVEL(put_edge)(g->mr, g->nr, edge, g);
 }
 #endif
+
+static void LEVEL(finish)(const struct gemm_post *p, float *c, int64_t ldc, int rows, int64_t n)
+{
+	for (int i = 0; i < rows; i++) {
+		float *y = c + i * ldc;
+		int64_t j = 0;
+		for (; j + LEVEL_WIDTH <= n; j += LEVEL_WIDTH) {
+			VEC v = VLOAD(y + j);
+			POST(p, v, i, j, VLOAD);
+			VSTORE(y + j, v);
+		}
+		for (; j < n; j++)
+			y[j] = LEVEL(posted)(p, y[j], i, j);
+	}
+	if (p->swish != 0)
+		LEVEL(sigmoid_rows)(p->swish, true, c, c, ldc, rows, n);
+}
 
 /* One tile of at most T_M rows and T_N columns. */
 static void LEVEL(tile)(const struct gemm_block *g)

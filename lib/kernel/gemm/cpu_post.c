@@ -1,5 +1,6 @@
 /* cpu_post.c - see cpu_post.h. */
 #include "kernel/gemm/cpu_post.h"
+#include "kernel/cpu_impl.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,7 +25,7 @@ static bool is_summand(const struct epi_operand *o, const struct epilogue *e)
 /* A factor of each column, of a sum to which at most one summand of columns was added; false: it is something else. */
 static bool add_scale(struct cpu_post *p, const struct epi_operand *o)
 {
-	if (!p->scales || p->scale || p->bias || p->more || o->col != 1 || o->row != 0 ||
+	if (!p->product || p->scale || p->bias || p->more || o->col != 1 || o->row != 0 ||
 	    (p->residual && p->residual->row != 0))
 		return false;
 	p->scale = o;
@@ -77,14 +78,26 @@ static bool add_simple(struct cpu_post *p, const struct epilogue *e, const struc
 	return true;
 }
 
-void cpu_post_init(struct cpu_post *p, const struct epilogue *e, bool scales)
+/* A unary operator of the value so far that only values of f32 need. */
+static bool is_tail(const struct epi_code *k, int value)
+{
+	return !k->to.operand && !k->codes && k->kind != OP_RESULT && k->n_sources == 1 &&
+	       is_value(&k->source[0], value);
+}
+
+void cpu_post_init(struct cpu_post *p, const struct epilogue *e, bool product)
 {
 	int value = 0;
 	*p = (struct cpu_post){
-		.whole = e, .simple = true, .scales = scales, .lo = -INFINITY, .hi = INFINITY};
+		.whole = e, .simple = true, .product = product, .lo = -INFINITY, .hi = INFINITY};
 	for (int i = 0; e && i < e->n_code && p->simple; i++) {
-		p->simple = add_simple(p, e, &e->code[i], value);
-		value = e->code[i].to.index;
+		const struct epi_code *k = &e->code[i];
+		p->simple = add_simple(p, e, k, value);
+		if (!p->simple && product && i + 1 == e->n_code && is_tail(k, value)) {
+			p->simple = true;
+			p->tail = k;
+		}
+		value = k->to.index;
 	}
 	p->simple = p->simple && value == 0;
 }
@@ -140,4 +153,17 @@ void cpu_post_tile(const struct cpu_post *p, float *c, int64_t ldc, int64_t row,
 {
 	if (p->whole && !p->simple)
 		cpu_epilogue_tile(p->whole, c, ldc, row, n_rows, col, n);
+	for (int64_t i = 0; p->tail && i < n_rows; i++)
+		cpu_unary_f32(p->tail->kind, &p->tail->args, c + i * ldc, 1, c + i * ldc, n);
+}
+
+void cpu_post_sums(const struct cpu_post *p, float *c, int64_t ldc, int64_t row, int64_t n_rows,
+		   int64_t col, int64_t n)
+{
+	struct cpu_post_rows rows;
+	for (int64_t i = 0; p->whole && p->simple && i < n_rows; i += GEMM_M) {
+		int m = n_rows - i < GEMM_M ? (int)(n_rows - i) : GEMM_M;
+		gemm_finish(cpu_post_rows(p, row + i, m, col, &rows), c + i * ldc, ldc, m, n);
+	}
+	cpu_post_tile(p, c, ldc, row, n_rows, col, n);
 }

@@ -1,8 +1,9 @@
 /* cpu_post.h - epilogues (cpu_epilogue.h) of the kernels that compute blocks by cpu_gemm.h.
  *
- * The usual ones - factors of columns, a bias of rows, up to two other summands, then limits, HSwish or Swish - are
- * simple: they are applied in registers (struct gemm_post).  Others are interpreted over finished
- * pieces of the output.  Rows and columns are the epilogue's. */
+ * The usual ones - a bias of rows, up to two other summands, then limits, HSwish or Swish - are
+ * simple: they are applied in registers (struct gemm_post).  Products may have factors of columns in front, and one
+ * other unary operator behind, which goes over finished pieces of the output.  All that is not simple is interpreted
+ * over these.  Rows and columns are the epilogue's. */
 #ifndef HSDAG_KERNEL_GEMM_CPU_POST_H
 #define HSDAG_KERNEL_GEMM_CPU_POST_H
 
@@ -12,17 +13,17 @@
 struct cpu_post {
 	const struct epilogue *whole; /* NULL: nothing to do */
 	bool simple;
-	bool scales; /* whoever applies a simple one multiplies, too */
-	const struct epi_operand *scale,
-		*before; /* of a simple one; may be NULL, as the next three */
-	const struct epi_operand *bias, *residual, *more;
+	bool product;
+	/* Of a simple one; NULL where there is none. */
+	const struct epi_operand *scale, *before, *bias, *residual, *more;
 	float lo, hi;
 	bool hswish;
 	float swish;
+	const struct epi_code *tail; /* the unary operator behind; NULL: none */
 };
 
-/* e may be NULL; borrowed.  scales: factors of columns may be part of a simple one. */
-void cpu_post_init(struct cpu_post *p, const struct epilogue *e, bool scales);
+/* e may be NULL; borrowed. */
+void cpu_post_init(struct cpu_post *p, const struct epilogue *e, bool product);
 
 /* A simple epilogue for a block of n <= GEMM_M rows from (row, col) on, in *to; else NULL. */
 struct cpu_post_rows {
@@ -31,8 +32,11 @@ struct cpu_post_rows {
 };
 const struct gemm_post *cpu_post_rows(const struct cpu_post *p, int64_t row, int n, int64_t col,
 				      struct cpu_post_rows *to);
-/* An epilogue that is not simple, on a finished piece of the output; else nothing happens. */
+/* The rest, on a finished piece of the output: the tail of a simple one, or the whole of any other. */
 void cpu_post_tile(const struct cpu_post *p, float *c, int64_t ldc, int64_t row, int64_t n_rows,
+		   int64_t col, int64_t n);
+/* All of it, on a piece of sums. */
+void cpu_post_sums(const struct cpu_post *p, float *c, int64_t ldc, int64_t row, int64_t n_rows,
 		   int64_t col, int64_t n);
 
 #endif

@@ -4,6 +4,7 @@
 #include "kernel/cpu_epilogue.h"
 #include "kernel/cpu_vec.h"
 #include "kernel/gemm/cpu_narrow.h"
+#include "kernel/gemm/cpu_post.h"
 #include "kernel/gemm/cpu_stack.h"
 #include "kernel/gemm/cpu_tiled.h"
 #include "kernel/onednn/onednn_layout.h"
@@ -78,6 +79,7 @@ struct matmul_run {
 	const struct kernel_call *k;
 	struct operand a, b;
 	struct tensor batch;
+	struct cpu_post post;
 	struct err err;
 	atomic_flag failed;
 };
@@ -132,9 +134,8 @@ static void matmul_task(void *arg, int task, int thread)
 					  {DNNL_ARG_DST, &p->dst, c}};
 	if (onednn_primitive_run(p, args, 3, at + a_bytes + b_bytes, &e) < 0)
 		fail(r, &e);
-	else if (r->k->post)
-		cpu_epilogue_tile(r->k->post, c, all->n, i * all->m + first, rows, piece.col,
-				  piece.cols);
+	else
+		cpu_post_sums(&r->post, c, all->n, i * all->m + first, rows, piece.col, piece.cols);
 }
 
 static int run_matmul_bf16(const struct kernel_call *k, struct err *e)
@@ -146,6 +147,7 @@ static int run_matmul_bf16(const struct kernel_call *k, struct err *e)
 		return err_set(e, ST_INPUT, "shapes do not fit");
 	if (r.m->constant)
 		r.batch.rank = r.a.batch.rank = 0;
+	cpu_post_init(&r.post, k->post, true);
 	cpu_parallel(k->ctx, (int)(r.m->n_batch * r.m->p.pieces), matmul_task, &r);
 	if (atomic_flag_test_and_set(&r.failed))
 		return err_set(e, ST_RUNTIME, "%s", r.err.msg);

@@ -125,57 +125,70 @@ int run_split(const struct kernel_call *k, struct err *e)
 
 /* ---- Pad ---- */
 
+/* Dims behind the last padded one are parts of a block; rows are along that one. */
 struct pad_run {
 	enum op_pad_mode mode;
 	const struct tensor *in, *out;
 	int64_t lo[TENSOR_DIMS];
-	size_t size;
-	uint64_t fill; /* one element, in its first bytes */
+	uint32_t last;      /* the padded dim */
+	size_t size, block; /* bytes of an element, of a block */
+	uint64_t fill;      /* one element, in its first bytes */
 	int64_t n_rows;
 	int n_tasks;
 };
 
+/* n bytes, whole elements, of the value that pads. */
+static void pad_fill(const struct pad_run *r, char *dst, size_t n)
+{
+	static const uint64_t zero;
+	if (memcmp(&r->fill, &zero, r->size) == 0) {
+		memset(dst, 0, n);
+		return;
+	}
+	for (size_t i = 0; i < n; i += r->size)
+		memcpy(dst + i, &r->fill, r->size);
+}
+
+/* Blocks of a row; src NULL: all of them pad. */
 static void pad_row(const struct pad_run *r, char *dst, const char *src)
 {
-	uint32_t last = r->in->rank - 1;
-	int64_t n = r->out->dim[last], m = r->in->dim[last], lo = r->lo[last];
-	size_t size = r->size;
+	int64_t n = r->out->dim[r->last], m = r->in->dim[r->last], lo = r->lo[r->last];
+	size_t size = r->block;
 	for (int64_t i = 0; i < n;) {
-		int64_t from = i - lo;
+		int64_t from = i - lo, run = 1;
+		char *to = dst + (size_t)i * size;
 		if (src && from >= 0 && from < m) { /* the run that lies in the source */
-			int64_t run = m - from < n - i ? m - from : n - i;
-			memcpy(dst + (size_t)i * size, src + (size_t)from * size,
-			       (size_t)run * size);
-			i += run;
-			continue;
+			run = m - from < n - i ? m - from : n - i;
+			memcpy(to, src + (size_t)from * size, (size_t)run * size);
+		} else if (!src || r->mode == PADM_CONSTANT) {
+			run = src && from < 0 && -from < n - i ? -from : n - i;
+			pad_fill(r, to, (size_t)run * size);
+		} else {
+			memcpy(to, src + (size_t)op_pad_source(r->mode, from, m) * size, size);
 		}
-		from = src ? op_pad_source(r->mode, from, m) : -1;
-		memcpy(dst + (size_t)i * size,
-		       from < 0 ? (const char *)&r->fill : src + (size_t)from * size, size);
-		i++;
+		i += run;
 	}
 }
 
 static void pad_task(void *arg, int task, int thread)
 {
 	const struct pad_run *r = arg;
-	uint32_t last = r->in->rank - 1;
 	int64_t begin, end;
 	(void)thread;
 	cpu_range(r->n_rows, r->n_tasks, task, &begin, &end);
 	for (int64_t row = begin; row < end; row++) {
 		int64_t rest = row, at[TENSOR_DIMS] = {0}, from = 0;
 		bool inside = true;
-		for (uint32_t d = last; d-- > 0; rest /= r->out->dim[d]) {
+		for (uint32_t d = r->last; d-- > 0; rest /= r->out->dim[d]) {
 			at[d] = op_pad_source(r->mode, rest % r->out->dim[d] - r->lo[d],
 					      r->in->dim[d]);
 			inside = inside && at[d] >= 0;
 		}
-		for (uint32_t d = 0; d < last; d++)
+		for (uint32_t d = 0; d < r->last; d++)
 			from = from * r->in->dim[d] + at[d];
-		pad_row(r, (char *)r->out->data + (size_t)(row * r->out->dim[last]) * r->size,
+		pad_row(r, (char *)r->out->data + (size_t)(row * r->out->dim[r->last]) * r->block,
 			inside ? (const char *)r->in->data +
-					 (size_t)(from * r->in->dim[last]) * r->size
+					 (size_t)(from * r->in->dim[r->last]) * r->block
 			       : NULL);
 	}
 }
@@ -195,8 +208,16 @@ int run_pad(const struct kernel_call *k, struct err *e)
 		cpu_convert(fill.elem, fill.data, k->in[3].elem, k->in[3].data, 1);
 	if (r.in->rank == 0)
 		return run_copy(k, e);
-	for (uint32_t d = 0; d + 1 < r.in->rank; d++)
+	r.block = r.size;
+	for (r.last = r.in->rank - 1;
+	     r.last > 0 && r.lo[r.last] == 0 && r.in->dim[r.last] == r.out->dim[r.last]; r.last--)
+		r.block *= (size_t)r.out->dim[r.last];
+	for (uint32_t d = 0; d < r.last; d++)
 		r.n_rows *= r.out->dim[d];
+	if (tensor_bytes(r.out) == 0)
+		return 0;
+	if (r.last == 0 && r.lo[0] == 0 && r.in->dim[0] == r.out->dim[0])
+		return run_copy(k, e);
 	r.n_tasks = cpu_tasks(tensor_bytes(r.out), GRAIN);
 	if (r.n_tasks > r.n_rows)
 		r.n_tasks = (int)r.n_rows;
