@@ -16,8 +16,9 @@ A row is a model and a budget: geometric means over its trials, with Student's 9
     predicted       mean of |log(predicted / measured)| over what was judged, %, both beside the best single device, as speed-ups
                     are: by the profile, as handed over (by costs that fit place's first race, where there was one), and the
                     same when all are longer alike; in seconds, as handed over
-    rank            mean rank correlation of predicted and measured times over what was judged; and with predictions of the same
-                    whole percent as equal
+    rank            mean rank correlation of predicted and measured times over what was judged; with predictions of the same
+                    whole percent as equal; and of this judgement with another one like it, as far as its intervals tell: more
+                    than that no prediction can have, and where all take as long it is little
     bound           the bound of the sets' times (placebase's bound_s) over the measured time, %: both beside the best single
                     device, as predictions are; and in seconds, which cores that are faster when they are profiled than later make less
 
@@ -33,6 +34,7 @@ import stream
 
 PROGRAMS = ["ir2dag", "placebase", "devrun", "reinforce", "placepolicy"]
 MORE = 7  # of what place raced, beside the three
+DRAWS = 200     # of two judgements
 ANOTHER = 0.02  # share of the sets in which a placement is another one
 T95 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]
 
@@ -125,6 +127,16 @@ def correlation(x, y):
     return np.corrcoef(a, b)[0, 1] if len(x) > 3 and a.std() > 0 and b.std() > 0 else np.nan
 
 
+def again(measured):
+    """The rank correlation of two judgements of what was judged, by its intervals: mean of draws."""
+    known = [x for x in measured if x and x.get("ratio")]
+    at = np.log([x["ratio"] for x in known])
+    sd = np.array([np.log(x["ratio_hi"] / x["ratio_lo"]) / (2 * 1.96) if x["ratio_lo"] > 0 else 0 for x in known])
+    rng = np.random.default_rng(1)
+    r = [correlation(at + sd * rng.standard_normal(len(at)), at + sd * rng.standard_normal(len(at))) for _ in range(DRAWS)]
+    return np.nanmean(r) if len(at) > 3 else np.nan
+
+
 def figures(t):
     """Of a trial."""
     m, p = t["measured"], t["predicted_s"]
@@ -140,7 +152,7 @@ def figures(t):
             "promised": np.log(t["told_s"][1] / t["told_s"][0]), "behind_heft": behind(1), "behind_portfolio": behind(2), "off": abs(off).mean(),
             "off_told": abs(told).mean(), "off_alike": abs(told - np.median(told)).mean(), "off_s": abs(seconds).mean(), "bound": np.log(bound / r[0]), "bound_s": np.log(t["bound_s"] / both[0][1]),
             "rank": correlation(told_s, [b for a, b in both]),
-            "rank_percent": correlation(np.round(100 * np.log(told_s)), [b for a, b in both]),
+            "rank_again": again(m), "rank_percent": correlation(np.round(100 * np.log(told_s)), [b for a, b in both]),
             "took": t["took_s"], "single": [np.nan if r is None else -np.log(r) for r in t["single"]]}
 
 
@@ -155,7 +167,7 @@ def row(model, budget, trials):
             show(col("gain"), less), show(col("promised"), less),
             "%d, %d" % (sum(x["behind_heft"] for x in f), sum(x["behind_portfolio"] for x in f)),
             "%.1f, %.1f, %.1f, %.1f" % tuple(100 * col(x)[0] for x in ("off", "off_told", "off_alike", "off_s")),
-            rank("rank") + ", " + rank("rank_percent"), "%.0f, %.0f" % (share(col("bound")[0]), share(col("bound_s")[0])), "%.0f" % col("took")[0]]
+            ", ".join(rank(x) for x in ("rank", "rank_percent", "rank_again")), "%.0f, %.0f" % (share(col("bound")[0]), share(col("bound_s")[0])), "%.0f" % col("took")[0]]
 
 
 HEADS = ["model", "budget, s", "trials", "speedup", "HEFT's", "portfolio's", "devices", "less than HEFT, %", "promised, %",

@@ -1,5 +1,5 @@
-"""nets_found.py - networks that were wrong once, for nets.py --found: what it was made for, what it has found.
-Each function gives the values of a Net that are its results."""
+"""nets_found.py - networks that were wrong once, for nets.py --found: what it was made for, what it has found; and some that the
+rest of the suite does not meet.  Each function gives the values of a Net that are its results."""
 import openvino.opset15 as op
 
 from nets_ops import i64, same_convolution
@@ -87,3 +87,34 @@ def images_of_few_pixels(net):
     y = net.add("Multiply image", [y, same_convolution(net, image, 16, 1)], op.multiply)
     y = net.add("Add", [same_convolution(net, y, 16, 1), x], op.add)
     return [net.add("Multiply pixel", [same_convolution(net, y, 9, 1)], lambda p: op.multiply(p, grid())), y]
+
+
+def product(net, x, n):
+    w = net.values(n, net.shape[x][-1])
+    return net.add("MatMul x, constant", [x], lambda p: op.matmul(p, op.constant(w), False, True))
+
+
+@found
+def heads_cut_out(net):
+    """Queries, keys and values cut out of one product, by a split and by single indices: one copy each (cpu_moves.h)."""
+    net.parameter((2, 7, 12))
+    y = product(net, 0, 36)
+    y = net.add("Reshape [0, 0, 3, 2, 6]", [y], lambda p: op.reshape(p, i64([0, 0, 3, 2, 6]), True))
+    y = net.add("Transpose [2, 0, 3, 1, 4]", [y], lambda p: op.transpose(p, i64([2, 0, 3, 1, 4])))
+    q, k, v = [net.add("Gather %d axis=0" % i, [y], lambda p, i=i: op.gather(p, i64(i), i64(0))) for i in (0, 1, -1)]
+    y = net.add("ScaledDotProductAttention", [q, k, v], op.scaled_dot_product_attention)
+    y = net.add("Split axis=1 2", [y], lambda p: op.split(p, i64(1), 2))
+    parts = [net.add("Transpose [2, 0, 1, 3]", [y + i], lambda p: op.transpose(p, i64([2, 0, 1, 3]))) for i in range(2)]
+    return [net.add("Subtract", parts, op.subtract)]
+
+
+@found
+def moved_backwards(net):
+    """Slices from the end to the start, with views and transpositions between; what is cut is also read whole."""
+    net.parameter((3, 5, 8))
+    y = product(net, 0, 24)
+    y = net.add("Slice -1..-6 by -2, 3..24 by 3", [y], lambda p: op.slice(p, i64([-1, 3]), i64([-6, 24]), i64([-2, 3]), i64([1, 2])))
+    a = net.add("Transpose [2, 0, 1]", [y], lambda p: op.transpose(p, i64([2, 0, 1])))
+    z = net.add("Reshape [7, -1]", [a], lambda p: op.reshape(p, i64([7, -1]), False))
+    z = net.add("StridedSlice 6..1 by -1", [z], lambda p: op.strided_slice(p, i64([6, 0]), i64([1, 0]), i64([-1, 1]), [0, 1], [0, 1], [], [], []))
+    return [net.add("Relu", [a], op.relu), net.add("Tanh", [z], op.tanh)]

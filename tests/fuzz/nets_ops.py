@@ -290,6 +290,31 @@ def squeeze(net, x):
     return net.add("Squeeze %s" % some, [x], lambda p: op.squeeze(p, i64(some)))
 
 
+def pick(net, x):
+    shape = net.shape[x]
+    if not shape:
+        return None
+    axis = net.any(*range(len(shape)))
+    at = int(net.any(*range(-shape[axis], shape[axis])))
+    index = np.int64(at) if net.chance(0.7) else np.array([at], np.int64)
+    return net.add("Gather %d axis=%d" % (at, axis), [x], lambda p: op.gather(p, op.constant(index), i64(axis)))
+
+
+@kind(3)
+def moves(net, x):
+    """Several operators that only move elements, one behind another, some of which have several readers."""
+    at, ends = x, []
+    for _ in range(net.any(2, 3, 4, 5)):
+        y = net.any(transpose, reshape, split, slices, pick)(net, at)
+        if y is None:
+            continue
+        if net.chance(0.4):
+            ends.append(at)
+        at = y
+    same = [e for e in ends if net.shape[e] == net.shape[at] and e != x]
+    return net.add("Add", [at, same[0]], lambda a, b: op.add(a, b)) if same else at if at != x else None
+
+
 @kind(1.5)
 def blocks(net, x):
     shape = net.shape[x]

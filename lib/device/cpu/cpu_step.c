@@ -6,16 +6,18 @@
 
 #include "base/mem.h"
 #include "device/cpu/cpu_dynop.h"
+#include "device/cpu/cpu_moves.h"
 #include "device/cpu/cpu_padded.h"
 #include "device/cpu/pixel/cpu_form.h"
 #include "device/cpu/fuse/cpu_fuse.h"
 #include "device/cpu/pixel/cpu_pixel.h"
 #include "kernel/onednn/onednn.h"
 
-/* A dynamic operator, a fused step or one in pixels; pointers to what it is not are NULL.  A step that is
+/* A dynamic operator, a step of copies, a fused one or one in pixels; pointers to what it is not are NULL.  A step that is
  * in pixels only where its tensors are (pixel_step_alone) is a fused one, too. */
 struct step {
 	struct dynop_step *dynop;    /* cpu_dynop.h */
+	struct moves *moves;         /* cpu_moves.h */
 	struct fused *fused;         /* cpu_fuse.h */
 	struct pixel_step *pixels;   /* cpu_pixel.h */
 	struct form_shape *in_shape; /* (n_in) where inputs may be in another form than plain */
@@ -64,10 +66,49 @@ static bool in_pixels(struct cpu_state *state, const struct step_spec *spec, enu
 	return state->multiplies || has_pixels(state, spec->node[0].graph);
 }
 
+/* Does the step begin with rows that a product or a norm made, not with pixels, as far as a few nodes back tell? */
+static bool reads_rows(const struct step_spec *s)
+{
+	enum { BACK = 8 };
+	const struct graph *g = s->node[0].graph;
+	uint32_t v = s->node[0].v;
+	for (int i = 0; i < BACK && g->in_ptr[v] < g->in_ptr[v + 1]; i++) {
+		uint32_t from = g->in_node[g->in_ptr[v]];
+		if (from == GRAPH_NONE)
+			return false;
+		v = from;
+		enum op_kind kind = op_kind(g->type[v]);
+		enum op_category c = op_info(kind)->category;
+		if (kind == OP_MATMUL || kind == OP_MVN || kind == OP_ATTENTION)
+			return true;
+		if (c != OPC_VIEW && c != OPC_UNARY && c != OPC_BINARY)
+			return false;
+	}
+	return false;
+}
+
+/* Has it a Split behind a product that no other node of it reads?  What is behind that can take its parts from where they are (cpu_moves.h). */
+static bool splits_for_others(const struct step_spec *s)
+{
+	for (uint32_t v = 1; v < s->n_nodes && s->node[0].op->kind == OP_MATMUL; v++) {
+		enum op_kind kind = s->node[v].op->kind;
+		bool read = kind != OP_SPLIT && kind != OP_VARIADIC_SPLIT;
+		for (uint32_t u = v + 1; u < s->n_nodes && !read; u++)
+			for (uint32_t i = 0; i < s->node[u].n_in; i++)
+				read = read || (s->node[u].in[i].from == FROM_NODE &&
+						s->node[u].in[i].index == v);
+		if (!read)
+			return true;
+	}
+	return false;
+}
+
 bool cpu_fuses(struct device *d, const struct step_spec *spec)
 {
 	enum elem elem;
 	struct padded_step padded;
+	if (moves_fit(spec))
+		return !in_pixels(d->state, spec, &elem) || reads_rows(spec);
 	if (padded_step_init(&padded, spec))
 		spec = &padded.spec;
 	if (in_pixels(d->state, spec, &elem) && !cpu_fuse_is_tokens(spec) &&
@@ -78,13 +119,14 @@ bool cpu_fuses(struct device *d, const struct step_spec *spec)
 		if (dynop_step_wants(&one))
 			return false;
 	}
-	return spec->n_nodes == 1 || cpu_fuse_fits(spec);
+	return spec->n_nodes == 1 || (!splits_for_others(spec) && cpu_fuse_fits(spec));
 }
 
 void cpu_step_free(struct device *d, struct step *s)
 {
 	(void)d;
 	dynop_step_free(s->dynop);
+	moves_free(s->moves);
 	cpu_fuse_free(s->fused);
 	pixel_step_free(s->pixels);
 	mem_free(s->in_shape);
@@ -138,9 +180,9 @@ int cpu_prepare(struct device *d, const struct step_spec *spec, struct step **ou
 	int rc = 0;
 	if (dynop_step_wants(spec))
 		rc = dynop_step_new(spec, state->ctx, &s->dynop, e);
-	else if (pixels)
+	else if (!(s->moves = moves_new(spec, state->ctx)) && pixels)
 		rc = pixel_step_new(spec, state->ctx, elem, &s->pixels, e);
-	if (rc >= 0 && !s->dynop && !(s->pixels && pixel_step_alone(s->pixels)))
+	if (rc >= 0 && !s->dynop && !s->moves && !(s->pixels && pixel_step_alone(s->pixels)))
 		rc = cpu_fuse_new(spec, state->ctx, &s->fused, e);
 	if (rc < 0) {
 		cpu_step_free(d, s);
@@ -206,6 +248,10 @@ int cpu_run(struct device *d, struct step *s, struct devmem *const *in, struct d
 			out[i]->form =
 				i == codes.out ? s->codes_out : (struct mem_form){.elem = EL_F32};
 	}
+	if (s->moves) {
+		moves_run(s->moves, at[0], at + s->n_in);
+		return 0;
+	}
 	if ((s->dynop ? dynop_step_run(s->dynop, at, at + s->n_in, e)
 		      : cpu_fuse_run(s->fused, at, at + s->n_in, codes, e)) == 0)
 		return 0;
@@ -224,6 +270,8 @@ void cpu_step_memory(struct device *d, const struct step *s,
 	(void)d;
 	if (s->pixels)
 		fn(arg, s->pixels, pixel_step_bytes(s->pixels));
+	if (s->moves)
+		fn(arg, s->moves, moves_bytes(s->moves));
 	if (s->dynop)
 		fn(arg, s->dynop, dynop_step_bytes(s->dynop));
 	else if (s->fused)
