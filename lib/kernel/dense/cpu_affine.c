@@ -2,6 +2,7 @@
 #include "kernel/dense/cpu_affine.h"
 #include "kernel/cpu_vec.h"
 #include "kernel/dense/cpu_dots.h"
+#include "kernel/gemm/cpu_pairs.h"
 #include "kernel/gemm/cpu_product.h"
 
 enum { GRAIN = 1 << 16, TOGETHER = 8 };
@@ -72,6 +73,23 @@ static void panels_task(void *arg, int task, int thread)
 		vec_axpy(1, a->b + lo, a->y + t * a->rows + lo, hi - lo);
 }
 
+/* Some blocks of steps, rounded as they are packed. */
+static void pairs_task(void *arg, int task, int thread)
+{
+	const struct affine *a = arg;
+	int64_t lo, hi;
+	(void)thread;
+	cpu_range((a->steps + PAIRS_M - 1) / PAIRS_M, a->n_tasks, task, &lo, &hi);
+	lo *= PAIRS_M;
+	hi = hi * PAIRS_M < a->steps ? hi * PAIRS_M : a->steps;
+	uint16_t *x = (uint16_t *)(void *)a->panels + pairs_a_elements(lo, a->n);
+	float *y = a->y + lo * a->rows;
+	pairs_pack_a(x, a->x + lo * a->n, hi - lo, a->n, 1);
+	pairs_multiply(x, a->w->pairs, hi - lo, a->rows, a->n, y, a->rows);
+	for (int64_t t = lo; t < hi && a->b; t++)
+		vec_axpy(1, a->b, a->y + t * a->rows, a->rows);
+}
+
 static int64_t packed_floats(int64_t steps, int64_t n)
 {
 	return (gemm_a_elements(steps, n) + 15) / 16 * 16;
@@ -100,6 +118,8 @@ void cpu_affine_pack(struct affine_weights *w, float *packed)
 
 int64_t cpu_affine_floats(const struct cpu_ctx *ctx, const struct affine_weights *w, int64_t steps)
 {
+	if (w->pairs)
+		return (pairs_a_elements(steps, w->n) / 2 + 15) / 16 * 16;
 	return !in_panels(w, steps)
 		       ? 0
 		       : packed_floats(steps, w->n) + (ctx ? ctx->n_threads : 1) * panel_floats(w);
@@ -116,7 +136,11 @@ void cpu_affine(struct cpu_ctx *ctx, const struct affine_weights *w, const float
 		.w = w, .x = x, .b = b, .rows = rows, .n = n, .steps = steps, .y = y, .n_tasks = 1};
 	if (steps == 0)
 		return;
-	if (w->order == ORDER_OF_ONE && steps > 1) {
+	if (w->pairs) {
+		most = (steps + PAIRS_M - 1) / PAIRS_M;
+		a.panels = room;
+	}
+	if (!w->pairs && w->order == ORDER_OF_ONE && steps > 1) {
 		for (int64_t t = 0; t < steps; t++)
 			cpu_affine(ctx, w, x + t * n, b, 1, y + t * rows, room);
 		return;
@@ -127,7 +151,7 @@ void cpu_affine(struct cpu_ctx *ctx, const struct affine_weights *w, const float
 						 : 4 * threads;
 	if (a.n_tasks > most)
 		a.n_tasks = (int)most;
-	if (panels) {
+	if (panels && !w->pairs) {
 		a.product = (struct product){.m = steps,
 					     .n = rows,
 					     .k = n,
@@ -146,7 +170,9 @@ void cpu_affine(struct cpu_ctx *ctx, const struct affine_weights *w, const float
 		if (a.product.as_many || steps > 1)
 			a.product.a = room;
 	}
-	void (*task)(void *arg, int task, int thread) = panels ? panels_task : affine_task;
+	void (*task)(void *arg, int task, int thread) = w->pairs ? pairs_task
+							: panels ? panels_task
+								 : affine_task;
 	if (a.n_tasks > 1)
 		cpu_parallel(ctx, a.n_tasks, task, &a);
 	else

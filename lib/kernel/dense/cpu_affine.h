@@ -11,12 +11,13 @@ enum affine_order {
 	ORDER_OF_ONE   /* each step by itself */
 };
 
-/* Weights (rows, n), as they are, packed or rounded to bf16. */
+/* Weights (rows, n), as they are, packed or rounded to bf16; with `pairs` vectors are rounded, too. */
 struct affine_weights {
 	int64_t rows, n;
 	const float *f32;
 	const float *packed;           /* the same, by cpu_affine_pack; NULL: not */
 	const struct qpanels *rounded; /* in place of f32; NULL: none */
+	const uint16_t *pairs; /* in place of f32, turned panels of cpu_pairs.h; NULL: none */
 	enum affine_order order;
 };
 
@@ -28,7 +29,7 @@ void cpu_affine_pack(struct affine_weights *w, float *packed);
 
 /* y[t][j] = w_j x_t + b_j for rows j of w and x (steps, n); b may be NULL.  ctx NULL: this
  * thread alone.  room: 64-byte aligned, of cpu_affine_floats or more.  A sum's order depends on n,
- * on steps where the order is that of the call, and on whether w is rounded, not on the threads. */
+ * on steps where the order is that of the call, and on how w is rounded, not on the threads. */
 void cpu_affine(struct cpu_ctx *ctx, const struct affine_weights *w, const float *x, const float *b,
 		int64_t steps, float *y, float *room);
 int64_t cpu_affine_floats(const struct cpu_ctx *ctx, const struct affine_weights *w, int64_t steps);

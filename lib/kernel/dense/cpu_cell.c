@@ -1,6 +1,7 @@
 /* cpu_cell.c - see cpu_cell.h; LSTMCell, GRUCell and RNNCell, and recurrent weights rounded to bf16. */
 #include "kernel/dense/cpu_cell.h"
 #include "kernel/cpu_vec.h"
+#include "kernel/gemm/cpu_pairs.h"
 #include "op/slice.h"
 
 #include <string.h>
@@ -124,13 +125,40 @@ static void rounded_free(void *p)
 	mem_free(m);
 }
 
-/* Rows first .. first + n - 1 of t as (rows, cols). */
+static void fill_pairs(void *arg, void *data)
+{
+	const struct tensor *b = arg;
+	pairs_pack_b(data, b->data, b->dim[1], b->dim[0], true);
+}
+
+/* LAYOUT_PAIRS is beside those of cpu_qpack.c. */
+enum { LAYOUT_PAIRS = 1 << 18 };
+
+static struct cpu_pack *pack_pairs(struct tensor *b, struct cpu_ctx *c)
+{
+	uint64_t layout[6] = {OP_MATMUL | LAYOUT_PAIRS, (uint64_t)b->dim[0], (uint64_t)b->dim[1]};
+	uint64_t bytes = (uint64_t)pairs_b_elements(b->dim[1], b->dim[0]) * sizeof(uint16_t);
+	return cpu_pack_get(c->packs, b->data, layout, bytes, fill_pairs, b);
+}
+
+/* What weights have become, in w. */
+static void take_pack(struct affine_weights *w, const struct cpu_pack *p)
+{
+	if (p && p->layout[0] & LAYOUT_PAIRS)
+		w->pairs = p->data;
+	else
+		w->rounded = p ? qpack_panels(p) : NULL;
+}
+
+/* Rows first .. first + n - 1 of t as (rows, cols), for products with so many vectors; 0: unknown. */
 static struct cpu_pack *pack_rows(const struct tensor *t, int64_t first, int64_t n, int64_t cols,
-				  struct cpu_ctx *c)
+				  int64_t vectors, struct cpu_ctx *c)
 {
 	struct tensor part = {.elem = EL_F32, .rank = 2, .dim = {n, cols}};
 	part.data = (float *)t->data + first * cols;
-	return qpack_rounded(&part, true, c);
+	return c->bf16_products && pairs_there() && vectors >= PAIRS_M
+		       ? pack_pairs(&part, c)
+		       : qpack_rounded(&part, true, c);
 }
 
 int prepare_recurrent(const struct op *op, const struct tensor *in, const struct tensor *out,
@@ -152,12 +180,14 @@ int prepare_recurrent(const struct op *op, const struct tensor *in, const struct
 	if (tensor_elements(w) != directions * rows * x)
 		return 0;
 	struct rounded_cells *m = MEM_NEW(struct rounded_cells);
+	int64_t batch = tensor_is_static(&in[0]) ? in[0].dim[0] : 0;
+	int64_t all = sequence ? batch * in[0].dim[1] : batch;
 	uint64_t bytes = 0;
 	for (int d = 0; d < directions; d++) {
-		m->w[d] = pack_rows(w, d * rows, rows, x, c);
-		m->r[d] = pack_rows(r, d * rows, split, h, c);
+		m->w[d] = pack_rows(w, d * rows, rows, x, all, c);
+		m->r[d] = pack_rows(r, d * rows, split, h, batch, c);
 		if (split < rows)
-			m->last[d] = pack_rows(r, d * rows + split, rows - split, h, c);
+			m->last[d] = pack_rows(r, d * rows + split, rows - split, h, batch, c);
 		if (!m->w[d] || !m->r[d] || (split < rows && !m->last[d]))
 			goto no_memory;
 		bytes += m->w[d]->bytes + m->r[d]->bytes + (m->last[d] ? m->last[d]->bytes : 0);
@@ -209,9 +239,9 @@ int cell_init(struct cell *s, const struct kernel_call *k, enum op_kind kind, in
 	s->last = (struct affine_weights){.rows = gates * n - s->r.rows, .n = n};
 	if (cpu_prep_owns(k->prep, first)) {
 		const struct rounded_cells *m = k->prep->more;
-		s->w.rounded = qpack_panels(m->w[d]);
-		s->r.rounded = qpack_panels(m->r[d]);
-		s->last.rounded = m->last[d] ? qpack_panels(m->last[d]) : NULL;
+		take_pack(&s->w, m->w[d]);
+		take_pack(&s->r, m->r[d]);
+		take_pack(&s->last, m->last[d]);
 		return 0;
 	}
 	s->w.f32 = (const float *)k->in[first].data + d * gates * n * in;

@@ -164,7 +164,7 @@ static int64_t blocks_of(const struct sequence_run *r, int64_t threads, bool *ap
 /* Room for w, which is used again and again, packed; counted in *floats, or from `to` on if that is not NULL. */
 static void pack(struct affine_weights *w, int64_t *floats, float *to)
 {
-	if (w->rounded || w->rows == 0)
+	if (w->rounded || w->pairs || w->rows == 0)
 		return;
 	if (to)
 		cpu_affine_pack(w, to + *floats);
