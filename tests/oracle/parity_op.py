@@ -450,6 +450,8 @@ def indexed(c):
     c.add("scatter_update 1", lambda x, u: o.scatter_update(x, c.const(rows), u, i64(1)), c.real(4, 5), c.real(4, 2))
     pairs = np.array([[0, 1], [2, 2], [3, 0]], np.int32)
     c.add("scatter_nd_update", lambda x, u: o.scatter_nd_update(x, c.const(pairs), u), c.real(4, 5, 2), c.real(3, 2))
+    runs = np.array([3, 4, 5, 9, 8, -12, -11, 7, 13, 14], np.int64)[:, None]      # slices one behind the other, and back
+    c.add("scatter_nd_update runs", lambda x, u: o.scatter_nd_update(x, c.const(runs), u), c.real(15, 3), c.real(10, 3))
     at = np.array([[0, 1, 1], [2, 0, 0]], np.int32)
     for red, init in itertools.product(("none", "sum", "prod", "min", "max", "mean"), (True, False)):
         c.add("scatter_elements %s %s" % (red, init), lambda x, u: o.scatter_elements_update(x, c.const(at), u, i64(1), red, init) if red != "none"

@@ -139,6 +139,16 @@ static int scatter_elements(const struct kernel_call *k, struct err *e)
 	return 0;
 }
 
+/* The slice that tuple t of indices selects; -1: outside. */
+static inline int64_t slice_of_tuple(const struct tensor *out, const struct tensor *index,
+				     int64_t length, int64_t t)
+{
+	if (length == 1 && index->elem == EL_I64)
+		return index_fix(((const int64_t *)index->data)[t], out->dim[0]);
+	return index_tuple(out, 0, index, length, t);
+}
+
+/* Slices that follow one another are combined at once, as where a range was assigned to. */
 static int scatter_nd(const struct kernel_call *k, struct err *e)
 {
 	const struct tensor *out = &k->out[0], *index = &k->in[1], *updates = &k->in[2];
@@ -151,11 +161,16 @@ static int scatter_nd(const struct kernel_call *k, struct err *e)
 		inner = index_product(out->dim, length, out->rank);
 	if (tensor_elements(updates) != tuples * inner)
 		return err_set(e, ST_INPUT, "updates do not fit the indices");
-	for (int64_t t = 0; t < tuples; t++) {
-		int64_t to = index_tuple(out, 0, index, length, t);
+	int64_t to = tuples > 0 ? slice_of_tuple(out, index, length, 0) : -1, next = -1;
+	for (int64_t t = 0, n; t < tuples; t += n, to = next) {
+		for (n = 1; t + n < tuples; n++) {
+			next = slice_of_tuple(out, index, length, t + n);
+			if (to < 0 || next != to + n)
+				break;
+		}
 		if (to >= 0)
 			combine_elements(k->op->a.scatter.reduction, out, to * inner, updates,
-					 t * inner, inner);
+					 t * inner, n * inner);
 	}
 	return 0;
 }
