@@ -116,8 +116,7 @@ static bool may_come(const struct grower *x, uint32_t u, uint32_t w, uint32_t wa
 		     struct company *c)
 {
 	const struct sched_dag *d = &x->b->p->dag;
-	/* The head stays the first. */
-	if (c->n + waiting >= COMPANY || u < x->head || !is_free(x, u) || !reads_alone(x, u, w))
+	if (c->n + waiting >= COMPANY || !is_free(x, u) || !reads_alone(x, u, w))
 		return false;
 	for (uint32_t i = d->in_ptr[u]; i < d->in_ptr[u + 1]; i++) {
 		uint32_t t = d->use_tensor[d->in_use[i]];

@@ -118,3 +118,24 @@ def moved_backwards(net):
     z = net.add("Reshape [7, -1]", [a], lambda p: op.reshape(p, i64([7, -1]), False))
     z = net.add("StridedSlice 6..1 by -1", [z], lambda p: op.strided_slice(p, i64([6, 0]), i64([1, 0]), i64([-1, 1]), [0, 1], [0, 1], [], [], []))
     return [net.add("Relu", [a], op.relu), net.add("Tanh", [z], op.tanh)]
+
+
+@found
+def branches_of_training(net):
+    """Windows of 3x3 and 1x1 and the tensor times a factor a channel, added up: one convolution (cpu_merged.h); and one whose
+    sum on the way has another reader, so that it is not."""
+    net.parameter((1, 6, 7, 8))
+    w3, w1, w5 = net.values(6, 6, 3, 3), net.values(6, 6, 1, 1), net.values(6, 1, 1, 5, 5)
+    f, b = net.values(1, 6, 1, 1), net.values(1, 6, 1, 1)
+
+    def conv(x, w, pad):
+        make = op.group_convolution if len(w.shape) == 5 else op.convolution
+        return net.add("conv %s" % list(w.shape), [x], lambda p: make(p, op.constant(w), [1, 1], [pad, pad], [pad, pad], [1, 1]))
+    x = net.add("Relu", [0], op.relu)
+    a = net.add("Add x, constant", [conv(x, w1, 0)], lambda p: op.add(p, op.constant(b)))
+    y = net.add("Add", [a, net.add("Add x, constant", [conv(x, w3, 1)], lambda p: op.add(p, op.constant(f)))], op.add)
+    y = net.add("Add", [net.add("Multiply x, constant", [x], lambda p: op.multiply(p, op.constant(f))), y], op.add)
+    y = net.add("Relu", [y], op.relu)
+    t = net.add("Add", [conv(y, w5, 2), net.add("Multiply x, constant", [y], lambda p: op.multiply(p, op.constant(b)))], op.add)
+    z = net.add("Add", [t, conv(y, net.values(6, 1, 1, 3, 3), 1)], op.add)
+    return [net.add("Abs", [t], op.abs), net.add("Relu", [z], op.relu)]

@@ -315,6 +315,53 @@ def moves(net, x):
     return net.add("Add", [at, same[0]], lambda a, b: op.add(a, b)) if same else at if at != x else None
 
 
+def term(net, x, grouped, cout, kernel, stride, dilation, shift):
+    """A convolution of x with output as large as others of its stride; shift: its window lies elsewhere in theirs."""
+    n = len(net.shape[x]) - 2
+    half = [dilation * (k - 1) // 2 for k in kernel]
+    lo, hi = [h + shift for h in half], [dilation * (k - 1) - h - shift for k, h in zip(kernel, half)]
+    c = net.shape[x][1]
+    w = net.weights(c * int(np.prod(kernel)), *((c, 1, 1) if grouped else (cout, c)), *kernel)
+    make = op.group_convolution if grouped else op.convolution
+    if min(lo + hi) < 0:
+        return None
+    return net.add("%s %s stride %d dilation %d pads %s %s" % ("dw" if grouped else "conv", kernel, stride, dilation, lo, hi), [x],
+                   lambda p: make(p, op.constant(w), [stride] * n, lo, hi, [dilation] * n))
+
+
+@kind(3)
+def trained_branches(net, x):
+    """Convolutions of one tensor, and products of it, that are added up; some are read by others, too."""
+    shape = net.shape[x]
+    if len(shape) not in (3, 4) or min(shape[2:]) < 3:
+        return None
+    grouped, stride = net.chance(0.4), net.any(1, 1, 2)
+    c, n = shape[1], len(shape) - 2
+    cout = c if grouped or net.chance(0.6) else net.any(*CHANNELS)
+    y, ends = None, []
+    for _ in range(net.any(2, 3, 4)):
+        factors = stride == 1 and cout == c and net.chance(0.3)
+        if factors:
+            f = net.values(1, c, *[1] * n)
+            t = net.add("Multiply x, constant%s" % list(f.shape), [x], lambda p, f=f: op.multiply(p, op.constant(f)))
+        else:
+            t = term(net, x, grouped, cout, [net.any(1, 1, 3, 3, 5) for _ in range(n)], stride, net.any(1, 1, 1, 2), net.any(0, 0, 0, 1))
+        if t is None or (y is not None and net.shape[t] != net.shape[y]):
+            continue
+        if net.chance(0.5):
+            b = net.values(1, net.shape[t][1], *[1] * n)
+            t = net.add("Add x, constant%s" % list(b.shape), [t], lambda p, b=b: op.add(p, op.constant(b)))
+        if net.chance(0.1):
+            ends.append(t)
+        y = t if y is None else net.add("Add", net.any([y, t], [t, y]), op.add)
+    if y is not None and net.chance(0.5):
+        y = net.add("Relu", [y], op.relu)
+    for e in ends:
+        if y is not None and e != y:
+            y = net.add("Multiply", [y, e], op.multiply)
+    return y
+
+
 @kind(1.5)
 def blocks(net, x):
     shape = net.shape[x]

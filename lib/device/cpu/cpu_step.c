@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "device/cpu/cpu_dynop.h"
+#include "device/cpu/cpu_merged.h"
 #include "device/cpu/cpu_moves.h"
 #include "device/cpu/cpu_padded.h"
 #include "device/cpu/pixel/cpu_form.h"
@@ -16,10 +17,12 @@
 /* A dynamic operator, a step of copies, a fused one or one in pixels; pointers to what it is not are NULL.  A step that is
  * in pixels only where its tensors are (pixel_step_alone) is a fused one, too. */
 struct step {
-	struct dynop_step *dynop;    /* cpu_dynop.h */
-	struct moves *moves;         /* cpu_moves.h */
-	struct fused *fused;         /* cpu_fuse.h */
-	struct pixel_step *pixels;   /* cpu_pixel.h */
+	struct dynop_step *dynop;  /* cpu_dynop.h */
+	struct moves *moves;       /* cpu_moves.h */
+	struct fused *fused;       /* cpu_fuse.h */
+	struct pixel_step *pixels; /* cpu_pixel.h */
+	float *weights;            /* of several convolutions together (cpu_merged.h) */
+	uint64_t weights_bytes;
 	struct form_shape *in_shape; /* (n_in) where inputs may be in another form than plain */
 	const struct graph *graph;
 	uint32_t v; /* its first node */
@@ -107,6 +110,9 @@ bool cpu_fuses(struct device *d, const struct step_spec *spec)
 {
 	enum elem elem;
 	struct padded_step padded;
+	struct merged_step merged;
+	if (merged_step_init(&merged, spec))
+		spec = &merged.spec;
 	if (moves_fit(spec))
 		return !in_pixels(d->state, spec, &elem) || reads_rows(spec);
 	if (padded_step_init(&padded, spec))
@@ -129,6 +135,7 @@ void cpu_step_free(struct device *d, struct step *s)
 	moves_free(s->moves);
 	cpu_fuse_free(s->fused);
 	pixel_step_free(s->pixels);
+	mem_free(s->weights);
 	mem_free(s->in_shape);
 	mem_free(s->at);
 	mem_free(s);
@@ -169,6 +176,15 @@ int cpu_prepare(struct device *d, const struct step_spec *spec, struct step **ou
 	struct step *s = MEM_NEW(struct step);
 	enum elem elem;
 	struct padded_step padded;
+	struct merged_step merged;
+	if (merged_step_init(&merged, spec)) {
+		if (!(s->weights = merged_step_weights(&merged, spec))) {
+			mem_free(s);
+			return cpu_no_memory(e);
+		}
+		s->weights_bytes = merged_step_bytes(&merged);
+		spec = &merged.spec;
+	}
 	if (padded_step_init(&padded, spec))
 		spec = &padded.spec;
 	bool pixels = in_pixels(state, spec, &elem);
@@ -270,6 +286,8 @@ void cpu_step_memory(struct device *d, const struct step *s,
 	(void)d;
 	if (s->pixels)
 		fn(arg, s->pixels, pixel_step_bytes(s->pixels));
+	if (s->weights)
+		fn(arg, s->weights, s->weights_bytes);
 	if (s->moves)
 		fn(arg, s->moves, moves_bytes(s->moves));
 	if (s->dynop)

@@ -1,0 +1,31 @@
+/* cpu_merged.h - convolutions of one tensor that are added up, as one convolution.
+ *
+ * As networks have them that were trained with branches (RepVGG, MobileOne, GhostNetV3): windows of several sizes, and the tensor itself
+ * times a factor a channel, all with the same strides.  Their weights add up where their windows meet, and constants added on the way stay
+ * as they are. */
+#ifndef HSDAG_DEVICE_CPU_CPU_MERGED_H
+#define HSDAG_DEVICE_CPU_CPU_MERGED_H
+
+#include "device/cpu/fuse/cpu_fuse.h"
+#include "device/device.h"
+
+enum { MERGED_ARGS = 4 * FUSE_NODES };
+
+/* A step with one convolution in place of them.  It points into the step's own description, and into itself. */
+struct merged_step {
+	struct op conv;
+	struct tensor weights,
+		bias; /* without data; bias: of rank 0 where at most one constant is added */
+	struct step_node node[FUSE_NODES];
+	struct step_arg arg[MERGED_ARGS];
+	struct step_out out[FUSE_NODES];
+	struct step_spec spec;
+};
+
+/* False: s has no two of them, or what they add up to is not all that is read. */
+bool merged_step_init(struct merged_step *m, const struct step_spec *s);
+uint64_t merged_step_bytes(const struct merged_step *m);
+/* Weights and constants, f32, which m->weights and m->bias refer to from then on; s as above.  NULL: no memory. */
+float *merged_step_weights(struct merged_step *m, const struct step_spec *s);
+
+#endif
