@@ -152,7 +152,7 @@ struct device_class {
 	bool (*supports)(struct device *d, const struct step_spec *s, char *why, size_t cap);
 	/* May these nodes (2 <= n_nodes <= max_nodes, each supported) run as one step?  Asked
 	 * while a placement is planned, often: quick, allocates nothing, looks at shapes;
-	 * only small constants have data.  A group grows from its first node by one consumer
+	 * only small constants have data.  A group grows from one node by one consumer
 	 * after another, each perhaps with steps that it alone reads; a yes is a promise that prepare
 	 * takes it.  NULL: one node a step. */
 	bool (*fuses)(struct device *d, const struct step_spec *s);

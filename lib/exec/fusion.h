@@ -35,7 +35,7 @@ enum fuse_mode {
 
 struct fusion_group {
 	uint32_t dev, n;
-	const uint32_t *step; /* (n) ascending, a topological order; the head is first */
+	const uint32_t *step; /* (n) ascending, a topological order */
 	/* Outputs of the graph: in (n_in), what each input of the step is (the root, where it
 	 * is a view), out (n_out), what each of its outputs is. */
 	uint32_t n_in, n_out;

@@ -13,9 +13,9 @@ enum part { PART_NONE, PART_CONV, PART_FACTOR, PART_SUM, PART_BIASED };
 struct parts {
 	const struct step_spec *s;
 	enum part part[FUSE_NODES];
-	uint32_t input;  /* of the step, which all read */
-	uint32_t root;   /* the last sum */
-	uint32_t widest; /* the convolution whose window all others lie in */
+	const struct step_arg *x; /* the input of the step that all read */
+	uint32_t root;            /* the last sum */
+	uint32_t widest;          /* the convolution whose window all others lie in */
 };
 
 static bool is_real(const struct tensor *t)
@@ -39,14 +39,17 @@ static bool of_channels(const struct step_arg *a, const struct tensor *t)
 	return c->dim[c->rank - (t->rank - 1)] == t->dim[1];
 }
 
+/* No view lies between. */
 static bool reads_input(const struct parts *p, const struct step_arg *a)
 {
-	return a->from == FROM_INPUT && a->index == p->input;
+	return a->from == FROM_INPUT && a->index == p->x->index &&
+	       tensor_same_shape(a->tensor, p->x->tensor);
 }
 
 static bool is_part(const struct parts *p, const struct step_arg *a)
 {
-	return a->from == FROM_NODE && a->port == 0 && p->part[a->index] != PART_NONE;
+	return a->from == FROM_NODE && a->port == 0 && p->part[a->index] != PART_NONE &&
+	       tensor_same_shape(a->tensor, &p->s->node[a->index].out[0]);
 }
 
 /* The argument of a binary node that is constant; -1: none, or not of channels. */
@@ -71,10 +74,13 @@ static enum part part_of(const struct parts *p, uint32_t v)
 			       ? PART_CONV
 			       : PART_NONE;
 	int c = constant_of(n);
+	if ((n->op->kind != OP_MULTIPLY && n->op->kind != OP_ADD) ||
+	    n->op->a.broadcast.bcast == BCAST_PDPD)
+		return PART_NONE;
 	if (n->op->kind == OP_MULTIPLY && c >= 0 && reads_input(p, &n->in[1 - c]) &&
 	    tensor_same_shape(n->in[1 - c].tensor, &n->out[0]))
 		return PART_FACTOR;
-	if (n->op->kind != OP_ADD || n->op->a.broadcast.bcast == BCAST_PDPD)
+	if (n->op->kind != OP_ADD)
 		return PART_NONE;
 	if (c >= 0 && is_part(p, &n->in[1 - c]) &&
 	    tensor_same_shape(n->in[1 - c].tensor, &n->out[0]))
@@ -190,10 +196,10 @@ static bool find_parts(struct parts *p, const struct step_spec *s)
 	if (s->n_nodes < 3 || s->n_nodes > FUSE_NODES || s->n_out > FUSE_NODES ||
 	    s->node[0].n_in == 0)
 		return false;
-	const struct step_arg *x = &s->node[0].in[s->node[0].in[0].from == FROM_CONST];
-	if (x->from != FROM_INPUT)
+	for (uint32_t i = 0; i < 2 && i < s->node[0].n_in && !p->x; i++)
+		p->x = s->node[0].in[i].from == FROM_INPUT ? &s->node[0].in[i] : NULL;
+	if (!p->x || !is_real(p->x->tensor))
 		return false;
-	p->input = x->index;
 	bool any = false;
 	for (uint32_t v = 0; v < s->n_nodes; v++) {
 		p->part[v] = part_of(p, v);
@@ -233,7 +239,7 @@ static void write_conv(struct writer *w, const struct parts *p)
 {
 	const struct step_node *wide = &p->s->node[p->widest];
 	struct step_arg *a = add_node(w, wide, 2);
-	int64_t begin[OP_MAX_SPATIAL], end[OP_MAX_SPATIAL];
+	int64_t begin[OP_MAX_SPATIAL] = {0}, end[OP_MAX_SPATIAL] = {0};
 	struct op_window *o = &w->m->conv.a.window;
 	w->m->conv = *wide->op;
 	pads_of(wide, begin, end);
@@ -287,6 +293,9 @@ bool merged_step_init(struct merged_step *m, const struct step_spec *s)
 		return false;
 	write_conv(&w, &p);
 	write_constants(&w, &p);
+	/* Who reads it is asked of the graph. */
+	m->node[w.n_nodes - 1].v = s->node[p.root].v;
+	m->node[w.n_nodes - 1].used = s->node[p.root].used;
 	w.now[p.root] = w.n_nodes - 1;
 	for (uint32_t v = 0; v < s->n_nodes; v++) {
 		if (p.part[v])

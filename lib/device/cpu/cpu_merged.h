@@ -1,8 +1,8 @@
 /* cpu_merged.h - convolutions of one tensor that are added up, as one convolution.
  *
  * As networks have them that were trained with branches (RepVGG, MobileOne, GhostNetV3): windows of several sizes, and the tensor itself
- * times a factor a channel, all with the same strides.  Their weights add up where their windows meet, and constants added on the way stay
- * as they are. */
+ * times a factor a channel, all with the same strides.  Their weights add up where their windows meet, and so do constants that
+ * are added on the way.  Sums are of another order then: where a placement cuts branches apart last bits differ. */
 #ifndef HSDAG_DEVICE_CPU_CPU_MERGED_H
 #define HSDAG_DEVICE_CPU_CPU_MERGED_H
 

@@ -106,12 +106,18 @@ static bool splits_for_others(const struct step_spec *s)
 	return false;
 }
 
+/* Weights that add up lie on no grid any more. */
+static bool may_merge(const struct cpu_state *s)
+{
+	return s->precision != PRECISION_INT8;
+}
+
 bool cpu_fuses(struct device *d, const struct step_spec *spec)
 {
 	enum elem elem;
 	struct padded_step padded;
 	struct merged_step merged;
-	if (merged_step_init(&merged, spec))
+	if (may_merge(d->state) && merged_step_init(&merged, spec))
 		spec = &merged.spec;
 	if (moves_fit(spec))
 		return !in_pixels(d->state, spec, &elem) || reads_rows(spec);
@@ -177,7 +183,7 @@ int cpu_prepare(struct device *d, const struct step_spec *spec, struct step **ou
 	enum elem elem;
 	struct padded_step padded;
 	struct merged_step merged;
-	if (merged_step_init(&merged, spec)) {
+	if (may_merge(state) && merged_step_init(&merged, spec)) {
 		if (!(s->weights = merged_step_weights(&merged, spec))) {
 			mem_free(s);
 			return cpu_no_memory(e);

@@ -100,6 +100,7 @@ void cpu_post_init(struct cpu_post *p, const struct epilogue *e, bool product)
 		value = k->to.index;
 	}
 	p->simple = p->simple && value == 0;
+	p->tail = p->simple ? p->tail : NULL;
 }
 
 /* The bias of rows row .. row + n - 1. */

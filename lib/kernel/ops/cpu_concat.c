@@ -125,12 +125,12 @@ int run_split(const struct kernel_call *k, struct err *e)
 
 /* ---- Pad ---- */
 
-/* Dims behind the last padded one are parts of a block; rows are along that one. */
+/* Dims behind the last padded one are parts of a block, up to a task's bytes; rows are along the one in front. */
 struct pad_run {
 	enum op_pad_mode mode;
 	const struct tensor *in, *out;
 	int64_t lo[TENSOR_DIMS];
-	uint32_t last;      /* the padded dim */
+	uint32_t last;      /* the dim of rows */
 	size_t size, block; /* bytes of an element, of a block */
 	uint64_t fill;      /* one element, in its first bytes */
 	int64_t n_rows;
@@ -209,8 +209,9 @@ int run_pad(const struct kernel_call *k, struct err *e)
 	if (r.in->rank == 0)
 		return run_copy(k, e);
 	r.block = r.size;
-	for (r.last = r.in->rank - 1;
-	     r.last > 0 && r.lo[r.last] == 0 && r.in->dim[r.last] == r.out->dim[r.last]; r.last--)
+	for (r.last = r.in->rank - 1; r.last > 0 && r.block < GRAIN && r.lo[r.last] == 0 &&
+				      r.in->dim[r.last] == r.out->dim[r.last];
+	     r.last--)
 		r.block *= (size_t)r.out->dim[r.last];
 	for (uint32_t d = 0; d < r.last; d++)
 		r.n_rows *= r.out->dim[d];
