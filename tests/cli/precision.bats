@@ -51,7 +51,7 @@ outputs() {
 		    exact = None                                             # oneDNN has no bf16 there
 		elif "avx512_bf16" not in open("/proc/cpuinfo").read():
 		    exact |= {"attend", "attend_long", "stacked", "codes8", "codes8_zero", "codes4"} # products of ours, not of oneDNN
-		several = {"joined", "sliced", "squeezed", "squeezed_two", "clamped", "hswish", "pooled", "pooled_apart", "pooled_volume", "meant_volume",
+		several = {"joined", "sliced", "squeezed", "squeezed_two", "clamped", "hswish", "leaky", "pooled", "pooled_apart", "pooled_volume", "meant_volume",
 		           "pooled_beside", "enlarged", "enlarged_apart", "enlarged_volume",
 		           "tokens", "tokens_too", "resized", "strip", "halves", "stacked", "weighed"} # layers, each of which rounds
 		for n in open("names").read().split():

@@ -163,17 +163,19 @@ def halves(name):
     m.save()
 
 
-def limited(name, unary, **data):
-    """What MobileNets repeat: wider, depthwise, narrower, each but the last with an operator behind it, and the sum with the input."""
+def limited(name, unary, *more, **data):
+    """What MobileNets repeat: wider, depthwise, narrower, each but the last with an operator behind it, and the sum with the input.  more:
+    constants that the operator reads."""
     m, x, wide = Model(name), (2, 24, 15, 17), (2, 72, 15, 17)
     layer, conv_of = layer_of(m)
+    more = [m.const(f"more{i}", "f32", c) for i, c in enumerate(more)]
     start = conv_of(m.layer("Parameter", "x", "f32", x), x, 24)
     at = layer("Convolution", wide, start, m.const("wider", "f32", weights(72, 24, 1, 1)), strides="1,1", dilations="1,1",
                pads_begin="0,0", pads_end="0,0", auto_pad="explicit")
-    at = layer(unary, wide, at, **data)
+    at = layer(unary, wide, at, *more, **data)
     at = layer("GroupConvolution", wide, at, m.const("depthwise", "f32", weights(72, 1, 1, 3, 3)), strides="1,1", dilations="1,1",
                pads_begin="1,1", pads_end="1,1", auto_pad="explicit")
-    at = layer(unary, wide, at, **data)
+    at = layer(unary, wide, at, *more, **data)
     at = layer("Convolution", x, at, m.const("narrower", "f32", weights(24, 72, 1, 1)), strides="1,1", dilations="1,1",
                pads_begin="0,0", pads_end="0,0", auto_pad="explicit")
     m.result(conv_of(layer("Add", x, at, start), x, 16))
@@ -220,6 +222,7 @@ def meant(name, x):
 meant("meant_volume", (2, 24, 5, 9, 7))
 limited("clamped", "Clamp", min="-0.5", max="1.5")
 limited("hswish", "HSwish")
+limited("leaky", "PReLU", np.array([0.1], np.float32))
 joined("joined", False)
 joined("joined_plain", True)
 sliced("sliced", False)
@@ -446,5 +449,5 @@ for name, a, b, out in (("no_columns", (2, 8, 4), (2, 4, 0), (2, 8, 0)), ("no_de
 NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "depth_volume", "depth_twice", "line", "volume", "pixel", "halves", "rest", "attend", "attend_long", "attend_few", "none", "tall", "turned", "left",
          "few", "pairs", "keys", "empty", "hollow", "no_columns", "no_depth", "no_rows", "no_stack", "found",
          "joined", "joined_plain", "sliced", "sliced_plain", "squeezed", "squeezed_two",
-         "clamped", "hswish", "enlarged", "enlarged_apart", "enlarged_volume", "normed", "normed_plain", "normed_volume", "normed_line", "pooled", "pooled_beside", "pooled_apart", "pooled_volume", "meant_volume",
+         "clamped", "hswish", "leaky", "enlarged", "enlarged_apart", "enlarged_volume", "normed", "normed_plain", "normed_volume", "normed_line", "pooled", "pooled_beside", "pooled_apart", "pooled_volume", "meant_volume",
          "tokens", "tokens_too", "resized", "strip", "stacked", "weighed", "codes8", "codes8_zero", "codes4"] + list(OVERLAPPING) + RECURRENT

@@ -103,6 +103,10 @@ static bool find_eltwise(enum op_kind kind, const struct unary_args *args, dnnl_
 	*alpha = *beta = 0;
 	switch (kind) {
 	case OP_RELU: *alg = dnnl_eltwise_relu; return true;
+	case OP_PRELU: /* with one slope */
+		*alg = dnnl_eltwise_relu;
+		*alpha = args->a;
+		return true;
 	case OP_CLAMP:
 		*alg = dnnl_eltwise_clip;
 		*alpha = args->a;

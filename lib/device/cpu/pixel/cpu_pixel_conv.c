@@ -3,6 +3,7 @@
 #include "kernel/conv/cpu_conv.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Leaves out instruction 0, which makes one value of value 0: the others read value 0 in its place.
  * False, and nothing has changed: value 0 as it was is read again, or written while that value is. */
@@ -127,13 +128,30 @@ static bool tiles_post_of(const struct epi_code *unary, struct tiles_post *p)
 	return true;
 }
 
-/* Is all that follows a unary operator that the convolution does itself, by oneDNN or by tiles?  Then it is left out,
- * and *out. */
-static bool take_unary(struct epilogue *c, bool tiles, struct epi_code *out)
+/* PReLU with one constant slope for all, as a unary operator with that in args.a. */
+static void one_slope(const struct fuse_part *part, struct epi_code *k)
 {
+	const struct epi_source *slope = &k->source[1];
+	if (k->kind != OP_PRELU || k->n_sources != 2 || !slope->operand)
+		return;
+	const struct epi_operand *o = &part->code.operand[slope->index];
+	const struct fuse_place *at = &part->place[slope->index];
+	if (at->base != BASE_CONST || !at->data || o->col != 0 || (o->row != 0 && o->mod != 1))
+		return;
+	memcpy(&k->args.a, (const char *)at->data + at->bytes, sizeof k->args.a);
+	k->n_sources = 1;
+}
+
+/* Is all that follows a unary operator that the convolution does itself, by oneDNN or by tiles?  Then it is left out,
+ * and *out.  f32: of PReLU our own kernels do more. */
+static bool take_unary(struct fuse_part *part, bool f32, bool tiles, struct epi_code *out)
+{
+	struct epilogue *c = &part->code;
 	const struct epi_source *x = &c->code[0].source[0];
 	struct tiles_post post;
 	*out = c->code[0];
+	if (!f32)
+		one_slope(part, out);
 	return c->n_code == 1 && out->n_sources == 1 && !x->operand && x->index == 0 &&
 	       (tiles ? tiles_post_of(out, &post) : onednn_conv_does(out->kind, &out->args)) &&
 	       drop_first(c);
@@ -267,7 +285,7 @@ static int plain_conv_with(struct pixel_step *s, const struct step_node *n, stru
 	/* In f32 results are the same wherever steps are cut: its HSwish rounds otherwise than ours. */
 	bool takes =
 		(s->x.elem != EL_F32 || part->code.code[0].kind != OP_HSWISH) &&
-		take_unary(&part->code,
+		take_unary(part, s->x.elem == EL_F32,
 			   s->x.elem == EL_BF16 && tiled_conv_does(s->ctx, &s->g, EL_BF16), &unary);
 	s->codes = s->x;
 	for (;; takes = false, part->code = whole) {
