@@ -14,8 +14,9 @@ static const double CHOICE_SHARE = 0.08;
 
 /* Parts of the reference stand in for it where so many runs of each take no more than that of a race. */
 enum { PARTS_RUNS = 20 };
-static const double QUANTILE = 1.96; /* of a normal, for 95 % */
 static const double PARTS_SHARE = 0.5;
+
+static const double QUANTILE = 1.96; /* of a normal, for 95 % */
 
 struct racers {
 	struct contest *x;

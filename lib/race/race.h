@@ -135,8 +135,8 @@ bool race_ratio(const struct race *x, uint32_t i, uint32_t j, struct interval *o
  * that nothing is sure, where ten arms that ran as seldom say the same. */
 enum { RACE_ENOUGH = 10 };
 bool race_claim(const struct race *x, uint32_t i, uint32_t j, struct interval *out);
-/* By which starts are handed over: the same by bursts alone, and by as much as corrections are usually off, a standard
- * error.  To ask for all that they may be off by would keep what is behind, where corrections are large, more often than it
+/* By which an arm goes before a start or the single device: as race_ratio, but wider than the bursts' interval by one
+ * standard error of the corrections alone, what they are usually off by.  To ask for all that they may be off by would keep what is behind, where corrections are large, more often than it
  * would save what is not. */
 bool race_usual(const struct race *x, uint32_t i, uint32_t j, struct interval *out);
 /* Is arm i believed to take at least a twentieth less than arm j, and four to one that it is faster?

@@ -14,7 +14,7 @@ struct affine {
 	int64_t rows, n, steps;
 	float *y;
 	struct product product; /* of rounded or packed weights, or of many steps */
-	float *panels;          /* panel_floats for each thread */
+	float *panels;          /* panel_floats for each thread; with pairs, x as blocks of these */
 	int64_t panel_floats;
 	int n_tasks;
 };
