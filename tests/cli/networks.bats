@@ -425,3 +425,26 @@ lib/learn/net/nets.h" ]
 lib/learn/net/gpn.h
 lib/learn/net/nets.h" ]
 }
+
+@test "gpn in bf16 trains in the loop, resumes to the same bytes; records of before it are read" {
+	export GPN="--hidden 64 --threads 1 --no-costs --bf16 1"
+	loop "$IN" whole.mp
+	run -0 recdump -k params whole.mp
+	[[ $output == *'"bf16": 1'* ]]
+	[ "$(recdump -k update --tsv failed whole.mp | grep -cx 0)" -eq 4 ]
+	LEARN="--episodes 2 --steps 5 --threads 1 --checkpoint half.ck" loop "$IN" part.mp
+	LEARN="$LEARN --checkpoint half.ck --resume" loop "$IN" resumed.mp
+	same_body whole.mp resumed.mp
+	GPN="--hidden 64 --threads 1 --no-costs" loop "$IN" f32.mp
+	run ! same_body whole.mp f32.mp
+	# without the key: f32, as it was
+	edit f32.mp old.mp 'for kind, m in records:
+    if kind == "params": del m["hyper"]["bf16"]'
+	gpnembed --params f32.mp "$IN" > now.mp
+	gpnembed --params old.mp "$IN" > then.mp
+	same_body now.mp then.mp
+	edit f32.mp bad.mp 'for kind, m in records:
+    if kind == "params": del m["hyper"]["hidden"]'
+	run -3 gpnembed --params bad.mp "$IN" -o out.mp
+	run -2 gpnembed --bf16 2 "$IN" -o out.mp
+}

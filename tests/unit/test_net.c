@@ -224,6 +224,61 @@ static void recipes(void)
 	}
 }
 
+static void gradient(struct net_world *s, struct recorded *r, float *embed, float *policy)
+{
+	struct err e = ERR_INIT;
+	memset(embed, 0, s->embed->n * sizeof *embed);
+	memset(policy, 0, s->policy->n * sizeof *policy);
+	if (net_replay(s->w, &s->m, &r->step, 1, embed, policy, &e) < 0)
+		die(&e);
+}
+
+/* The cosine of the angle between the gradients of one matrix. */
+static double cosine(const float *a, const float *b, size_t n)
+{
+	double both = 0, one = 0, other = 0;
+	for (size_t i = 0; i < n; i++) {
+		both += (double)a[i] * (double)b[i];
+		one += (double)a[i] * (double)a[i];
+		other += (double)b[i] * (double)b[i];
+	}
+	return both / sqrt(one * other);
+}
+
+/* Rounded operands: a replay computes what the forward pass did; the gradient is another one, in the same direction. */
+static void rounded(void)
+{
+	static struct recorded r;
+	struct gpn_hyper h = small(&gpn_paper);
+	struct net_world s;
+	double least = 1;
+	h.hidden = 64;
+	h.bf16 = 1;
+	net_world_init(&s, nets[0], &h);
+	record(&s, &r, s.x, 5, NULL, NULL);
+	check_replay(&r, &s, "bf16");
+	float *g[4];
+	for (int i = 0; i < 4; i++)
+		g[i] = ARENA_NEWN(s.a, float, i % 2 ? s.policy->n : s.embed->n);
+	gradient(&s, &r, g[0], g[1]);
+	double rounded_logp = r.replayed[0];
+	h.bf16 = 0;
+	gradient(&s, &r, g[2], g[3]);
+	for (int b = 0; b < 2; b++) {
+		const struct params *p = b ? s.policy : s.embed;
+		for (uint32_t i = 0; i < p->n_mats; i++) {
+			const struct param *q = &p->mat[i];
+			least = fmin(least, cosine(g[b] + q->at, g[2 + b] + q->at,
+						   (size_t)q->rows * q->cols));
+		}
+	}
+	tap(least > 0.98 && least < 1 - 1e-9 && rounded_logp != r.replayed[0] &&
+		    fabs(rounded_logp - r.replayed[0]) < 0.02 * fabs(r.replayed[0]),
+	    "bf16: gradients of all matrices point where those of f32 do (least cosine %.4f)",
+	    least);
+	net_world_release(&s);
+}
+
 /* Networks that choose in turn: what is drawn has the log-probabilities that a replay finds, keeps
  * to the mask, does not depend on the samples beside it, and leaves home. */
 static void turns(const struct net *net)
@@ -687,6 +742,7 @@ static void hypers(void)
 int main(void)
 {
 	recipes();
+	rounded();
 	registered();
 	groups();
 	degenerate();

@@ -646,7 +646,7 @@ static void products(void)
 		size_t m = ms[i % 6], k = ks[i / 6 % 4], n = ns[i / 24];
 		const struct rows a = {x, m, k, 1}, across = {x, m, 1, m},
 				  last = {x + (m - 1) * k, 1, k, 1};
-		struct packed p = product_pack(packed, b, k, n, n, 1);
+		struct packed p = product_pack(packed, b, k, n, n, 1, false);
 		product_rows(c, n, &a, &p, false);
 		product_rows(some, n, &last, &p, false);
 		rows_alone = rows_alone && memcmp(some, c + (m - 1) * n, n * sizeof *c) == 0;
@@ -663,7 +663,7 @@ static void products(void)
 		}
 		for (size_t e = 0; e < m * n; e++)
 			c[e] = -2;
-		product_outer(c, n, &across, b, n, k, n, packed);
+		product_outer(c, n, &across, b, n, k, n, false, packed);
 		worst_outer = fmax(worst_outer, worst_of(c, &across, b, k, n, -2));
 	}
 	tap(worst < 2e-6, "products of packed operands (%.1g)", worst);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { BLOCK = PAIRS_M * PAIRS_K };
+enum { TILE_ROWS = PAIRS_M / 2 };
 
 _Static_assert((int)PAIRS_M == (int)TILES_M && (int)PAIRS_N == 2 * (int)TILES_N &&
 		       (int)PAIRS_K * 2 == (int)TILES_STEP,
@@ -74,11 +75,16 @@ PAIRS_INLINE void round_lines(const float *x, int64_t n, int64_t end, float by, 
 	}
 }
 
-PAIRS void pairs_pack_a(uint16_t *a, const float *x, int64_t m, int64_t k, float by)
+PAIRS_INLINE void pack_rows(uint16_t *a, const float *x, int64_t ld, int64_t m, int64_t k, float by)
 {
 	int64_t end = (k + PAIRS_K - 1) / PAIRS_K * PAIRS_K;
 	for (int64_t i = 0; i < m; i++)
-		round_lines(x + i * k, k, end, by, a + row_at(i, k), BLOCK);
+		round_lines(x + i * ld, k, end, by, a + row_at(i, k), BLOCK);
+}
+
+PAIRS void pairs_pack_a(uint16_t *a, const float *x, int64_t m, int64_t k, float by)
+{
+	pack_rows(a, x, k, m, k, by);
 }
 
 /* e^(v - top) as 2^n times a polynomial for 2^f, |f| <= 1/2; what would be subnormal is 0, NaN stays. */
@@ -113,14 +119,14 @@ PAIRS float pairs_weights(uint16_t *a, int64_t i, const float *x, int64_t k, flo
 	return _mm512_reduce_add_ps(_mm512_add_ps(low_sum, high_sum));
 }
 
-/* Two rows of w columns, side by side; NULL: a row of zeros. */
-PAIRS static void join_rows(const float *x, const float *y, int64_t w, void *to)
+/* Two rows of w columns, side by side, as far as `width`; NULL: a row of zeros. */
+PAIRS_INLINE void join_rows(const float *x, const float *y, int64_t w, int64_t width, void *to)
 {
 	/* Element i of the first row, then of the second. */
 	const __m512i order =
 		_mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23,
 				 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
-	for (int64_t j = 0; j < PAIRS_N; j += 16) {
+	for (int64_t j = 0; j < width; j += 16) {
 		__m512 low = x ? _mm512_maskz_loadu_ps(first(w - j), x + j) : _mm512_setzero_ps();
 		__m512 high = y ? _mm512_maskz_loadu_ps(first(w - j), y + j) : _mm512_setzero_ps();
 		__m512i both = (__m512i)_mm512_cvtne2ps_pbh(high, low);
@@ -128,8 +134,8 @@ PAIRS static void join_rows(const float *x, const float *y, int64_t w, void *to)
 	}
 }
 
-/* A panel of w columns, rows of x (w,k): pairs are turned as if they were floats. */
-PAIRS static void turn_panel(const float *x, int64_t k, int64_t w, float *to)
+/* A panel of w columns, rows of x, ld apart: pairs are turned as if they were floats. */
+PAIRS static void turn_panel(const float *x, int64_t ld, int64_t k, int64_t w, float *to)
 {
 	float pair[PAIRS_N * TURN_PAIRS];
 	int64_t pairs = (k + 1) / 2;
@@ -138,84 +144,159 @@ PAIRS static void turn_panel(const float *x, int64_t k, int64_t w, float *to)
 	for (int64_t p = 0; p < pairs; p += TURN_PAIRS) {
 		int64_t n = pairs - p < TURN_PAIRS ? pairs - p : TURN_PAIRS;
 		for (int64_t j = 0; j < w; j++)
-			round_lines(x + j * k + 2 * p, 2 * (p + n) > k ? k - 2 * p : 2 * n, 2 * n,
+			round_lines(x + j * ld + 2 * p, 2 * (p + n) > k ? k - 2 * p : 2 * n, 2 * n,
 				    1, (uint16_t *)(void *)(pair + j * TURN_PAIRS), PAIRS_K);
 		cpu_turn(pair, TURN_PAIRS, w, n, to + p * PAIRS_N, PAIRS_N);
 	}
 }
 
-void pairs_pack_b(uint16_t *b, const float *x, int64_t k, int64_t n, bool turned)
+PAIRS void pairs_pack_b_of(uint16_t *b, const float *x, int64_t ld, int64_t k, int64_t n,
+			   bool turned)
 {
 	int64_t rows = depth(k), panel = rows * PAIRS_N;
 	for (int64_t j = 0; j < n; j += PAIRS_N, b += panel) {
 		int64_t w = n - j < PAIRS_N ? n - j : PAIRS_N;
 		if (turned)
-			turn_panel(x + j * k, k, w, (float *)(void *)b);
+			turn_panel(x + j * ld, ld, k, w, (float *)(void *)b);
 		for (int64_t i = 0; i < rows && !turned; i += 2)
-			join_rows(i < k ? x + i * n + j : NULL,
-				  i + 1 < k ? x + (i + 1) * n + j : NULL, w, b + i * PAIRS_N);
+			join_rows(i < k ? x + i * ld + j : NULL,
+				  i + 1 < k ? x + (i + 1) * ld + j : NULL, w, PAIRS_N,
+				  b + i * PAIRS_N);
+	}
+}
+
+void pairs_pack_b(uint16_t *b, const float *x, int64_t k, int64_t n, bool turned)
+{
+	pairs_pack_b_of(b, x, turned ? k : n, k, n, turned);
+}
+
+PAIRS void pairs_pack_a_of(uint16_t *a, const float *x, int64_t ld, int64_t m, int64_t k,
+			   bool turned)
+{
+	float pair[PAIRS_K / 2 * PAIRS_M];
+	if (!turned) {
+		pack_rows(a, x, ld, m, k, 1);
+		return;
+	}
+	for (int64_t i = 0; i < m; i += PAIRS_M) {
+		int64_t w = m - i < PAIRS_M ? m - i : PAIRS_M;
+		for (int64_t l = 0; l < k; l += PAIRS_K, a += BLOCK) {
+			const float *from = x + l * ld + i;
+			for (int64_t p = 0; p < PAIRS_K; p += 2)
+				join_rows(l + p < k ? from + p * ld : NULL,
+					  l + p + 1 < k ? from + (p + 1) * ld : NULL, w, PAIRS_M,
+					  pair + p / 2 * PAIRS_M);
+			cpu_turn(pair, PAIRS_M, PAIRS_K / 2, PAIRS_M, (float *)(void *)a,
+				 PAIRS_K / 2);
+		}
 	}
 }
 
 /* ---- products ---- */
 
-/* m rows, which begin at elements `at` of A, by w columns of C. */
-PAIRS_INLINE void tile_of(const int m, const uint16_t *a, const int64_t *at, const int32_t *b,
-			  int64_t pairs, float *c, int64_t ldc, int64_t w)
+/* m rows of a block, from a on, by w columns; the first `rows` of them are C's. */
+PAIRS_INLINE void tile_of(const int m, const bool add, const uint16_t *a, const int32_t *b,
+			  int64_t pairs, float *c, int64_t ldc, int64_t rows, int64_t w)
 {
-	const int32_t *row[12];
-	__m512 sum[12][2];
+	const __mmask16 low = first(w), high = first(w - 16);
+	const int32_t *row = (const int32_t *)(const void *)a;
+	__m512 sum[TILE_ROWS][2];
+#pragma GCC unroll 8
 	for (int i = 0; i < m; i++) {
-		row[i] = (const int32_t *)(const void *)(a + at[i]);
 		sum[i][0] = sum[i][1] = _mm512_setzero_ps();
+		if (add && i < rows) {
+			sum[i][0] = _mm512_maskz_loadu_ps(low, c + i * ldc);
+			sum[i][1] = _mm512_maskz_loadu_ps(high, c + i * ldc + 16);
+		}
 	}
-	for (int64_t p = 0, j = 0; p < pairs; p++, b += PAIRS_N) {
+	for (int64_t p = 0; p < pairs; p++, b += PAIRS_N) {
 		__m512bh b0 = (__m512bh)_mm512_loadu_si512(b);
 		__m512bh b1 = (__m512bh)_mm512_loadu_si512(b + 16);
-#pragma GCC unroll 12
+#pragma GCC unroll 8
 		for (int i = 0; i < m; i++) {
-			__m512bh x = (__m512bh)_mm512_set1_epi32(row[i][j]);
+			__m512bh x = (__m512bh)_mm512_set1_epi32(row[i * (PAIRS_K / 2)]);
 			sum[i][0] = _mm512_dpbf16_ps(sum[i][0], x, b0);
 			sum[i][1] = _mm512_dpbf16_ps(sum[i][1], x, b1);
 		}
-		j += p % (PAIRS_K / 2) == PAIRS_K / 2 - 1 ? BLOCK / 2 - PAIRS_K / 2 + 1 : 1;
+		row += p % (PAIRS_K / 2) == PAIRS_K / 2 - 1 ? BLOCK / 2 - PAIRS_K / 2 + 1 : 1;
 	}
-	for (int i = 0; i < m; i++) {
-		_mm512_mask_storeu_ps(c + i * ldc, first(w), sum[i][0]);
-		_mm512_mask_storeu_ps(c + i * ldc + 16, first(w - 16), sum[i][1]);
+#pragma GCC unroll 8
+	for (int i = 0; i < m; i++)
+		if (i < rows) {
+			_mm512_mask_storeu_ps(c + i * ldc, low, sum[i][0]);
+			_mm512_mask_storeu_ps(c + i * ldc + 16, high, sum[i][1]);
+		}
+}
+
+/* m rows by a panel of w columns.  The last tile may have rows too many, which A's blocks have room for. */
+PAIRS_INLINE void panel_by_vectors(const bool add, const uint16_t *a, const uint16_t *b, int64_t m,
+				   int64_t w, int64_t k, float *c, int64_t ldc)
+{
+	const int32_t *y = (const int32_t *)(const void *)b;
+	int64_t pairs = (k + 1) / 2;
+	for (int64_t i = 0; i < m; i += TILE_ROWS, c += TILE_ROWS * ldc) {
+		int64_t rows = m - i;
+		const uint16_t *x = a + row_at(i, k);
+		if (rows >= TILE_ROWS)
+			tile_of(TILE_ROWS, add, x, y, pairs, c, ldc, TILE_ROWS, w);
+		else if (rows > TILE_ROWS / 2)
+			tile_of(TILE_ROWS, add, x, y, pairs, c, ldc, rows, w);
+		else if (rows > 1)
+			tile_of(TILE_ROWS / 2, add, x, y, pairs, c, ldc, rows, w);
+		else
+			tile_of(1, add, x, y, pairs, c, ldc, rows, w);
 	}
 }
 
-PAIRS static void multiply_by_vectors(const uint16_t *a, const uint16_t *b, int64_t m, int64_t n,
-				      int64_t k, float *c, int64_t ldc)
+PAIRS static void set_panel(const uint16_t *a, const uint16_t *b, int64_t m, int64_t w, int64_t k,
+			    float *c, int64_t ldc)
 {
-	int64_t pairs = (k + 1) / 2;
-	const int32_t *y = (const int32_t *)(const void *)b;
-	for (int64_t j = 0; j < n; j += PAIRS_N, y += pairs * PAIRS_N) {
-		int64_t w = n - j < PAIRS_N ? n - j : PAIRS_N;
-		for (int64_t i = 0, step; i < m; i += step) {
-			int64_t at[12];
-			step = m - i >= 12 ? 12 : m - i >= 4 ? 4 : 1;
-			for (int r = 0; r < step; r++)
-				at[r] = row_at(i + r, k);
-			float *to = c + i * ldc + j;
-			if (step == 12)
-				tile_of(12, a, at, y, pairs, to, ldc, w);
-			else if (step == 4)
-				tile_of(4, a, at, y, pairs, to, ldc, w);
-			else
-				tile_of(1, a, at, y, pairs, to, ldc, w);
-		}
-	}
+	panel_by_vectors(false, a, b, m, w, k, c, ldc);
+}
+
+PAIRS static void add_panel(const uint16_t *a, const uint16_t *b, int64_t m, int64_t w, int64_t k,
+			    float *c, int64_t ldc)
+{
+	panel_by_vectors(true, a, b, m, w, k, c, ldc);
 }
 
 void pairs_multiply(const uint16_t *a, const uint16_t *b, int64_t m, int64_t n, int64_t k, float *c,
 		    int64_t ldc)
 {
-	if (tiles_there())
+	if (tiles_there()) {
 		tiles_multiply(a, b, m, n, depth(k), c, ldc);
+		return;
+	}
+	for (int64_t j = 0; j < n; j += PAIRS_N)
+		set_panel(a, b + j * depth(k), m, n - j < PAIRS_N ? n - j : PAIRS_N, k, c + j, ldc);
+}
+
+/* The same by tiles, which write whole panels. */
+static void panel_by_tiles(const uint16_t *a, const uint16_t *b, int64_t m, int64_t n, int64_t k,
+			   float *c, int64_t ldc, bool add)
+{
+	enum { ROWS = 2 * PAIRS_M };
+	float sum[ROWS * PAIRS_N];
+	for (int64_t i = 0; i < m; i += ROWS, c += ROWS * ldc) {
+		int64_t rows = m - i < ROWS ? m - i : ROWS;
+		tiles_multiply(a + row_at(i, k), b, rows, PAIRS_N, depth(k), sum, PAIRS_N);
+		for (int64_t r = 0; r < rows; r++)
+			for (int64_t j = 0; j < n; j++)
+				c[r * ldc + j] = sum[r * PAIRS_N + j] + (add ? c[r * ldc + j] : 0);
+	}
+}
+
+void pairs_panel(const uint16_t *a, const uint16_t *b, int64_t m, int64_t n, int64_t k, float *c,
+		 int64_t ldc, bool add)
+{
+	if (tiles_there() && (add || n < PAIRS_N))
+		panel_by_tiles(a, b, m, n, k, c, ldc, add);
+	else if (tiles_there())
+		tiles_multiply(a, b, m, n, depth(k), c, ldc);
+	else if (add)
+		add_panel(a, b, m, n, k, c, ldc);
 	else
-		multiply_by_vectors(a, b, m, n, k, c, ldc);
+		set_panel(a, b, m, n, k, c, ldc);
 }
 
 #else
@@ -241,10 +322,26 @@ void pairs_pack_b(uint16_t *b, const float *x, int64_t k, int64_t n, bool turned
 	(void)b, (void)x, (void)k, (void)n, (void)turned;
 }
 
+void pairs_pack_a_of(uint16_t *a, const float *x, int64_t ld, int64_t m, int64_t k, bool turned)
+{
+	(void)a, (void)x, (void)ld, (void)m, (void)k, (void)turned;
+}
+
+void pairs_pack_b_of(uint16_t *b, const float *x, int64_t ld, int64_t k, int64_t n, bool turned)
+{
+	(void)b, (void)x, (void)ld, (void)k, (void)n, (void)turned;
+}
+
 void pairs_multiply(const uint16_t *a, const uint16_t *b, int64_t m, int64_t n, int64_t k, float *c,
 		    int64_t ldc)
 {
 	(void)a, (void)b, (void)m, (void)n, (void)k, (void)c, (void)ldc;
+}
+
+void pairs_panel(const uint16_t *a, const uint16_t *b, int64_t m, int64_t n, int64_t k, float *c,
+		 int64_t ldc, bool add)
+{
+	(void)a, (void)b, (void)m, (void)n, (void)k, (void)c, (void)ldc, (void)add;
 }
 
 #endif

@@ -28,9 +28,15 @@ void pairs_pack_a(uint16_t *a, const float *x, int64_t m, int64_t k, float by);
 float pairs_weights(uint16_t *a, int64_t i, const float *x, int64_t k, float top);
 /* x (k,n) or, turned, (n,k): panels of B. */
 void pairs_pack_b(uint16_t *b, const float *x, int64_t k, int64_t n, bool turned);
+/* The same from rows that lie ld floats apart; of A turned is (k,m). */
+void pairs_pack_a_of(uint16_t *a, const float *x, int64_t ld, int64_t m, int64_t k, bool turned);
+void pairs_pack_b_of(uint16_t *b, const float *x, int64_t ld, int64_t k, int64_t n, bool turned);
 
 /* C, rows ldc apart; where that is at least n rounded up to PAIRS_N, what lies between rows is overwritten. */
 void pairs_multiply(const uint16_t *a, const uint16_t *b, int64_t m, int64_t n, int64_t k, float *c,
 		    int64_t ldc);
+/* C = or += A B, of one panel, n <= PAIRS_N; nothing but C is written. */
+void pairs_panel(const uint16_t *a, const uint16_t *b, int64_t m, int64_t n, int64_t k, float *c,
+		 int64_t ldc, bool add);
 
 #endif

@@ -43,7 +43,7 @@ static const struct named_field fields[] = {
 	REAL(dropout_network, 0, 0.95, "probability that an activation is dropped"),
 	REAL(dropout_parsing, 0, 0.95, "probability that a round of parsing cannot keep an edge"),
 	{"rounds", offsetof(struct gpn_hyper, rounds), false, 0, 1000,
-	 "rounds of parsing, or until nothing shrinks", "end"},
+	 "rounds of parsing, or until nothing shrinks", "end", false},
 	INT(mix_rounds, 0, 1, "while training, each step draws its rounds from 1 to `rounds`"),
 	REAL(weights, 0, 100, "what the log bytes of constants on an edge add to its score"),
 	INT(min_groups, 1, 1e9, "fewest groups that a round of parsing may leave"),
@@ -51,6 +51,8 @@ static const struct named_field fields[] = {
 	INT(act_final, 0, 1, "end the output network in ReLU and dropout"),
 	INT(policy_norm, 0, 1, "normalise a group's embedding in front of the policy"),
 	REAL(policy_gain, 0, 100, "factor on the initial weights of the policy's last layer"),
+	{"bf16", offsetof(struct gpn_hyper, bf16), false, 0, 1,
+	 "1: round the operands of products with weights to bf16", NULL, true},
 	{0},
 };
 
@@ -394,6 +396,7 @@ static int embed(struct tape *t, const struct net_model *m, struct mat *const *p
 	s.max_rounds = rounds_of_step(h, plan->rng);
 	bool given = plan->recorded ? plan->recorded->given : plan->given != NULL;
 
+	tape_round(t, h->bf16 != 0);
 	tape_mask_from(t, 0);
 	s.x = normed_mlp(t, p + at.in, h->layer_trans, h->dropout_network, x);
 	if (!given)
@@ -421,6 +424,7 @@ static struct mat *policy(struct tape *t, const struct net_model *m, struct mat 
 			  struct mat *z)
 {
 	const struct gpn_hyper *h = m->hyper;
+	tape_round(t, h->bf16 != 0);
 	if (h->policy_norm) {
 		z = tape_norm(t, z, NULL, p[0], p[1], (struct after){0});
 		p += MATS_NORM;

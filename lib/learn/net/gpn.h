@@ -26,6 +26,7 @@ struct gpn_hyper {
 	int64_t act_final;   /* 1: the output MLP ends in ReLU and dropout, as published */
 	int64_t policy_norm; /* 1: LayerNorm of Z' in front of the policy's MLP */
 	double policy_gain;  /* factor on the initial bound of the policy's last layer */
+	int64_t bf16;        /* 1: operands of products with weights are rounded to bf16 */
 };
 
 /* The paper's recipe (with the published code's choices where it is silent) and

@@ -18,16 +18,17 @@ struct named_field {
 	const char *help;
 	const char *
 		zero; /* of an integer: word for 0 on a command line, where no 0 is taken; or NULL */
+	bool later;   /* records of older versions lack it */
 };
 
 /* Rows of a table of struct S; the table ends with a NULL name. */
 #define FIELD_INT(S, f, lo, hi, help) \
 	{ \
-#f, offsetof(S, f), false, lo, hi, help, NULL \
+#f, offsetof(S, f), false, lo, hi, help, NULL, false \
 	}
 #define FIELD_REAL(S, f, lo, hi, help) \
 	{ \
-#f, offsetof(S, f), true, lo, hi, help, NULL \
+#f, offsetof(S, f), true, lo, hi, help, NULL, false \
 	}
 
 double field_get(const void *s, const struct named_field *f);

@@ -22,7 +22,7 @@ struct spare {
 /* A weight matrix, or its transpose, as a right-hand side. */
 struct weight {
 	const float *w;
-	bool transposed;
+	bool transposed, rounded;
 	struct packed p;
 };
 
@@ -34,7 +34,7 @@ struct weights {
 struct tape {
 	struct pool *pool;
 	struct arena *arena; /* of the step */
-	bool train;
+	bool train, rounded;
 	const struct rng_addr *rng;
 	struct rng_addr rng_copy;
 	uint32_t next_mask;
@@ -102,6 +102,7 @@ void tape_begin(struct tape *t, bool train, const struct rng_addr *rng)
 {
 	arena_reset(t->arena);
 	t->train = train;
+	t->rounded = false;
 	t->rng = NULL;
 	if (rng) {
 		t->rng_copy = *rng;
@@ -109,6 +110,16 @@ void tape_begin(struct tape *t, bool train, const struct rng_addr *rng)
 	}
 	t->next_mask = t->first_row = 0;
 	t->n_ops = t->n_free = t->n_spare = t->of_step.n = 0;
+}
+
+void tape_round(struct tape *t, bool yes)
+{
+	t->rounded = yes;
+}
+
+bool tape_rounds(const struct tape *t)
+{
+	return t->rounded;
 }
 
 void tape_fix(struct tape *t)
@@ -298,21 +309,23 @@ void tape_grad_give(struct tape *t, struct mat *x, float *g)
 	tape_buf_release(t, g, mat_n(x));
 }
 
-struct packed tape_packed(struct tape *t, const struct mat *w, bool transposed)
+struct packed tape_packed(struct tape *t, const struct mat *w, bool transposed, bool rounded)
 {
 	bool stays = !w->own; /* memory of a result is used again */
 	bool fixed = t->fixed_arena && w->given_g;
 	struct weights *known = fixed ? &t->fixed : &t->of_step;
 	for (size_t i = 0; stays && i < known->n; i++)
-		if (known->at[i].w == w->v && known->at[i].transposed == transposed)
+		if (known->at[i].w == w->v && known->at[i].transposed == transposed &&
+		    known->at[i].rounded == rounded)
 			return known->at[i].p;
 	size_t k = transposed ? w->cols : w->rows, n = transposed ? w->rows : w->cols;
 	float *to = arena_raw(fixed ? t->fixed_arena : t->arena, packed_floats(k, n), sizeof *to);
-	struct packed p = product_pack(to, w->v, k, n, transposed ? 1 : n, transposed ? k : 1);
+	struct packed p =
+		product_pack(to, w->v, k, n, transposed ? 1 : n, transposed ? k : 1, rounded);
 	if (!stays)
 		return p;
 	known->at = mem_grow(known->at, &known->cap, known->n + 1, sizeof *known->at);
-	known->at[known->n++] = (struct weight){w->v, transposed, p};
+	known->at[known->n++] = (struct weight){w->v, transposed, rounded, p};
 	return p;
 }
 

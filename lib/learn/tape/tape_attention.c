@@ -30,7 +30,7 @@ struct attended *tape_attended(struct tape *t, struct mat *keys, struct mat *val
 	float *e = arena_raw(tape_arena(t), n, sizeof *e);
 	kern_exp(e, keys->v, 2, 0, n);
 	*to = (struct attended){keys, values, e, scores_largest(e, n),
-				tape_packed(t, values, false)};
+				tape_packed(t, values, false, false)};
 	return to;
 }
 
@@ -197,7 +197,7 @@ static void attend_back(struct tape *t, struct tape_op *o)
 	struct attend_back b = {.t = t,
 				.o = o,
 				.to = to,
-				.across = product_pack(across, values->v, a, m, 1, a),
+				.across = product_pack(across, values->v, a, m, 1, a, false),
 				.ukeys = sums,
 				.wd = sums + m * h,
 				.gq = tape_grad_add(t, o->x[Q]),
@@ -213,11 +213,11 @@ static void attend_back(struct tape *t, struct tape_op *o)
 		const struct rows left = {weights, m, 1, m};
 		score_gradients(&b, weights, row, n);
 		if (gvalues && !kept_of(o))
-			tape_outer(t, gvalues, a, &left, o->y->g + row * a, n, a);
+			tape_outer(t, gvalues, a, &left, o->y->g + row * a, n, a, false);
 	}
 	const struct rows kept = {kept_of(o), m, 1, m};
 	if (gvalues && kept_of(o))
-		tape_outer(t, gvalues, a, &kept, o->y->g, o->y->rows, a);
+		tape_outer(t, gvalues, a, &kept, o->y->g, o->y->rows, a, false);
 	float *gkeys = tape_grad_add(t, o->x[KEYS]), *gv = tape_grad_add(t, o->x[V]);
 	for (size_t i = 0; gkeys && i < m; i++)
 		for (size_t j = 0; j < h; j++)

@@ -54,7 +54,7 @@ static void columns_done(struct tape *t, float *column, const struct mat *w)
 static void pack_weights(struct tape *t, struct linear_job *j, const struct mat *w)
 {
 	if (w->cols > NARROW)
-		j->w = tape_packed(t, w, false);
+		j->w = tape_packed(t, w, false, j->o->rounded);
 	else
 		j->column = columns_of(t, w);
 }
@@ -117,7 +117,7 @@ static void linear_back_x(struct tape *t, struct tape_op *o, float *gx, bool fir
 		return;
 	}
 	const struct rows left = {o->y->g, o->y->rows, w->cols, 1};
-	const struct packed wt = tape_packed(t, w, true);
+	const struct packed wt = tape_packed(t, w, true, o->rounded);
 	tape_product(t, gx, w->rows, &left, &wt, !first);
 }
 
@@ -129,7 +129,7 @@ static void linear_back_w(struct tape *t, struct tape_op *o, float *gw)
 	if (o->y->cols <= NARROW)
 		narrow_back_w(t, o, gw);
 	else
-		tape_outer(t, gw, o->y->cols, &across, o->y->g, x->rows, o->y->cols);
+		tape_outer(t, gw, o->y->cols, &across, o->y->g, x->rows, o->y->cols, o->rounded);
 }
 
 /* Gradients of x w + b from the one in o->y->g. */
@@ -163,6 +163,7 @@ static struct mat *linear_at(struct tape *t, struct mat *x, struct mat *w, struc
 		at ? tape_op_known(t, x->rows, w->cols, at, &o, linear_back, TAPE_IN(x, w, b))
 		   : tape_op_new(t, x->rows, w->cols, &j.y, &o, linear_back, TAPE_IN(x, w, b));
 	tape_after_set(t, o, f);
+	o->rounded = tape_rounds(t);
 	j.o = o;
 	pack_weights(t, &j, w);
 	tape_rows(t, x->rows, linear_rows, &j);
@@ -185,8 +186,12 @@ struct mat *tape_linear_handed(struct tape *t, struct mat *x, struct mat *w, str
 {
 	struct tape_op *o;
 	assert(x->cols == w->rows);
-	if (y->known)
-		return tape_op_known(t, x->rows, w->cols, y->v, &o, linear_back, TAPE_IN(x, w, b));
+	if (y->known) {
+		struct mat *known =
+			tape_op_known(t, x->rows, w->cols, y->v, &o, linear_back, TAPE_IN(x, w, b));
+		o->rounded = tape_rounds(t);
+		return known;
+	}
 	return linear_at(t, x, w, b, (struct after){0}, y->v);
 }
 
@@ -286,6 +291,8 @@ struct mat *tape_linear_norm(struct tape *t, struct mat *x, struct mat *w, struc
 	struct tape_op *o;
 	struct mat *y = tape_op_new(t, x->rows, w->cols, &j.y, &o, linear_norm_back,
 				    TAPE_IN(x, w, b, gain, bias, r));
+	o->rounded = tape_rounds(t);
+	j.o = o;
 	pack_weights(t, &j, w);
 	norm_run(t, o, &j, f, linear_norm_rows);
 	columns_done(t, j.column, w);

@@ -156,7 +156,7 @@ static void weights_back(struct tape *t, const struct lstm *l, const float *pre,
 			if (++n < SOME && end < all)
 				continue;
 			const struct rows left = {before, h, 1, h};
-			tape_outer(t, gw, 4 * h, &left, pre + (end - n) * 4 * h, n, 4 * h);
+			tape_outer(t, gw, 4 * h, &left, pre + (end - n) * 4 * h, n, 4 * h, false);
 			n = 0;
 		}
 	}
@@ -166,7 +166,7 @@ static void weights_back(struct tape *t, const struct lstm *l, const float *pre,
 static void lstm_back(struct tape *t, struct tape_op *o)
 {
 	const struct lstm l = lstm_of(o);
-	const struct packed wt = tape_packed(t, o->x[W], true);
+	const struct packed wt = tape_packed(t, o->x[W], true, false);
 	size_t batch = l.first[1], n = batch * l.h, n_pre = (size_t)o->y->rows * 4 * l.h;
 	float *pre = tape_buf(t, n_pre), *d = tape_buf(t, 2 * n);
 	memset(d, 0, 2 * n * sizeof *d);
@@ -222,7 +222,7 @@ struct mat *tape_lstm_handed(struct tape *t, struct mat *x, struct mat *w, struc
 	bool keep = y->wants || to->v;
 	size_t n_sum = (size_t)q->first[1] * 4 * h, n = keep ? (size_t)x->rows * 4 * h : n_sum;
 	float *gates = to->v ? to->v : tape_buf(t, n), *sum = tape_buf(t, n_sum);
-	const struct packed packed = tape_packed(t, w, false);
+	const struct packed packed = tape_packed(t, w, false, false);
 	o->number = q->steps;
 	o->index[0] = q->first;
 	o->backwards = back;

@@ -21,6 +21,7 @@ struct tape_op {
 	bool backwards;       /* over a sequence: from its end */
 	float scale;          /* of dropout; 1 without */
 	bool relu;
+	bool rounded;         /* the operands of its products are (tape_round) */
 	struct rng_addr mask; /* of dropout */
 	uint32_t first_row;   /* of y in the whole that it is a part of */
 	uint8_t threshold;    /* random bytes below it drop; 0: none */
@@ -70,6 +71,9 @@ void tape_pieces(struct tape *t, size_t all, size_t unit,
 		 void (*fn)(void *arg, size_t piece, size_t first, size_t n), void *arg);
 size_t tape_most_pieces(const struct tape *t);
 
+/* Of products that are recorded now: what tape_round said. */
+bool tape_rounds(const struct tape *t);
+
 /* Note what follows within o; dropout takes the next mask. */
 void tape_after_set(struct tape *t, struct tape_op *o, struct after f);
 /* Dropout of rows [row, row + n) of the result, which stand at y. */
@@ -88,15 +92,16 @@ void tape_grad_pass(struct tape *t, struct mat *x, const float *g);
 /* The same; g, of tape_buf and as large as x, is given away. */
 void tape_grad_give(struct tape *t, struct mat *x, float *g);
 
-/* Products of tape_product.h on all threads, with the bits that they have on one.  tape_few takes any number of rows. */
+/* Products of tape_product.h on all threads, with the bits that they have on one.  tape_few takes any number of rows,
+ * and what is not rounded. */
 void tape_few(struct tape *t, float *c, size_t ldc, const struct rows *a, const struct packed *b);
 void tape_product(struct tape *t, float *c, size_t ldc, const struct rows *a,
 		  const struct packed *b, bool add);
 void tape_outer(struct tape *t, float *y, size_t ldc, const struct rows *a, const float *b,
-		size_t k, size_t n);
+		size_t k, size_t n, bool rounded);
 
 /* w (rows,cols), or its transpose, as the right-hand side of products; of what is no result of the
  * tape, such as weights, made once in a step, or once in all between two calls of tape_fix. */
-struct packed tape_packed(struct tape *t, const struct mat *w, bool transposed);
+struct packed tape_packed(struct tape *t, const struct mat *w, bool transposed, bool rounded);
 
 #endif

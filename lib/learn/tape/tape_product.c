@@ -2,6 +2,8 @@
  * pass by the panels of the right side, which was packed before. */
 #include "learn/tape/tape_product.h"
 #include "kernel/cpu_level.h"
+#include "kernel/cpu_vec.h"
+#include "kernel/gemm/cpu_pairs.h"
 #include "kernel/gemm/cpu_product.h"
 #include "kernel/gemm/cpu_thin.h"
 
@@ -15,15 +17,41 @@ enum { TILES = PRODUCT_ROWS / GEMM_M };
 _Static_assert((int)PRODUCT_PANEL == (int)GEMM_N && PRODUCT_ROWS % GEMM_M == 0,
 	       "panels, whole tiles");
 
-size_t packed_floats(size_t k, size_t n)
+/* Rounded to bf16, as f32. */
+static void round_floats(float *v, size_t n)
 {
-	return (size_t)gemm_b_elements((int64_t)k, (int64_t)n);
+	uint16_t some[512];
+	for (size_t i = 0; i < n; i += 512) {
+		int64_t m = (int64_t)(n - i < 512 ? n - i : 512);
+		vec_to_bf16(v + i, some, m);
+		vec_from_bf16(some, v + i, m);
+	}
 }
 
-struct packed product_pack(float *dst, const float *src, size_t k, size_t n, size_t row, size_t col)
+/* Floats from the first column on to column j, where a panel begins. */
+static size_t pairs_at(size_t k, size_t j)
 {
-	product_pack_b(dst, src, (int64_t)k, (int64_t)n, (int64_t)row, (int64_t)col);
-	return (struct packed){dst, k, n};
+	return (size_t)pairs_b_elements((int64_t)k, (int64_t)j) / 2;
+}
+
+size_t packed_floats(size_t k, size_t n)
+{
+	size_t whole = (size_t)gemm_b_elements((int64_t)k, (int64_t)n), pairs = pairs_at(k, n);
+	return whole > pairs ? whole : pairs;
+}
+
+struct packed product_pack(float *dst, const float *src, size_t k, size_t n, size_t row, size_t col,
+			   bool rounded)
+{
+	if (rounded && pairs_there()) {
+		pairs_pack_b_of((uint16_t *)(void *)dst, src, (int64_t)(row == 1 ? col : row),
+				(int64_t)k, (int64_t)n, row == 1 && col != 1);
+	} else {
+		product_pack_b(dst, src, (int64_t)k, (int64_t)n, (int64_t)row, (int64_t)col);
+		if (rounded)
+			round_floats(dst, (size_t)gemm_b_elements((int64_t)k, (int64_t)n));
+	}
+	return (struct packed){dst, k, n, rounded};
 }
 
 enum { PACK_COLUMNS = 16 };
@@ -93,14 +121,47 @@ static void multiply_block(float *c, size_t ldc, const struct left *a, size_t m,
 static bool stays_in_place(const struct rows *a, const struct packed *b)
 {
 	enum { VECTOR = GEMM_N / 2 };
-	return cpu_level >= 4 && (a->col == 1) != (a->row == 1) &&
+	return cpu_level >= 4 && !b->rounded && (a->col == 1) != (a->row == 1) &&
 	       !gemm_is_thin((int)((b->n - 1) % VECTOR) + 1);
+}
+
+/* m rows times all panels of pairs. */
+static void multiply_pairs(float *c, size_t ldc, const uint16_t *a, size_t m, size_t k0, size_t kc,
+			   const struct packed *b, bool add)
+{
+	for (size_t j = 0; j < b->n; j += PAIRS_N) {
+		const float *panel = b->v + pairs_at(b->k, j) + k0 / 2 * PAIRS_N;
+		const uint16_t *right = (const uint16_t *)(const void *)panel;
+		size_t n = b->n - j < PAIRS_N ? b->n - j : PAIRS_N;
+		pairs_panel(a, right, (int64_t)m, (int64_t)n, (int64_t)kc, c + j, (int64_t)ldc,
+			    add);
+	}
+}
+
+static void rounded_rows(float *c, size_t ldc, const struct rows *a, const struct packed *b,
+			 bool add)
+{
+	uint16_t pa[PRODUCT_ROWS * BLOCK_K] __attribute__((aligned(64)));
+	size_t ld = a->row == 1 ? a->col : a->row;
+	for (size_t i0 = 0; i0 < a->m; i0 += PRODUCT_ROWS) {
+		size_t m = a->m - i0 < PRODUCT_ROWS ? a->m - i0 : PRODUCT_ROWS;
+		for (size_t k0 = 0; k0 < b->k; k0 += BLOCK_K) {
+			size_t kc = b->k - k0 < BLOCK_K ? b->k - k0 : BLOCK_K;
+			pairs_pack_a_of(pa, a->v + i0 * a->row + k0 * a->col, (int64_t)ld,
+					(int64_t)m, (int64_t)kc, a->row == 1 && a->col != 1);
+			multiply_pairs(c + i0 * ldc, ldc, pa, m, k0, kc, b, add || k0 > 0);
+		}
+	}
 }
 
 void product_rows(float *c, size_t ldc, const struct rows *a, const struct packed *b, bool add)
 {
 	float pa[PRODUCT_ROWS * BLOCK_K] __attribute__((aligned(64)));
 	bool in_place = stays_in_place(a, b);
+	if (b->rounded && pairs_there()) {
+		rounded_rows(c, ldc, a, b, add);
+		return;
+	}
 	for (size_t i0 = 0; i0 < a->m; i0 += PRODUCT_ROWS) {
 		size_t m = a->m - i0 < PRODUCT_ROWS ? a->m - i0 : PRODUCT_ROWS;
 		for (size_t k0 = 0; k0 < b->k; k0 += BLOCK_K) {
@@ -112,6 +173,8 @@ void product_rows(float *c, size_t ldc, const struct rows *a, const struct packe
 						     a->row == 1 ? a->col : 0};
 			else
 				pack_block(pa, a, i0, m, k0, kc);
+			if (b->rounded)
+				round_floats(pa, (m + GEMM_M - 1) / GEMM_M * GEMM_M * kc);
 			multiply_block(c + i0 * ldc, ldc, &left, m, k0, kc, b, add || k0 > 0);
 		}
 	}
@@ -146,11 +209,11 @@ size_t product_outer_floats(size_t k, size_t n)
 }
 
 void product_outer(float *y, size_t ldc, const struct rows *a, const float *b, size_t ldb, size_t k,
-		   size_t n, float *scratch)
+		   size_t n, bool rounded, float *scratch)
 {
 	for (size_t k0 = 0; k0 < k; k0 += BLOCK_K) {
 		size_t kc = k - k0 < BLOCK_K ? k - k0 : BLOCK_K;
-		const struct packed p = product_pack(scratch, b + k0 * ldb, kc, n, ldb, 1);
+		const struct packed p = product_pack(scratch, b + k0 * ldb, kc, n, ldb, 1, rounded);
 		const struct rows some = {a->v + k0 * a->col, a->m, a->row, a->col};
 		product_rows(y, ldc, &some, &p, true);
 	}

@@ -1,4 +1,4 @@
-/* tape_product.h - products with a packed right-hand side, by the kernels of kernel/dense: they
+/* tape_product.h - products with a packed right-hand side, by the kernels of kernel/gemm: they
  * choose their instructions by the processor.  For the files of the tape, not for others.
  *
  * An element of a product is summed in one order of k that depends on neither the number of rows
@@ -13,18 +13,20 @@
  * where products are cut among threads without more work. */
 enum { PRODUCT_PANEL = 32, PRODUCT_ROWS = 48 };
 
-/* A right-hand side (k,n); from column j on, a multiple of PRODUCT_PANEL, it begins at v + j * k. */
+/* A right-hand side (k,n); from column j on, a multiple of PRODUCT_PANEL, it begins at v + j * k, unless it is
+ * rounded. */
 struct packed {
 	const float *v;
 	size_t k, n;
+	bool rounded; /* products with it are of operands that are rounded to bf16, with sums in f32 */
 };
 
-/* Floats that a packed (k,n) takes. */
+/* Floats that a packed (k,n) takes, rounded or not. */
 size_t packed_floats(size_t k, size_t n);
 /* dst, 64-byte aligned, = (k,n) whose element (i,j) is src[i * row + j * col]; one of row and col
  * is 1.  dst is borrowed by the result. */
-struct packed product_pack(float *dst, const float *src, size_t k, size_t n, size_t row,
-			   size_t col);
+struct packed product_pack(float *dst, const float *src, size_t k, size_t n, size_t row, size_t col,
+			   bool rounded);
 
 /* Rows (m,k): element (i,j) is at v[i * row + j * col]. */
 struct rows {
@@ -35,7 +37,7 @@ struct rows {
 /* c (m,n), rows ldc apart, = or with `add` += a b. */
 void product_rows(float *c, size_t ldc, const struct rows *a, const struct packed *b, bool add);
 
-/* c = a b for few rows, at most PRODUCT_FEW: the time goes into reading b. */
+/* c = a b for few rows, not rounded, at most PRODUCT_FEW: the time goes into reading b. */
 enum { PRODUCT_FEW = 12 };
 void product_few(float *c, size_t ldc, const struct rows *a, const struct packed *b);
 
@@ -43,6 +45,6 @@ void product_few(float *c, size_t ldc, const struct rows *a, const struct packed
  * scratch of product_outer_floats(k, n), 64-byte aligned. */
 size_t product_outer_floats(size_t k, size_t n);
 void product_outer(float *y, size_t ldc, const struct rows *a, const float *b, size_t ldb, size_t k,
-		   size_t n, float *scratch);
+		   size_t n, bool rounded, float *scratch);
 
 #endif

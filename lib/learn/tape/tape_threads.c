@@ -74,7 +74,7 @@ struct product_job {
 	size_t ldc;
 	struct rows a;
 	const struct packed *b;
-	bool add;
+	bool add, rounded;
 	const float *right; /* of an outer product, (k,n) */
 	size_t k, n, n_scratch;
 	float *scratch;
@@ -87,7 +87,7 @@ static void few_panels(void *arg, size_t piece, size_t first, size_t n)
 {
 	(void)piece;
 	const struct product_job *j = arg;
-	const struct packed some = {j->b->v + first * j->b->k, j->b->k, n};
+	const struct packed some = {j->b->v + first * j->b->k, j->b->k, n, false};
 	for (size_t i = 0; i < j->a.m; i += PRODUCT_FEW) {
 		size_t m = j->a.m - i < PRODUCT_FEW ? j->a.m - i : PRODUCT_FEW;
 		const struct rows left = {j->a.v + i * j->a.row, m, j->a.row, j->a.col};
@@ -122,14 +122,15 @@ void tape_product(struct tape *t, float *c, size_t ldc, const struct rows *a,
 static void outer_panels(void *arg, size_t piece, size_t first, size_t n)
 {
 	const struct product_job *j = arg;
-	product_outer(j->c + first, j->ldc, &j->a, j->right + first, j->n, j->k, n,
+	product_outer(j->c + first, j->ldc, &j->a, j->right + first, j->n, j->k, n, j->rounded,
 		      j->scratch + piece * j->n_scratch);
 }
 
 void tape_outer(struct tape *t, float *y, size_t ldc, const struct rows *a, const float *b,
-		size_t k, size_t n)
+		size_t k, size_t n, bool rounded)
 {
-	struct product_job j = {.c = y, .ldc = ldc, .a = *a, .right = b, .k = k, .n = n};
+	struct product_job j = {
+		.c = y, .ldc = ldc, .a = *a, .rounded = rounded, .right = b, .k = k, .n = n};
 	j.n_scratch = product_outer_floats(k, n);
 	size_t all = tape_most_pieces(t) * j.n_scratch;
 	j.scratch = tape_buf(t, all);

@@ -69,12 +69,15 @@ int param_block_encode(const struct param_block *b, struct rec_writer *w, struct
 	return rc;
 }
 
-/* *out, for mem_free, also after a failure: hyperparameters of the network. */
+/* *out, for mem_free, also after a failure: hyperparameters of the network.  What a record of an older version lacks has
+ * the value by which that worked, the default one. */
 static int set_hyper(const struct val *map, const struct net *net, void **out, struct err *e)
 {
 	*out = net_hyper_new(net, RECIPE_DEFAULT);
 	for (const struct named_field *f = net->fields; f->name; f++) {
 		double v;
+		if (f->later && !val_get(map, f->name))
+			continue;
 		if (get_real(map, f->name, &v, e) < 0 || field_check(f, v, "hyperparameter", e) < 0)
 			return err_prefix(e, "hyper");
 		field_set(*out, f, v);
