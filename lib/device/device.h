@@ -83,6 +83,14 @@ struct step_spec {
 	const struct step_out *out;     /* (n_out) which node outputs leave the step */
 };
 
+/* May nodes run as one step? */
+enum fuse_answer {
+	FUSE_NO = 0,
+	FUSE_YES = 1,
+	FUSE_WITH_MORE = 2, /* not these alone, but perhaps with nodes that read what they make */
+	FUSE_ALSO_WITH_MORE = FUSE_YES | FUSE_WITH_MORE
+};
+
 struct step;   /* prepared; the device's own */
 struct devmem; /* a range of device memory; the device's own */
 struct device;
@@ -155,7 +163,7 @@ struct device_class {
 	 * only small constants have data.  A group grows from one node by one consumer
 	 * after another, each perhaps with steps that it alone reads; a yes is a promise that prepare
 	 * takes it.  NULL: one node a step. */
-	bool (*fuses)(struct device *d, const struct step_spec *s);
+	enum fuse_answer (*fuses)(struct device *d, const struct step_spec *s);
 	/* s is gone when prepare returns, but graph and constants stay. */
 	int (*prepare)(struct device *d, const struct step_spec *s, struct step **out,
 		       struct err *e);

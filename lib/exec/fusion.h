@@ -12,8 +12,9 @@
  * So a group hardly makes anybody wait for longer than its steps would have; and since all
  * that a group reads from outside is ready before its head starts, or made by a group whose head starts
  * before, groups in the order of their heads are in a topological order: no circle of groups exists.
- * Where a group has several outputs on the way (x * sigmoid(x)), a few more consumers
- * are taken together before the device's no is final.
+ * Where a group has several outputs on the way (x * sigmoid(x)), or the device asks for more (an attention in nodes), a few
+ * more consumers are taken together before the device's no is final; steps that these alone read and that the device does
+ * not take with them are groups before this one.
  *
  * Devices that take segments (device_class.segments) get the maximal convex
  * segments of graph/segment.h first; the others' groups are then made in the

@@ -10,8 +10,8 @@
  *	    mul
  *
  * So extend_group may look ahead: while two or more outputs leave, up to LOOK_AHEAD further
- * consumers of the new members join before the device's answer is final.  If it stays no, all of
- * them leave again, and another consumer of the group is tried, up to TRIES.
+ * consumers of the new members join before the device's answer is final, and up to ASKED_AHEAD while it says that
+ * more might make a step.  If it stays no, all of them leave again, and another consumer of the group is tried, up to TRIES.
  *
  * A consumer may need the output of another step that is not there yet, as where two branches meet:
  *
@@ -20,6 +20,9 @@
  *
  * Such steps come along (may_come), up to COMPANY with one consumer, if they need nothing that is not there when the
  * head starts: the group waits for nothing more than before.
+ *
+ * Where the device asks for more, and what comes next brings company that it does not take, that company is made first, in groups
+ * of its own, and the head grows again: so do the values of an attention, which only its last product reads.
  *
  * What holds between calls of extend_group:
  *   - member[] is ascending, which is a topological order; joined[] has the same steps in the order
@@ -34,9 +37,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* See above: consumers beyond the first that join before a device's no is final, and how many first
- * consumers are tried. */
-enum { LOOK_AHEAD = 3, TRIES = 4, COMPANY = 3 };
+/* See above: consumers beyond the first that join before a device's no is final, the same where it asks for more, and
+ * how many first consumers are tried. */
+enum { LOOK_AHEAD = 3, ASKED_AHEAD = 6, TRIES = 6, COMPANY = 3 };
+
+/* Steps that join with a consumer, producers before those that read them. */
+struct company {
+	uint32_t n, step[COMPANY];
+};
 
 struct grower {
 	struct builder *b;
@@ -44,14 +52,15 @@ struct grower {
 	const double *copied_s; /* (n_tensors, k) when a copy is there; INFINITY: none is made */
 	uint32_t *group_of;     /* (n_steps) GRAPH_NONE: in none yet */
 	uint32_t head, n, most; /* most: members that the device takes */
+	double from_s;          /* what is there by then the group need not wait for */
+	bool asked;             /* for more members, by the device */
+	struct company wanted;  /* that should be made first */
+	uint32_t wanted_by;     /* the consumer */
+	uint32_t barred[2];     /* steps that join nothing now; GRAPH_NONE: none */
 	uint32_t *member;       /* (n) ascending: the group that grows */
 	uint32_t *joined;       /* (n) the same, in the order in which they joined */
+	uint32_t *step;         /* where those of the next group go */
 	struct arena *a;        /* of one question */
-};
-
-/* Steps that join with a consumer, producers before those that read them. */
-struct company {
-	uint32_t n, step[COMPANY];
 };
 
 /* ---- what may join ---- */
@@ -74,8 +83,8 @@ static bool is_free(const struct grower *x, uint32_t w)
 	const struct planner *p = x->b->p;
 	const uint16_t *dev = x->b->step_dev;
 	uint32_t set = p->m->g->set[p->m->step_node[w]];
-	return x->group_of[w] == GRAPH_NONE && p->local[w] == GRAPH_NONE &&
-	       dev[w] == dev[x->head] && !p->m->alone[w] &&
+	return x->group_of[w] == GRAPH_NONE && p->local[w] == GRAPH_NONE && w != x->barred[0] &&
+	       w != x->barred[1] && dev[w] == dev[x->head] && !p->m->alone[w] &&
 	       (x->b->fuse != FUSE_SETS ||
 		(set != GRAPH_NONE && set == p->m->g->set[p->m->step_node[x->head]]));
 }
@@ -92,7 +101,7 @@ static bool is_there(const struct grower *x, const struct company *c, uint32_t t
 		if (c->step[i] == u)
 			return true;
 	return p->local[u] != GRAPH_NONE || (x->group_of[u] != GRAPH_NONE && dev[u] == dev[w]) ||
-	       s <= x->start_s[x->head];
+	       s <= x->from_s;
 }
 
 /* Does w alone read what u makes? */
@@ -194,7 +203,7 @@ static void remove_members(struct grower *x, uint32_t n)
 	index_members(x);
 }
 
-/* Does the device take the members as one step?  1, 0 or -1; *n_out: outputs that leave. */
+/* Does the device take the members as one step?  -1: an error; *n_out: outputs that leave. */
 static int device_takes(struct grower *x, uint32_t *n_out, struct err *e)
 {
 	struct planner *p = x->b->p;
@@ -209,39 +218,63 @@ static int device_takes(struct grower *x, uint32_t *n_out, struct err *e)
 	return d->class->fuses(d, &spec);
 }
 
-/* One more member, or a few that the device takes only together: 1; 0: there are none; -1. */
+/* Consumer w, and behind it others as long as the device may want them: 1: they are members; 0; -1. */
+static int try_consumer(struct grower *x, uint32_t w, struct company *c, struct err *e)
+{
+	uint32_t n = x->n, n_out = 0;
+	bool asked = x->asked;
+	for (uint32_t more = 0; w != GRAPH_NONE; more++) {
+		add_member(x, w, c);
+		int answer = device_takes(x, &n_out, e);
+		if (answer < 0)
+			return -1;
+		if (answer & FUSE_YES) {
+			x->asked = answer & FUSE_WITH_MORE;
+			return 1;
+		}
+		if (asked && answer == FUSE_NO && c->n > 0) {
+			x->wanted = *c;
+			x->wanted_by = w;
+		}
+		asked = answer & FUSE_WITH_MORE;
+		if ((n_out < 2 && !asked) || more >= (asked ? ASKED_AHEAD : LOOK_AHEAD) ||
+		    x->n == x->most || read_elsewhere(x, w))
+			break;
+		w = next_consumer(x, n, NULL, 0, c);
+	}
+	remove_members(x, n);
+	return 0;
+}
+
+/* One more member, or a few that the device takes only together: 1; 0: there are none, and perhaps some are wanted
+ * first; -1. */
 static int extend_group(struct grower *x, struct err *e)
 {
-	uint32_t n = x->n, tried[TRIES];
+	uint32_t tried[TRIES];
 	struct company c;
 	for (uint32_t t = 0; t < TRIES; t++) {
-		uint32_t w = next_consumer(x, 0, tried, t, &c), n_out = 0;
+		uint32_t w = next_consumer(x, 0, tried, t, &c);
 		if (w == GRAPH_NONE)
 			return 0;
 		tried[t] = w;
-		for (uint32_t more = 0; w != GRAPH_NONE; more++) {
-			add_member(x, w, &c);
-			int ok = device_takes(x, &n_out, e);
-			if (ok)
-				return ok;
-			if (n_out < 2 || more == LOOK_AHEAD || x->n == x->most ||
-			    read_elsewhere(x, w))
-				break;
-			w = next_consumer(x, n, tried, 0, &c);
-		}
-		remove_members(x, n);
+		int rc = try_consumer(x, w, &c, e);
+		if (rc != 0)
+			return rc;
 	}
 	return 0;
 }
 
-/* The group of head h. */
-static int grow(struct grower *x, uint32_t h, struct err *e)
+/* The group of head h, which is to start at from_s. */
+static int grow(struct grower *x, uint32_t h, double from_s, struct err *e)
 {
 	const struct planner *p = x->b->p;
 	const struct device_class *c = dev_of(x->b, x->b->step_dev[h])->class;
 	int rc = 1;
 	x->most = c->fuses && x->b->fuse != FUSE_NONE && !p->m->alone[h] ? c->max_nodes : 1;
 	x->head = h;
+	x->from_s = from_s;
+	x->n = x->wanted.n = 0;
+	x->asked = false;
 	add_member(x, h, &(struct company){0});
 	while (rc > 0 && x->n < x->most && !read_elsewhere(x, x->joined[x->n - 1]))
 		rc = extend_group(x, e);
@@ -281,19 +314,61 @@ static void predict(struct grower *x, const struct contraction *c, struct arena 
 	x->copied_s = copied;
 }
 
+/* The members are a group. */
+static void end_group(struct grower *x, struct contraction *out)
+{
+	out->group[out->n] = (struct fusion_group){
+		.dev = x->b->step_dev[x->member[0]], .n = x->n, .step = x->step};
+	for (uint32_t j = 0; j < x->n; j++) {
+		*x->step++ = x->member[j];
+		x->group_of[x->member[j]] = out->n;
+		x->b->p->local[x->member[j]] = GRAPH_NONE;
+	}
+	out->n++;
+	x->n = 0;
+}
+
+/* The group of head h, and before it those of steps that it wants to be made. */
+static int grow_groups(struct grower *x, uint32_t h, struct contraction *out, struct err *e)
+{
+	double from_s = x->start_s[h];
+	int rc = grow(x, h, from_s, e);
+	const struct company first = x->wanted;
+	if (rc < 0 || first.n == 0) {
+		end_group(x, out);
+		return rc;
+	}
+	remove_members(x, 0);
+	x->barred[0] = h;
+	x->barred[1] = x->wanted_by;
+	for (uint32_t i = 0; i < first.n && rc == 0; i++)
+		if (x->group_of[first.step[i]] == GRAPH_NONE) {
+			rc = grow(x, first.step[i], from_s, e);
+			end_group(x, out);
+		}
+	x->barred[0] = x->barred[1] = GRAPH_NONE;
+	if (rc == 0)
+		rc = grow(x, h, from_s, e);
+	else
+		add_member(x, h, &(struct company){0});
+	end_group(x, out);
+	return rc;
+}
+
 /* Groups of all steps, given a schedule in which the groups of `c` are tasks; those of several
  * steps (segments) stay as they are. */
 int plan_fuse(struct builder *b, const struct contraction *c, struct contraction *out,
 	      struct err *e)
 {
 	struct planner *p = b->p;
-	uint32_t n = p->dag.n, n_steps = 0, *order = ARENA_NEWN(b->a, uint32_t, n);
+	uint32_t n = p->dag.n, *order = ARENA_NEWN(b->a, uint32_t, n);
 	struct grower x = {.b = b,
 			   .group_of = ARENA_NEWN(b->a, uint32_t, n),
 			   .member = ARENA_NEWN(b->a, uint32_t, n),
 			   .joined = ARENA_NEWN(b->a, uint32_t, n),
+			   .barred = {GRAPH_NONE, GRAPH_NONE},
 			   .a = arena_new()};
-	uint32_t *step = ARENA_NEWN(b->plan->arena, uint32_t, n);
+	x.step = ARENA_NEWN(b->plan->arena, uint32_t, n);
 	int rc = 0;
 	predict(&x, c, b->a);
 	for (uint32_t i = 0; i < n; i++) {
@@ -307,20 +382,13 @@ int plan_fuse(struct builder *b, const struct contraction *c, struct contraction
 		const struct fusion_group *whole = &c->group[c->group_of[order[i]]];
 		if (x.group_of[order[i]] != GRAPH_NONE)
 			continue;
-		x.n = 0;
-		if (whole->n > 1)
-			for (uint32_t j = 0; j < whole->n; j++)
-				x.member[j] = x.joined[x.n++] = whole->step[j];
-		else
-			rc = grow(&x, order[i], e);
-		for (uint32_t j = 0; j < x.n; j++) {
-			step[n_steps + j] = x.member[j];
-			x.group_of[x.member[j]] = out->n;
-			p->local[x.member[j]] = GRAPH_NONE;
+		if (whole->n == 1) {
+			rc = grow_groups(&x, order[i], out, e);
+			continue;
 		}
-		out->group[out->n++] = (struct fusion_group){
-			.dev = b->step_dev[order[i]], .n = x.n, .step = step + n_steps};
-		n_steps += x.n;
+		for (x.n = 0; x.n < whole->n; x.n++)
+			x.member[x.n] = x.joined[x.n] = whole->step[x.n];
+		end_group(&x, out);
 	}
 	arena_free(x.a);
 	return rc;

@@ -1,5 +1,6 @@
 """nets_found.py - networks that were wrong once, for nets.py --found: what it was made for, what it has found; and some that the
 rest of the suite does not meet.  Each function gives the values of a Net that are its results."""
+import numpy as np
 import openvino.opset15 as op
 
 from nets_ops import i64, same_convolution
@@ -139,3 +140,59 @@ def branches_of_training(net):
     t = net.add("Add", [conv(y, w5, 2), net.add("Multiply x, constant", [y], lambda p: op.multiply(p, op.constant(b)))], op.add)
     z = net.add("Add", [t, conv(y, net.values(6, 1, 1, 3, 3), 1)], op.add)
     return [net.add("Abs", [t], op.abs), net.add("Relu", [z], op.relu)]
+
+
+def heads(net, x, n, d):
+    """Queries, keys and values of n heads of width d, cut out of one product."""
+    y = product(net, x, 3 * n * d)
+    y = net.add("Reshape [0, 0, 3, %d, %d]" % (n, d), [y], lambda p: op.reshape(p, i64([0, 0, 3, n, d]), True))
+    y = net.add("Transpose [2, 0, 3, 1, 4]", [y], lambda p: op.transpose(p, i64([2, 0, 3, 1, 4])))
+    return [net.add("Gather %d axis=0" % i, [y], lambda p, i=i: op.gather(p, i64(i), i64(0))) for i in range(3)]
+
+
+@found
+def attention_of_windows(net):
+    """A factor of each head, a bias of each head, and a mask of each window, which meets another shape: one step (cpu_attended.h)."""
+    net.parameter((4, 64, 24))
+    q, k, v = heads(net, 0, 3, 16)
+    f, bias, mask = abs(net.values(1, 3, 1, 1)) / 4, net.values(1, 3, 64, 64), net.values(1, 4, 1, 64, 64)
+    mask[mask > 0.5] = -100
+    y = net.add("MatMul False True", [q, k], lambda a, b: op.matmul(a, b, False, True))
+    y = net.add("Multiply heads", [y], lambda p: op.multiply(p, op.constant(f)))
+    y = net.add("Add bias", [y], lambda p: op.add(p, op.constant(bias)))
+    y = net.add("Reshape [1, 4, 3, 64, 64]", [y], lambda p: op.reshape(p, i64([1, 4, 3, 64, 64]), False))
+    y = net.add("Add mask", [y], lambda p: op.add(p, op.constant(mask)))
+    y = net.add("Reshape [4, 3, 64, 64]", [y], lambda p: op.reshape(p, i64([4, 3, 64, 64]), False))
+    y = net.add("Softmax -1", [y], lambda p: op.softmax(p, -1))
+    y = net.add("MatMul False False", [y, v], lambda a, b: op.matmul(a, b, False, False))
+    return [net.add("Transpose [0, 2, 1, 3]", [y], lambda p: op.transpose(p, i64([0, 2, 1, 3])))]
+
+
+@found
+def attention_of_turned_keys(net):
+    """Keys in columns, scores divided, numbers for each query and for each key, of which one is computed; fewer keys than queries, more values."""
+    net.parameter((2, 4, 96, 12))
+    net.parameter((2, 1, 12, 70))
+    net.parameter((70, 37))
+    net.parameter((2, 4, 96, 1))
+    b = net.values(1, 4, 1, 70)
+    y = net.add("MatMul False False", [0, 1], lambda a, b: op.matmul(a, b, False, False))
+    y = net.add("Divide x, 3", [y], lambda p: op.divide(p, op.constant(np.float32(3))))
+    z = net.add("Tanh", [3], op.tanh)
+    y = net.add("Add", [z, y], op.add)
+    y = net.add("Add x, constant", [y], lambda p: op.add(p, op.constant(b)))
+    y = net.add("Softmax 3", [y], lambda p: op.softmax(p, 3))
+    return [net.add("MatMul False False", [y, 2], lambda a, b: op.matmul(a, b, False, False))]
+
+
+@found
+def scores_that_are_read(net):
+    """What looks like an attention, whose weights are a result, too; and one over queries, not keys."""
+    net.parameter((2, 3, 64, 8))
+    y = net.add("MatMul False True", [0, 0], lambda a, b: op.matmul(a, b, False, True))
+    w = net.add("Softmax -1", [y], lambda p: op.softmax(p, -1))
+    y = net.add("MatMul False False", [w, 0], lambda a, b: op.matmul(a, b, False, False))
+    z = net.add("MatMul False True", [y, 0], lambda a, b: op.matmul(a, b, False, True))
+    z = net.add("Softmax -2", [z], lambda p: op.softmax(p, -2))
+    z = net.add("MatMul False False", [z, y], lambda a, b: op.matmul(a, b, False, False))
+    return [w, z]

@@ -692,6 +692,37 @@ def attention_mask(net, q):
     return mask
 
 
+def attention_in_nodes(net, q, k, v):
+    """Spelled out: keys as rows or turned, a factor or one of each head, numbers that are added in this shape or another."""
+    turned, scale = net.chance(0.3), np.float32(1 / np.sqrt(net.shape[q][-1]))
+    lead = net.shape[q][:-2]
+    if turned:
+        order = [*range(len(lead)), len(lead) + 1, len(lead)]
+        k = net.add("Transpose %s" % order, [k], lambda p: op.transpose(p, i64(order)))
+    y = net.add("MatMul False %s" % (not turned), [q, k], lambda a, b: op.matmul(a, b, False, not turned))
+    way = net.any("none", "scalar", "scalar", "divided", "heads")
+    if way == "scalar":
+        y = net.add("Multiply x, scalar", [y], lambda p: op.multiply(p, op.constant(scale)))
+    elif way == "divided":
+        y = net.add("Divide x, scalar", [y], lambda p: op.divide(p, op.constant(np.float32(1 / scale))))
+    elif way == "heads":
+        f = np.abs(net.values(*[1 if net.chance(0.5) else s for s in lead], 1, 1)) * scale
+        y = net.add("Multiply constant%s, x" % list(f.shape), [y], lambda p: op.multiply(op.constant(f), p))
+    for _ in range(net.any(0, 0, 1, 2)):
+        shape = net.shape[y]
+        other = (1, *shape) if len(shape) < 5 and net.chance(0.4) else shape
+        if other != shape:
+            y = net.add("Reshape %s" % list(other), [y], lambda p: op.reshape(p, i64(other), False))
+        m = net.values(*[1 if net.chance(0.4) else s for s in other])
+        if m.shape[-1] > 1 and net.chance(0.3):
+            m[..., m.shape[-1] // 2:] = -np.inf
+        y = net.add("Add x, constant%s" % list(m.shape), [y], lambda p: op.add(p, op.constant(m)))
+        if other != shape:
+            y = net.add("Reshape %s" % list(shape), [y], lambda p: op.reshape(p, i64(shape), False))
+    y = net.add("Softmax -1", [y], lambda p: op.softmax(p, -1))
+    return net.add("MatMul False False", [y, v], lambda a, b: op.matmul(a, b, False, False))
+
+
 @kind(3)
 def attention(net, x):
     x = tokens(net, x)
@@ -711,7 +742,6 @@ def attention(net, x):
             y = net.add("Reshape heads", [y], lambda p: op.reshape(p, i64([0, 0, heads, d]), True))
             split_heads.append(net.add("Transpose [0, 2, 1, 3]", [y], lambda p: op.transpose(p, i64([0, 2, 1, 3]))))
         q, k, v = split_heads
-        c = d
     if net.chance(0.4):
         causal = net.chance(0.3)
         mask = None if causal else attention_mask(net, net.shape[q])
@@ -719,14 +749,7 @@ def attention(net, x):
         y = net.add("ScaledDotProductAttention causal=%s mask=%s" % (causal, None if mask is None else (mask.dtype, mask.shape)),
                     [q, k, v], lambda a, b, d: op.scaled_dot_product_attention(a, b, d, causal=causal, **more))
     else:
-        scale = np.float32(1 / np.sqrt(c))
-        y = net.add("MatMul False True", [q, k], lambda a, b: op.matmul(a, b, False, True))
-        y = net.add("Multiply x, scalar", [y], lambda p: op.multiply(p, op.constant(scale)))
-        if net.chance(0.3):
-            m = net.values(*[1 if net.chance(0.5) else s for s in net.shape[y][:-2]], *net.shape[y][-2:])
-            y = net.add("Add x, constant%s" % list(m.shape), [y], lambda p: op.add(p, op.constant(m)))
-        y = net.add("Softmax -1", [y], lambda p: op.softmax(p, -1))
-        y = net.add("MatMul False False", [y, v], lambda a, b: op.matmul(a, b, False, False))
+        y = attention_in_nodes(net, q, k, v)
     if len(net.shape[y]) == 4 and net.chance(0.7):
         y = net.add("Transpose [0, 2, 1, 3]", [y], lambda p: op.transpose(p, i64([0, 2, 1, 3])))
         y = net.add("Reshape [0, 0, -1]", [y], lambda p: op.reshape(p, i64([0, 0, -1]), True))

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "device/cpu/cpu_attended.h"
 #include "device/cpu/cpu_dynop.h"
 #include "device/cpu/cpu_merged.h"
 #include "device/cpu/cpu_moves.h"
@@ -14,11 +15,12 @@
 #include "device/cpu/pixel/cpu_pixel.h"
 #include "kernel/onednn/onednn.h"
 
-/* A dynamic operator, a step of copies, a fused one or one in pixels; pointers to what it is not are NULL.  A step that is
+/* A dynamic operator, a step of copies, an attention, a fused one or one in pixels; pointers to what it is not are NULL.  A step that is
  * in pixels only where its tensors are (pixel_step_alone) is a fused one, too. */
 struct step {
 	struct dynop_step *dynop;  /* cpu_dynop.h */
 	struct moves *moves;       /* cpu_moves.h */
+	struct attended *attended; /* cpu_attended.h */
 	struct fused *fused;       /* cpu_fuse.h */
 	struct pixel_step *pixels; /* cpu_pixel.h */
 	float *weights;            /* of several convolutions together (cpu_merged.h) */
@@ -112,7 +114,14 @@ static bool may_merge(const struct cpu_state *s)
 	return s->precision != PRECISION_INT8;
 }
 
-bool cpu_fuses(struct device *d, const struct step_spec *spec)
+/* May it be an attention in nodes?  Products of integers are found node by node. */
+static enum fuse_answer may_attend(const struct cpu_state *s, const struct step_spec *spec)
+{
+	return s->precision == PRECISION_INT8 ? FUSE_NO : attended_fits(spec, s->ctx);
+}
+
+/* The same without attentions. */
+static bool fuses_otherwise(struct device *d, const struct step_spec *spec)
 {
 	enum elem elem;
 	struct padded_step padded;
@@ -134,11 +143,20 @@ bool cpu_fuses(struct device *d, const struct step_spec *spec)
 	return spec->n_nodes == 1 || (!splits_for_others(spec) && cpu_fuse_fits(spec));
 }
 
+enum fuse_answer cpu_fuses(struct device *d, const struct step_spec *spec)
+{
+	enum fuse_answer answer = may_attend(d->state, spec);
+	if (answer == FUSE_YES || !fuses_otherwise(d, spec))
+		return answer;
+	return answer == FUSE_NO ? FUSE_YES : FUSE_ALSO_WITH_MORE;
+}
+
 void cpu_step_free(struct device *d, struct step *s)
 {
 	(void)d;
 	dynop_step_free(s->dynop);
 	moves_free(s->moves);
+	attended_free(s->attended);
 	cpu_fuse_free(s->fused);
 	pixel_step_free(s->pixels);
 	mem_free(s->weights);
@@ -202,9 +220,12 @@ int cpu_prepare(struct device *d, const struct step_spec *spec, struct step **ou
 	int rc = 0;
 	if (dynop_step_wants(spec))
 		rc = dynop_step_new(spec, state->ctx, &s->dynop, e);
+	else if (may_attend(state, spec) == FUSE_YES)
+		s->attended = attended_new(spec, state->ctx);
 	else if (!(s->moves = moves_new(spec, state->ctx)) && pixels)
 		rc = pixel_step_new(spec, state->ctx, elem, &s->pixels, e);
-	if (rc >= 0 && !s->dynop && !s->moves && !(s->pixels && pixel_step_alone(s->pixels)))
+	if (rc >= 0 && !s->dynop && !s->moves && !s->attended &&
+	    !(s->pixels && pixel_step_alone(s->pixels)))
 		rc = cpu_fuse_new(spec, state->ctx, &s->fused, e);
 	if (rc < 0) {
 		cpu_step_free(d, s);
@@ -274,8 +295,9 @@ int cpu_run(struct device *d, struct step *s, struct devmem *const *in, struct d
 		moves_run(s->moves, at[0], at + s->n_in);
 		return 0;
 	}
-	if ((s->dynop ? dynop_step_run(s->dynop, at, at + s->n_in, e)
-		      : cpu_fuse_run(s->fused, at, at + s->n_in, codes, e)) == 0)
+	if ((s->dynop      ? dynop_step_run(s->dynop, at, at + s->n_in, e)
+	     : s->attended ? attended_run(s->attended, at, at[s->n_in], e)
+			   : cpu_fuse_run(s->fused, at, at + s->n_in, codes, e)) == 0)
 		return 0;
 	return err_prefix(e, "%s", graph_layer(s->graph, s->v, l, sizeof l));
 }
@@ -296,6 +318,8 @@ void cpu_step_memory(struct device *d, const struct step *s,
 		fn(arg, s->weights, s->weights_bytes);
 	if (s->moves)
 		fn(arg, s->moves, moves_bytes(s->moves));
+	if (s->attended)
+		fn(arg, s->attended, attended_bytes(s->attended));
 	if (s->dynop)
 		fn(arg, s->dynop, dynop_step_bytes(s->dynop));
 	else if (s->fused)

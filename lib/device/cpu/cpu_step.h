@@ -22,7 +22,7 @@ struct cpu_state {
 
 bool cpu_supports(struct device *d, const struct step_spec *spec, char *why, size_t cap);
 bool cpu_takes(struct device *d, const struct op *op, uint32_t i, const struct tensor *t);
-bool cpu_fuses(struct device *d, const struct step_spec *spec);
+enum fuse_answer cpu_fuses(struct device *d, const struct step_spec *spec);
 int cpu_prepare(struct device *d, const struct step_spec *spec, struct step **out, struct err *e);
 int cpu_run(struct device *d, struct step *s, struct devmem *const *in, struct devmem *const *out,
 	    struct err *e);

@@ -320,7 +320,7 @@ int cl_series_end(struct cl_state *s, struct err *e) MUST_CHECK;
 /* The memory that steps share while they run. */
 void cl_temps_release(struct cl_state *s);
 bool cl_step_supports(struct device *d, const struct step_spec *s, char *why, size_t cap);
-bool cl_step_fuses(struct device *d, const struct step_spec *s);
+enum fuse_answer cl_step_fuses(struct device *d, const struct step_spec *s);
 int cl_step_prepare(struct device *d, const struct step_spec *s, struct step **out, struct err *e);
 void cl_step_free(struct device *d, struct step *s);
 void cl_step_memory(struct device *d, const struct step *s,

@@ -98,7 +98,7 @@ static int lower_step(struct device *d, const struct step_spec *s, struct lowere
 }
 
 /* Quick: the first node is known to be supported, so that only the chain is looked at. */
-bool cl_step_fuses(struct device *d, const struct step_spec *s)
+enum fuse_answer cl_step_fuses(struct device *d, const struct step_spec *s)
 {
 	const struct step_node *v = &s->node[0];
 	struct cl_chain c;
@@ -107,18 +107,18 @@ bool cl_step_fuses(struct device *d, const struct step_spec *s)
 	int64_t groups;
 	(void)d;
 	if (!cl_chain_build(&c, s))
-		return false;
+		return FUSE_NO;
 	if (cl_chain_starts(v)) { /* any operand that broadcasts */
 		n_z = n_m = 0;
 		for (int i = 0; i < c.n_operands; i++)
 			if (!cl_chain_broadcasts(&c.operand[i], &v->out[0]))
-				return false;
-		return true;
+				return FUSE_NO;
+		return FUSE_YES;
 	}
 	for (uint32_t i = 0; i < 2 && i < v->n_in; i++)
 		in[i] = *v->in[i].tensor;
 	cl_chain_split(v->op, in, &v->out[0], &n_z, &n_m, &groups);
-	return cl_chain_operands(&c, &v->out[0], n_z, n_m, groups, NULL);
+	return cl_chain_operands(&c, &v->out[0], n_z, n_m, groups, NULL) ? FUSE_YES : FUSE_NO;
 }
 
 bool cl_step_supports(struct device *d, const struct step_spec *s, char *why, size_t cap)

@@ -4,6 +4,7 @@
 #include "kernel/cpu_turn.h"
 #include "kernel/tiles/cpu_tiles.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { BLOCK = PAIRS_M * PAIRS_K };
@@ -101,11 +102,38 @@ PAIRS_INLINE __m512 weights(__m512 v, __m512 top)
 	return _mm512_maskz_scalef_ps(there, p, n);
 }
 
-PAIRS float pairs_weights(uint16_t *a, int64_t i, const float *x, int64_t k, float top)
+/* Row y += what is added; its greatest. */
+PAIRS_INLINE float add_rows(const struct pairs_scores *s, const int n_add, int64_t y)
+{
+	__m512 most = _mm512_set1_ps(-INFINITY);
+	float *x = s->x + y * s->ld;
+	for (int64_t j = 0; j < s->k; j += 16) {
+		__mmask16 m = first(s->k - j);
+		__m512 v = _mm512_maskz_loadu_ps(m, x + j);
+		for (int r = 0; r < n_add; r++)
+			v = _mm512_add_ps(
+				v, _mm512_maskz_loadu_ps(m, s->add[r] + y * s->add_step[r] + j));
+		if (n_add > 0)
+			_mm512_mask_storeu_ps(x + j, m, v);
+		most = _mm512_mask_max_ps(most, m, most, v);
+	}
+	return _mm512_reduce_max_ps(most);
+}
+
+PAIRS_INLINE void find_tops(const struct pairs_scores *s, const int n_add, float *top)
+{
+	for (int64_t y = 0; y < s->rows; y++) {
+		float most = add_rows(s, n_add, y);
+		float least = s->least ? s->least[y * s->least_step] : -INFINITY;
+		most = least > most ? least : most;
+		top[y] = most == -INFINITY ? 0 : most;
+	}
+}
+
+PAIRS_INLINE float weigh_row(const float *x, int64_t k, float top, uint16_t *y)
 {
 	const __m512 greatest = _mm512_set1_ps(top);
 	__m512 low_sum = _mm512_setzero_ps(), high_sum = low_sum;
-	uint16_t *y = a + row_at(i, k);
 	for (int64_t j = 0; j < k; j += PAIRS_K, y += BLOCK) {
 		__mmask16 m = first(k - j), n = first(k - j - 16);
 		__m512 low = weights(_mm512_maskz_loadu_ps(m, x + j), greatest);
@@ -117,6 +145,20 @@ PAIRS float pairs_weights(uint16_t *a, int64_t i, const float *x, int64_t k, flo
 		_mm512_storeu_si512(y, (__m512i)_mm512_cvtne2ps_pbh(high, low));
 	}
 	return _mm512_reduce_add_ps(_mm512_add_ps(low_sum, high_sum));
+}
+
+PAIRS void pairs_weights(uint16_t *a, const struct pairs_scores *s, float *top, float *sum)
+{
+	if (s->n_add == 0)
+		find_tops(s, 0, top);
+	else if (s->n_add == 1)
+		find_tops(s, 1, top);
+	else
+		find_tops(s, 2, top);
+	for (int64_t y = 0; y < s->rows; y++)
+		sum[y] = weigh_row(s->x + y * s->ld, s->k, top[y], a + row_at(y, s->k));
+	for (int64_t y = 0; y < s->rows && s->least; y++)
+		sum[y] += expf(s->least[y * s->least_step] - top[y]);
 }
 
 /* Two rows of w columns, side by side, as far as `width`; NULL: a row of zeros. */
@@ -311,10 +353,9 @@ void pairs_pack_a(uint16_t *a, const float *x, int64_t m, int64_t k, float by)
 	(void)a, (void)x, (void)m, (void)k, (void)by;
 }
 
-float pairs_weights(uint16_t *a, int64_t i, const float *x, int64_t k, float top)
+void pairs_weights(uint16_t *a, const struct pairs_scores *s, float *top, float *sum)
 {
-	(void)a, (void)i, (void)x, (void)k, (void)top;
-	return 0;
+	(void)a, (void)s, (void)top, (void)sum;
 }
 
 void pairs_pack_b(uint16_t *b, const float *x, int64_t k, int64_t n, bool turned)

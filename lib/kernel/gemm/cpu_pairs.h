@@ -23,9 +23,20 @@ int64_t pairs_b_elements(int64_t k, int64_t n); /* of all panels of B */
 
 /* x (m,k), times `by`, rounded to nearest even: blocks of A. */
 void pairs_pack_a(uint16_t *a, const float *x, int64_t m, int64_t k, float by);
-/* e^(x[j] - top) of k numbers, with an error of 2^-12 of it, rounded: row i of A, whose first row is at a.  Their sum, before
- * rounding. */
-float pairs_weights(uint16_t *a, int64_t i, const float *x, int64_t k, float top);
+/* Scores (rows, k), ld apart, that become weights of a softmax.  First the n_add rows add[..], add_step apart, are added to
+ * each.  least: a further score of each row, least_step apart, to which nothing belongs; NULL: none. */
+struct pairs_scores {
+	float *x;
+	int64_t ld, rows, k;
+	int n_add; /* <= 2 */
+	const float *add[2];
+	int64_t add_step[2];
+	const float *least;
+	int64_t least_step;
+};
+/* e^(x - top), with an error of 2^-12 of it, rounded: blocks of A.  top (rows): the greatest of each row, or 0 if that is
+ * minus infinity; sum (rows): of what belongs to all scores, before rounding. */
+void pairs_weights(uint16_t *a, const struct pairs_scores *s, float *top, float *sum);
 /* x (k,n) or, turned, (n,k): panels of B. */
 void pairs_pack_b(uint16_t *b, const float *x, int64_t k, int64_t n, bool turned);
 /* The same from rows that lie ld floats apart; of A turned is (k,m). */

@@ -1,0 +1,51 @@
+/* cpu_attention.h - attention over a stack of matrices, as ScaledDotProductAttention or as several nodes describe it:
+ *
+ *   Y_i = softmax(factor_i Q_i K_i^T + masks_i) V_i
+ *
+ * in f32 a few rows at a time (cpu_attend.h), or on packed products of bf16 where the context computes those so. */
+#ifndef HSDAG_KERNEL_DENSE_CPU_ATTENTION_H
+#define HSDAG_KERNEL_DENSE_CPU_ATTENTION_H
+
+#include "kernel/dense/cpu_attend.h"
+#include "kernel/gemm/cpu_product.h"
+
+enum { ATTENTION_MASKS = 2 };
+
+/* Numbers for each matrix of the stack.  Scores have the leading dims `over` where they meet these, whose own are `batch`;
+ * matrices are numbered alike in whatever dims. */
+struct attention_stack {
+	const float *data; /* NULL: none */
+	struct tensor over, batch;
+};
+
+/* What is added to the scores. */
+struct attention_mask {
+	struct attention_stack at; /* (.., rows, cols) */
+	int64_t rows, cols;        /* 1: the same for all */
+	bool boolean;              /* 0: minus infinity, else 0 */
+};
+
+struct attention {
+	struct operand q, key, v; /* (.., l, d), (.., len, d), (.., len, dv), contiguous */
+	bool turned;              /* keys are (.., d, len) in memory */
+	struct tensor batch,
+		v_batch; /* leading dims of the scores, as q meets keys; and as v meets them */
+	bool causal;
+	float scale;
+	struct attention_stack scales; /* a further factor of each matrix */
+	struct attention_mask mask[ATTENTION_MASKS];
+	int n_masks;
+	struct attention_stack
+		sink; /* (.., sink_rows): a score of each row, or of all, to which nothing belongs */
+	int64_t sink_rows;
+	const struct attend_grids *grids; /* NULL: none */
+	float *y;                         /* (.., l, dv) */
+};
+
+/* Is it at least as fast for so many queries as the nodes are one by one?  In f32 queries are columns of panels, the last of which
+ * may be half empty. */
+bool attention_pays(const struct cpu_ctx *ctx, int64_t l);
+/* -1: ST_RUNTIME, no memory. */
+int attention_run(const struct attention *a, struct cpu_ctx *ctx, struct err *e) MUST_CHECK;
+
+#endif
