@@ -59,7 +59,7 @@ static bool three_ways(uint32_t m, uint32_t k, uint32_t n)
 
 static void round_all(float *x, uint32_t n)
 {
-	static uint16_t u[M * K];
+	static uint16_t u[K * N]; /* M < N */
 	vec_to_bf16(x, u, n);
 	vec_from_bf16(u, x, n);
 }
