@@ -218,6 +218,23 @@ static int device_takes(struct grower *x, uint32_t *n_out, struct err *e)
 	return d->class->fuses(d, &spec);
 }
 
+/* Can the company, which is of the members, be made before the others are? */
+static bool may_be_first(const struct grower *x, const struct company *c)
+{
+	const struct planner *p = x->b->p;
+	for (uint32_t i = 0; i < c->n; i++)
+		for (uint32_t j = p->dag.in_ptr[c->step[i]]; j < p->dag.in_ptr[c->step[i] + 1];
+		     j++) {
+			uint32_t u = p->dag.tensor_task[p->dag.use_tensor[p->dag.in_use[j]]];
+			bool own = false;
+			for (uint32_t k = 0; k < c->n; k++)
+				own = own || c->step[k] == u;
+			if (!own && p->local[u] != GRAPH_NONE)
+				return false;
+		}
+	return true;
+}
+
 /* Consumer w, and behind it others as long as the device may want them: 1: they are members; 0; -1. */
 static int try_consumer(struct grower *x, uint32_t w, struct company *c, struct err *e)
 {
@@ -232,7 +249,7 @@ static int try_consumer(struct grower *x, uint32_t w, struct company *c, struct 
 			x->asked = answer & FUSE_WITH_MORE;
 			return 1;
 		}
-		if (asked && answer == FUSE_NO && c->n > 0) {
+		if (asked && answer == FUSE_NO && c->n > 0 && may_be_first(x, c)) {
 			x->wanted = *c;
 			x->wanted_by = w;
 		}

@@ -196,3 +196,31 @@ def scores_that_are_read(net):
     z = net.add("Softmax -2", [z], lambda p: op.softmax(p, -2))
     z = net.add("MatMul False False", [z, y], lambda a, b: op.matmul(a, b, False, False))
     return [w, z]
+
+
+def head(net, x, n, d):
+    """n heads of width d of one product."""
+    w = net.weights(net.shape[x][-1], n * d, net.shape[x][-1])
+    y = net.add("MatMul x, constant", [x], lambda p: op.matmul(p, op.constant(w), False, True))
+    y = net.add("Reshape [0, 0, %d, %d]" % (n, d), [y], lambda p: op.reshape(p, i64([0, 0, n, d]), True))
+    return net.add("Transpose [0, 2, 1, 3]", [y], lambda p: op.transpose(p, i64([0, 2, 1, 3])))
+
+
+@found
+def attention_where_heads_lie(net):
+    """Heads that are turned in front of an attention and behind it, with a mask of truth values; then with as many keys of something else,
+    values wider than queries, and a result that is turned in another way (cpu_attended.h)."""
+    net.parameter((2, 70, 24))
+    net.parameter((2, 45, 24))
+    mask = net.values(2, 1, 1, 70) > -0.5
+    q, k, v = (head(net, 0, 3, 20) for _ in range(3))
+    y = net.add("ScaledDotProductAttention mask", [q, k, v],
+                lambda a, b, c: op.scaled_dot_product_attention(a, b, c, causal=False, attention_mask=op.constant(mask)))
+    y = net.add("Transpose [0, 2, 1, 3]", [y], lambda p: op.transpose(p, i64([0, 2, 1, 3])))
+    y = net.add("Reshape [0, 0, -1]", [y], lambda p: op.reshape(p, i64([0, 0, -1]), True))
+    q, k, v = head(net, y, 2, 16), head(net, 1, 2, 16), head(net, 1, 2, 40)
+    z = net.add("ScaledDotProductAttention", [q, k, v], op.scaled_dot_product_attention)
+    z = net.add("Transpose [2, 0, 1, 3]", [z], lambda p: op.transpose(p, i64([2, 0, 1, 3])))
+    q, k, v = head(net, 1, 2, 33), head(net, 1, 2, 33), head(net, 1, 2, 7)
+    t = net.add("ScaledDotProductAttention causal", [q, k, v], lambda a, b, c: op.scaled_dot_product_attention(a, b, c, causal=True))
+    return [z, net.add("Transpose [0, 1, 3, 2]", [t], lambda p: op.transpose(p, i64([0, 1, 3, 2])))]

@@ -89,7 +89,7 @@ static void rules(const char *kinds, enum fuse_mode mode)
 	uint32_t wrong = 0, failed = 0, larger = 0, crossing = 0, splits = 0, over = 0;
 	world_open(&w, kinds, 240, 20);
 	w.p.fuse = mode;
-	for (int i = 0; i < 20 && w.open; i++) {
+	for (int i = 0; i < 60 && w.open; i++) {
 		struct plan p;
 		struct err e = ERR_INIT;
 		draw(&w);

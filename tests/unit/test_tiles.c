@@ -91,7 +91,7 @@ static void check_panel(const int64_t *size, bool turned)
 		wide_b[i / (ldb - gap) * ldb + i % (ldb - gap)] = y[i];
 	for (int64_t i = 0; i < m * ldc; i++)
 		c[i] = 7;
-	pairs_pack_a_of(a, wide, ld, m, k, turned);
+	pairs_pack_a_of(a, wide, ld, m, k, turned, 1);
 	pairs_pack_b_of(b, wide_b, ldb, k, n, turned);
 	pairs_panel(a, b, m, n, k, c, ldc, true);
 	bool stays = true;

@@ -1,8 +1,12 @@
 /* cpu_attended.c - see cpu_attended.h. */
 #include "device/cpu/cpu_attended.h"
 
+#include <math.h>
+
 #include "base/mem.h"
+#include "device/cpu/cpu_moves.h"
 #include "kernel/dense/cpu_attention.h"
+#include "op/slice.h"
 #include "op/value.h"
 
 /* Widths of queries and values up to which keys and values of a block stay in the first-level cache. */
@@ -12,12 +16,12 @@ enum { MOST_WIDTH = 256 };
 struct source {
 	const void *data; /* NULL: input `index` */
 	uint32_t index;
+	int64_t offset; /* floats from there */
 };
 
 struct attended {
 	struct cpu_ctx *ctx;
-	struct attention a;      /* as far as the nodes are read; without addresses */
-	struct tensor q, key, v; /* that a refers to */
+	struct attention a; /* as far as the nodes are read; without addresses */
 	struct source of_q, of_key, of_v, of_scales, of_mask[ATTENTION_MASKS];
 	const struct tensor *
 		factor; /* a constant by which scores are multiplied or, divides, divided; NULL: none */
@@ -25,6 +29,7 @@ struct attended {
 	int64_t n, l, len; /* matrices, rows, columns of the scores */
 	bool scaled;       /* by numbers of each matrix */
 	bool weighed;      /* the SoftMax has been */
+	int64_t truths;    /* of a mask, which are no numbers yet; 0: none */
 };
 
 static bool is_f32(const struct tensor *t)
@@ -66,17 +71,16 @@ static bool begin(struct attended *m, const struct step_node *n)
 	    !find_source(&n->in[0], &m->of_q) || !find_source(&n->in[1], &m->of_key) ||
 	    !is_f32(out) || out->rank < 2 || n->in[0].tensor->rank < 2 || n->in[1].tensor->rank < 2)
 		return false;
-	m->q = *n->in[0].tensor;
-	m->key = *n->in[1].tensor;
 	m->l = out->dim[out->rank - 2];
 	m->len = out->dim[out->rank - 1];
 	m->n = tensor_elements(out) / m->l / m->len;
 	m->a.turned = !n->op->a.matmul.transpose_b;
-	m->a.q = operand_of(&m->q, false, true);
-	m->a.key = operand_of(&m->key, m->a.turned, false);
+	m->a.q = attention_rows_of(n->in[0].tensor);
+	m->a.key = attention_rows_of(n->in[1].tensor);
 	m->a.batch = leading(out);
 	m->a.scale = 1;
-	return m->a.q.cols <= MOST_WIDTH && m->a.q.cols == m->a.key.cols;
+	return m->a.q.cols <= MOST_WIDTH &&
+	       m->a.q.cols == (m->a.turned ? m->a.key.rows : m->a.key.cols);
 }
 
 /* Numbers at `in` that meet the scores of node n: their last two dims into rows and cols, each 1 or the scores' own. */
@@ -125,8 +129,8 @@ static bool mix(struct attended *m, const struct step_node *n)
 	if (n->op->a.matmul.transpose_a || n->op->a.matmul.transpose_b || !is_f32(out) ||
 	    !find_source(&n->in[1], &m->of_v) || n->in[1].tensor->rank < 2)
 		return false;
-	m->v = *n->in[1].tensor;
-	m->a.v = operand_of(&m->v, false, false);
+	m->a.v = attention_rows_of(n->in[1].tensor);
+	m->a.y = attention_rows_of(out);
 	m->a.v_batch = leading(out);
 	return m->a.v.rows == m->len && m->a.v.cols <= MOST_WIDTH &&
 	       tensor_elements(out) == m->n * m->l * m->a.v.cols;
@@ -172,11 +176,143 @@ static enum fuse_answer read_nodes(struct attended *m, const struct step_spec *s
 	return last ? FUSE_YES : FUSE_WITH_MORE;
 }
 
+/* ---- the operator between moves ---- */
+
+/* Rows that lie as x says; false: their elements are apart. */
+static bool rows_seen(const struct moves_seen *x, struct attention_rows *rows, struct source *of)
+{
+	if (x->rank < 2 || x->rank > TENSOR_DIMS || x->stride[x->rank - 1] != 1 ||
+	    x->stride[x->rank - 2] < x->dim[x->rank - 1])
+		return false;
+	*of = (struct source){.index = x->input, .offset = x->offset};
+	*rows = (struct attention_rows){.rows = x->dim[x->rank - 2],
+					.cols = x->dim[x->rank - 1],
+					.ld = x->stride[x->rank - 2],
+					.batch = {.elem = EL_F32, .rank = x->rank - 2}};
+	for (uint32_t d = 0; d + 2 < x->rank; d++) {
+		rows->batch.dim[d] = x->dim[d];
+		rows->step[d] = x->stride[d];
+	}
+	return true;
+}
+
+/* Queries, keys or values, from moves or from the step's input. */
+static bool take_rows(const struct moves_seeing *v, const struct step_arg *a,
+		      struct attention_rows *rows, struct source *of, uint32_t *moved)
+{
+	struct moves_seen x;
+	if (!is_f32(a->tensor) || a->tensor->rank < 2)
+		return false;
+	if (a->from == FROM_NODE) {
+		++*moved;
+		return moves_see_argument(v, a, &x) && rows_seen(&x, rows, of);
+	}
+	*rows = attention_rows_of(a->tensor);
+	return find_source(a, of);
+}
+
+/* The mask, if any. */
+static bool take_mask(struct attended *m, const struct step_node *n)
+{
+	const struct step_arg *a = &n->in[3];
+	struct attention_mask *mask = &m->a.mask[0];
+	const struct tensor *t = a->tensor;
+	if (n->n_in <= 3 || a->from == FROM_NONE || t->rank < 2)
+		return true;
+	if ((a->from != FROM_INPUT && a->from != FROM_CONST) || t->quant || !tensor_is_static(t) ||
+	    (t->elem != EL_F32 && t->elem != EL_BOOLEAN))
+		return false;
+	m->of_mask[0] = (struct source){.index = a->index};
+	if (a->from == FROM_CONST)
+		m->of_mask[0].data = t->data;
+	mask->boolean = t->elem == EL_BOOLEAN;
+	m->truths = mask->boolean ? tensor_elements(t) : 0;
+	mask->rows = t->dim[t->rank - 2];
+	mask->cols = t->dim[t->rank - 1];
+	mask->at = (struct attention_stack){.over = m->a.batch, .batch = leading(t)};
+	m->a.n_masks = !m->a.causal;
+	return (mask->rows == 1 || mask->rows == m->l) &&
+	       (mask->cols == 1 || mask->cols == m->len) && mask->at.batch.rank <= m->a.batch.rank;
+}
+
+static bool take_scale(struct attended *m, const struct step_node *n)
+{
+	const struct step_arg *a = &n->in[4];
+	m->a.scale = 1 / sqrtf((float)m->a.q.cols);
+	if (n->n_in <= 4 || a->from == FROM_NONE)
+		return true;
+	m->factor = a->tensor;
+	return a->from == FROM_CONST && tensor_elements(a->tensor) == 1;
+}
+
+/* A Transpose of the result, which is written so at once. */
+static bool turn_result(struct attended *m, const struct step_node *n, const struct tensor *from,
+			uint32_t node)
+{
+	int64_t perm[TENSOR_DIMS], stride[TENSOR_DIMS] = {0}, step = 1;
+	struct err e = ERR_INIT;
+	uint32_t rank = from->rank;
+	bool fits = n->op->kind == OP_TRANSPOSE && n->n_in == 2 && n->n_out == 1 &&
+		    n->in[0].from == FROM_NODE && n->in[0].index == node &&
+		    tensor_same_shape(n->in[0].tensor, from) && n->in[1].from == FROM_CONST &&
+		    n->in[1].tensor->data && op_permutation(from, n->in[1].tensor, perm, &e) == 0;
+	err_clear(&e);
+	if (!fits || perm[rank - 1] != (int64_t)rank - 1)
+		return false;
+	for (uint32_t d = rank; d-- > 0; step *= from->dim[perm[d]])
+		stride[perm[d]] = step;
+	m->a.y.ld = stride[rank - 2];
+	for (uint32_t d = 0; d + 2 < rank; d++)
+		m->a.y.step[d] = stride[d];
+	return true;
+}
+
+/* Moves, ScaledDotProductAttention, perhaps a Transpose. */
+static bool read_operator(struct attended *m, const struct step_spec *s)
+{
+	struct moves_seeing v = {.s = s};
+	uint32_t at = 0, moved = 0;
+	*m = (struct attended){0};
+	while (at < s->n_nodes && s->node[at].op->kind != OP_ATTENTION)
+		if (at == MOVES_NODES || !moves_see_node(&v, at++))
+			return false;
+	if (at == s->n_nodes || s->n_nodes > at + 2 || s->n_out != 1 ||
+	    s->out[0].node != s->n_nodes - 1)
+		return false;
+	const struct step_node *n = &s->node[at];
+	const struct tensor *out = &n->out[0];
+	if (n->n_in < 3 || n->n_out != 1 || !is_f32(out) || out->rank < 2 ||
+	    (n->n_in > 5 && n->in[5].from != FROM_NONE) ||
+	    !take_rows(&v, &n->in[0], &m->a.q, &m->of_q, &moved) ||
+	    !take_rows(&v, &n->in[1], &m->a.key, &m->of_key, &moved) ||
+	    !take_rows(&v, &n->in[2], &m->a.v, &m->of_v, &moved))
+		return false;
+	m->l = m->a.q.rows;
+	m->len = m->a.key.rows;
+	m->a.causal = n->op->a.attention.causal;
+	m->a.batch = m->a.v_batch = leading(out);
+	m->a.y = attention_rows_of(out);
+	if (m->a.y.rows != m->l || m->a.y.cols != m->a.v.cols || m->a.v.rows != m->len ||
+	    m->a.key.cols != m->a.q.cols || !take_mask(m, n) || !take_scale(m, n))
+		return false;
+	if (s->n_nodes == at + 2)
+		return turn_result(m, &s->node[at + 1], out, at);
+	return moved > 0;
+}
+
+static enum fuse_answer read_any(struct attended *m, const struct step_spec *s,
+				 const struct cpu_ctx *ctx)
+{
+	if (read_operator(m, s))
+		return FUSE_YES;
+	enum fuse_answer answer = read_nodes(m, s);
+	return answer != FUSE_NO && !attention_pays(ctx, m->l) ? FUSE_NO : answer;
+}
+
 enum fuse_answer attended_fits(const struct step_spec *s, const struct cpu_ctx *ctx)
 {
 	struct attended m;
-	enum fuse_answer answer = read_nodes(&m, s);
-	return answer != FUSE_NO && !attention_pays(ctx, m.l) ? FUSE_NO : answer;
+	return read_any(&m, s, ctx);
 }
 
 /* ---- the step ---- */
@@ -184,14 +320,11 @@ enum fuse_answer attended_fits(const struct step_spec *s, const struct cpu_ctx *
 struct attended *attended_new(const struct step_spec *s, struct cpu_ctx *ctx)
 {
 	struct attended *m = MEM_NEW(struct attended);
-	if (read_nodes(m, s) != FUSE_YES) {
+	if (read_any(m, s, ctx) != FUSE_YES) {
 		mem_free(m);
 		return NULL;
 	}
 	m->ctx = ctx;
-	m->a.q.t = &m->q;
-	m->a.key.t = &m->key;
-	m->a.v.t = &m->v;
 	if (m->factor)
 		m->a.scale = (float)tensor_real(m->factor, 0);
 	if (m->factor && m->divides)
@@ -209,21 +342,34 @@ uint64_t attended_bytes(const struct attended *m)
 	return sizeof *m;
 }
 
-static const void *address(const struct source *s, void *const *in)
+static float *address(const struct source *s, void *const *in)
 {
-	return s->data ? s->data : in[s->index];
+	return (float *)(uintptr_t)(s->data ? s->data : in[s->index]) + s->offset;
+}
+
+/* Truth values as numbers, which the masks of the kernels are. */
+static int convert_truths(struct attended *m, struct err *e)
+{
+	float *to = cpu_slot_scratch(m->ctx, SLOT_CONVERT, (size_t)m->truths * sizeof *to);
+	if (!to)
+		return cpu_no_memory(e);
+	cpu_convert(EL_F32, to, EL_BOOLEAN, m->a.mask[0].at.data, m->truths);
+	m->a.mask[0].at.data = to;
+	return 0;
 }
 
 int attended_run(struct attended *m, void *const *in, void *out, struct err *e)
 {
 	struct attention *a = &m->a;
-	m->q.data = (void *)(uintptr_t)address(&m->of_q, in);
-	m->key.data = (void *)(uintptr_t)address(&m->of_key, in);
-	m->v.data = (void *)(uintptr_t)address(&m->of_v, in);
+	a->q.data = address(&m->of_q, in);
+	a->key.data = address(&m->of_key, in);
+	a->v.data = address(&m->of_v, in);
+	a->y.data = out;
 	if (m->scaled)
 		a->scales.data = address(&m->of_scales, in);
 	for (int i = 0; i < a->n_masks; i++)
 		a->mask[i].at.data = address(&m->of_mask[i], in);
-	a->y = out;
+	if (m->truths > 0 && a->n_masks > 0 && convert_truths(m, e) < 0)
+		return -1;
 	return attention_run(a, m->ctx, e);
 }

@@ -1,4 +1,7 @@
-/* cpu_attended.h - attention that a network spells out in nodes, as one step.
+/* cpu_attended.h - attention of several nodes as one step.
+ *
+ * Either ScaledDotProductAttention of queries, keys and values that moves (cpu_moves.h) cut out of products, and perhaps a Transpose that
+ * joins the heads again: rows are read and written where they are, nothing is copied.  Or what a network spells out:
  *
  *   MatMul (queries, keys), Multiply or Divide by a factor, up to two Adds, SoftMax over the keys, MatMul (values)
  *

@@ -5,28 +5,21 @@
 #include "kernel/cpu_impl.h"
 #include "op/slice.h"
 
-enum { NODES = 8, MOST_OUT = 16, ARGS = 5 };
-
-/* Element (i0, i1, ..) of a tensor is element offset + sum i_d stride[d] of the input. */
-struct seen {
-	int64_t offset;
-	uint32_t rank;
-	int64_t dim[COPY_DIMS], stride[COPY_DIMS];
-};
+enum { MOST_OUT = 16, ARGS = 5 };
 
 struct moves {
 	struct cpu_ctx *ctx;
 	size_t size; /* of an element */
 	uint32_t n;
-	struct seen out[];
+	struct moves_seen out[];
 };
 
 /* ---- views ---- */
 
-static void see_whole(const struct tensor *t, struct seen *x)
+static void see_whole(const struct tensor *t, struct moves_seen *x)
 {
 	int64_t step = 1;
-	*x = (struct seen){.rank = t->rank};
+	*x = (struct moves_seen){.rank = t->rank};
 	for (uint32_t d = t->rank; d-- > 0; step *= t->dim[d]) {
 		x->dim[d] = t->dim[d];
 		x->stride[d] = step;
@@ -34,7 +27,7 @@ static void see_whole(const struct tensor *t, struct seen *x)
 }
 
 /* Dims first .. end - 1 as one: do they lie so? */
-static bool lie_together(const struct seen *x, uint32_t first, uint32_t end)
+static bool lie_together(const struct moves_seen *x, uint32_t first, uint32_t end)
 {
 	for (uint32_t d = first; d + 1 < end; d++)
 		if (x->stride[d] != x->dim[d + 1] * x->stride[d + 1])
@@ -42,7 +35,7 @@ static bool lie_together(const struct seen *x, uint32_t first, uint32_t end)
 	return true;
 }
 
-static void drop_ones(struct seen *x)
+static void drop_ones(struct moves_seen *x)
 {
 	uint32_t n = 0;
 	for (uint32_t d = 0; d < x->rank; d++) {
@@ -55,9 +48,9 @@ static void drop_ones(struct seen *x)
 }
 
 /* The same elements in another shape, of as many; false: they do not lie at strides then. */
-static bool reshape(struct seen *x, const struct tensor *to)
+static bool reshape(struct moves_seen *x, const struct tensor *to)
 {
-	struct seen y = {.offset = x->offset, .rank = to->rank};
+	struct moves_seen y = {.input = x->input, .offset = x->offset, .rank = to->rank};
 	uint32_t a = 0, b = 0;
 	drop_ones(x);
 	while (a < x->rank) {
@@ -90,11 +83,11 @@ static bool is_moved(const struct tensor *t)
 	return t && tensor_is_static(t) && tensor_elements(t) > 0 && cpu_elem_size(t->elem) > 0;
 }
 
-static bool turn(const struct step_node *n, struct seen *x)
+static bool turn(const struct step_node *n, struct moves_seen *x)
 {
 	int64_t perm[TENSOR_DIMS];
 	struct err e = ERR_INIT;
-	struct seen y = *x;
+	struct moves_seen y = *x;
 	bool fits = n->n_in == 2 && n->in[1].from == FROM_CONST && n->in[1].tensor->data &&
 		    op_permutation(n->in[0].tensor, n->in[1].tensor, perm, &e) == 0;
 	err_clear(&e);
@@ -105,7 +98,7 @@ static bool turn(const struct step_node *n, struct seen *x)
 	return fits;
 }
 
-static bool cut(const struct step_node *n, uint32_t port, struct seen *x)
+static bool cut(const struct step_node *n, uint32_t port, struct moves_seen *x)
 {
 	const struct step_arg *a = &n->in[1];
 	if (n->n_in < 2 || a->from != FROM_CONST || !a->tensor->data)
@@ -136,7 +129,7 @@ static bool read_values(const struct step_node *n, struct tensor *in)
 	return true;
 }
 
-static bool slice(const struct step_node *n, struct seen *x)
+static bool slice(const struct step_node *n, struct moves_seen *x)
 {
 	struct op_range r[TENSOR_DIMS];
 	struct tensor in[ARGS], shape;
@@ -151,7 +144,7 @@ static bool slice(const struct step_node *n, struct seen *x)
 	return fits;
 }
 
-static bool pick(const struct step_node *n, struct seen *x)
+static bool pick(const struct step_node *n, struct moves_seen *x)
 {
 	struct tensor in[ARGS];
 	int axis, batch;
@@ -167,39 +160,41 @@ static bool pick(const struct step_node *n, struct seen *x)
 	return true;
 }
 
-/* What arguments see, node by node. */
-struct seeing {
-	const struct step_spec *s;
-	struct seen node[NODES]; /* output 0, but of Split its input */
-};
-
 static bool is_cut(const struct step_node *n)
 {
 	return n->op->kind == OP_SPLIT || n->op->kind == OP_VARIADIC_SPLIT;
 }
 
-static bool see_output(const struct seeing *v, uint32_t node, uint32_t port, struct seen *x)
+static bool see_output(const struct moves_seeing *v, uint32_t node, uint32_t port,
+		       struct moves_seen *x)
 {
 	const struct step_node *n = &v->s->node[node];
 	*x = v->node[node];
 	return is_cut(n) ? port < n->n_out && cut(n, port, x) : port == 0;
 }
 
-static bool see_node(struct seeing *v, uint32_t i)
+bool moves_see_argument(const struct moves_seeing *v, const struct step_arg *a,
+			struct moves_seen *x)
+{
+	return see_output(v, a->index, a->port, x) && reshape(x, a->tensor);
+}
+
+bool moves_see_node(struct moves_seeing *v, uint32_t i)
 {
 	const struct step_node *n = &v->s->node[i];
 	const struct step_arg *a = &n->in[0];
-	struct seen *x = &v->node[i];
+	struct moves_seen *x = &v->node[i];
 	if (n->n_in == 0 || !is_moved(a->tensor))
 		return false;
 	for (uint32_t j = 0; j < n->n_out; j++)
 		if (!is_moved(&n->out[j]) || n->out[j].elem != a->tensor->elem)
 			return false;
-	if (a->from == FROM_INPUT && a->index == 0)
+	if (a->from == FROM_INPUT) {
 		see_whole(a->tensor, x);
-	else if (a->from != FROM_NODE || a->index >= i || !see_output(v, a->index, a->port, x) ||
-		 !reshape(x, a->tensor))
+		x->input = a->index;
+	} else if (a->from != FROM_NODE || a->index >= i || !moves_see_argument(v, a, x)) {
 		return false;
+	}
 	switch (n->op->kind) {
 	case OP_SPLIT:
 	case OP_VARIADIC_SPLIT: return true;
@@ -211,15 +206,15 @@ static bool see_node(struct seeing *v, uint32_t i)
 	}
 }
 
-static bool see_all(struct seeing *v)
+static bool see_all(struct moves_seeing *v)
 {
 	const struct step_spec *s = v->s;
-	if (s->n_nodes < 2 || s->n_nodes > NODES || s->n_in != 1 || s->n_out > MOST_OUT)
+	if (s->n_nodes < 2 || s->n_nodes > MOVES_NODES || s->n_in != 1 || s->n_out > MOST_OUT)
 		return false;
 	for (uint32_t i = 0; i < s->n_nodes; i++)
-		if (!see_node(v, i))
+		if (!moves_see_node(v, i))
 			return false;
-	struct seen x;
+	struct moves_seen x;
 	for (uint32_t i = 0; i < s->n_out; i++)
 		if (!see_output(v, s->out[i].node, s->out[i].port, &x))
 			return false;
@@ -228,7 +223,7 @@ static bool see_all(struct seeing *v)
 
 bool moves_fit(const struct step_spec *s)
 {
-	struct seeing v = {.s = s};
+	struct moves_seeing v = {.s = s};
 	return see_all(&v);
 }
 
@@ -236,7 +231,7 @@ bool moves_fit(const struct step_spec *s)
 
 struct moves *moves_new(const struct step_spec *s, struct cpu_ctx *ctx)
 {
-	struct seeing v = {.s = s};
+	struct moves_seeing v = {.s = s};
 	if (!see_all(&v))
 		return NULL;
 	struct moves *m = mem_alloc(1, sizeof *m + s->n_out * sizeof m->out[0]);
@@ -244,7 +239,7 @@ struct moves *moves_new(const struct step_spec *s, struct cpu_ctx *ctx)
 	m->n = s->n_out;
 	m->size = cpu_elem_size(s->node[0].in[0].tensor->elem);
 	for (uint32_t i = 0; i < s->n_out; i++) {
-		struct seen *x = &m->out[i];
+		struct moves_seen *x = &m->out[i];
 		see_output(&v, s->out[i].node, s->out[i].port, x);
 		for (uint32_t d = 0; d < x->rank; d++)
 			x->stride[d] *= (int64_t)m->size;

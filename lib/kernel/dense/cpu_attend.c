@@ -102,7 +102,7 @@ static void score(const struct attend *a, const struct room *r, int64_t x0, int6
 {
 	struct gemm_block g = {.nr = r->width,
 			       .kc = a->d,
-			       .a_row = a->d,
+			       .a_row = a->k_row,
 			       .b = r->q,
 			       .ldb = GEMM_N,
 			       .ldc = GEMM_N,
@@ -112,8 +112,8 @@ static void score(const struct attend *a, const struct room *r, int64_t x0, int6
 				   a->len, a->d, x0, x1, r->s + x0 * GEMM_N);
 	for (int64_t x = x0; x < x1 && !a->grids; x += GEMM_M) {
 		g.mr = x1 - x < GEMM_M ? (int)(x1 - x) : GEMM_M;
-		g.a = a->k + x * a->d;
-		g.ahead = a->k + (x + GEMM_M) * a->d;
+		g.a = a->k + x * a->k_row;
+		g.ahead = a->k + (x + GEMM_M) * a->k_row;
 		g.c = r->s + x * GEMM_N;
 		gemm_multiply(&g);
 	}
@@ -135,7 +135,7 @@ static void mix(const struct attend *a, const struct room *r, int64_t x0, int64_
 {
 	struct gemm_block g = {.nr = r->width,
 			       .kc = x1 - x0,
-			       .a_col = a->dv,
+			       .a_col = a->v_row,
 			       .b = r->s + x0 * GEMM_N,
 			       .ldb = GEMM_N,
 			       .ldc = GEMM_N,
@@ -144,7 +144,7 @@ static void mix(const struct attend *a, const struct room *r, int64_t x0, int64_
 	LEVEL_CALL(weights, r->s + x0 * GEMM_N, x1 - x0, r->width, r->top, r->sum);
 	for (int64_t i = 0; i < a->dv; i += GEMM_M) {
 		g.mr = a->dv - i < GEMM_M ? (int)(a->dv - i) : GEMM_M;
-		g.a = a->v + x0 * a->dv + i;
+		g.a = a->v + x0 * a->v_row + i;
 		g.c = r->y + i * GEMM_N;
 		gemm_multiply(&g);
 	}
@@ -164,14 +164,14 @@ static void begin_sums(const struct attend *a, const struct room *r)
 /* One row: the same, by vectors of it. */
 static void attend_row(const struct attend *a, int y, int64_t len, float *s)
 {
-	const float *q = a->q + y * a->d, *mask = a->mask ? a->mask + y * a->mask_row : NULL;
-	float *to = a->y + y * a->dv, sink = a->sink ? a->sink[y * a->sink_step] : -INFINITY;
+	const float *q = a->q + y * a->q_row, *mask = a->mask ? a->mask + y * a->mask_row : NULL;
+	float *to = a->y + y * a->y_row, sink = a->sink ? a->sink[y * a->sink_step] : -INFINITY;
 	if (a->causal && a->causal + y < len)
 		len = a->causal + y;
 	for (int64_t x = 0; x < len; x++) {
 		float v = !mask || a->causal ? 0 : mask[x * a->mask_col];
 		v = a->boolean ? (v != 0 ? 0 : -INFINITY) : v;
-		s[x] = v + a->scale * vec_dot(q, a->k + x * a->d, a->d);
+		s[x] = v + a->scale * vec_dot(q, a->k + x * a->k_row, a->d);
 	}
 	float top = vec_max(s, len);
 	top = sink > top ? sink : top;
@@ -179,7 +179,7 @@ static void attend_row(const struct attend *a, int y, int64_t len, float *s)
 	float sum = vec_exp_sum(s, top, s, len) + expf(sink - top);
 	memset(to, 0, (size_t)a->dv * sizeof *to);
 	for (int64_t x = 0; x < len; x++)
-		vec_axpy(s[x], a->v + x * a->dv, to, a->dv);
+		vec_axpy(s[x], a->v + x * a->v_row, to, a->dv);
 	vec_scale_shift(to, sum > 0 ? 1 / sum : 1, 0, to, a->dv);
 }
 
@@ -205,7 +205,7 @@ void attend(const struct attend *a, float *scratch)
 		if (!a->keys_there)
 			attend_codes_pack_keys(&a->grids->k, a->k, a->len, a->d, r.keys);
 	} else {
-		cpu_turn(a->q, a->d, a->rows, a->d, r.q, GEMM_N);
+		cpu_turn(a->q, a->q_row, a->rows, a->d, r.q, GEMM_N);
 		LEVEL_CALL(scale, r.q, a->d, r.width, by);
 	}
 	for (int64_t x = 0; x < len; x += KEYS)
@@ -216,5 +216,5 @@ void attend(const struct attend *a, float *scratch)
 	for (int y = 0; y < GEMM_N; y++)
 		by[y] = r.sum[y] > 0 ? 1 / r.sum[y] : 1;
 	LEVEL_CALL(scale, r.y, a->dv, r.width, by);
-	cpu_turn(r.y, GEMM_N, a->dv, a->rows, a->y, a->dv);
+	cpu_turn(r.y, GEMM_N, a->dv, a->rows, a->y, a->y_row);
 }

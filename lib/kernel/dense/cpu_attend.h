@@ -21,11 +21,12 @@ struct attend_grids {
 
 struct attend {
 	int64_t len, d, dv;
-	int rows;       /* l */
-	const float *q; /* (l, d) */
-	const float *k; /* (len, d) */
-	const float *v; /* (len, dv) */
-	float *y;       /* (l, dv) */
+	int rows;                           /* l */
+	const float *q;                     /* (l, d) */
+	const float *k;                     /* (len, d) */
+	const float *v;                     /* (len, dv) */
+	float *y;                           /* (l, dv) */
+	int64_t q_row, k_row, v_row, y_row; /* from one row to the next; with grids d, d, dv, dv */
 	float scale;
 	/* q and k lie on these grids, and the processor has attend_codes_there: scores are in integers.  NULL: they are not. */
 	const struct attend_grids *grids;

@@ -28,6 +28,40 @@ struct attention_work {
 	atomic_bool failed;
 };
 
+struct attention_rows attention_rows_of(const struct tensor *t)
+{
+	struct attention_rows x = {.rows = t->dim[t->rank - 2], .cols = t->dim[t->rank - 1]};
+	int64_t step = x.rows * x.cols;
+	x.ld = x.cols;
+	x.batch = *t;
+	x.batch.rank = t->rank - 2;
+	for (uint32_t d = x.batch.rank; d-- > 0; step *= x.batch.dim[d])
+		x.step[d] = step;
+	return x;
+}
+
+/* Row y of the matrix that meets number i of those that have the leading dims `over`. */
+static float *row_of(const struct attention_rows *x, const struct tensor *over, int64_t i,
+		     int64_t y)
+{
+	float *p = x->data + y * x->ld;
+	for (uint32_t d = 0; d < over->rank && d < x->batch.rank;
+	     d++) { /* from the innermost dim */
+		uint32_t own = x->batch.rank - 1 - d;
+		int64_t size = over->dim[over->rank - 1 - d];
+		if (x->batch.dim[own] != 1)
+			p += i % size * x->step[own];
+		i /= size;
+	}
+	return p;
+}
+
+/* Keys and their width. */
+static int64_t n_keys(const struct attention *a)
+{
+	return a->turned ? a->key.cols : a->key.rows;
+}
+
 /* Which of the stack's own matrices belongs to matrix i. */
 static int64_t stack_matrix(const struct attention_stack *x, int64_t i)
 {
@@ -202,7 +236,7 @@ static int64_t score_step(int64_t len)
 
 static struct attention_room room_of(const struct attention_work *r)
 {
-	int64_t d = r->a->q.cols, len = r->a->key.rows, dv = r->a->v.cols, most = d > len ? d : len;
+	int64_t d = r->a->q.cols, len = n_keys(r->a), dv = r->a->v.cols, most = d > len ? d : len;
 	struct attention_room x = {r->rows * score_step(len), pairs_a_elements(r->rows, most) / 2,
 				   pairs_b_elements(d, len) / 2, pairs_b_elements(len, dv) / 2};
 	return (struct attention_room){(x.scores + 15) / 16 * 16, (x.a + 15) / 16 * 16,
@@ -216,7 +250,7 @@ struct attend_room {
 
 static struct attend_room f32_room_of(const struct attention_work *r)
 {
-	int64_t d = r->a->q.cols, len = r->a->key.rows;
+	int64_t d = r->a->q.cols, len = n_keys(r->a);
 	return (struct attend_room){(attend_floats(len, d, r->a->v.cols) + 15) / 16 * 16,
 				    r->a->turned ? (len * d + 15) / 16 * 16 : 0,
 				    r->a->n_masks > 1 ? r->rows * len : 0};
@@ -233,20 +267,22 @@ static int64_t room_floats(const struct attention_work *r)
 static struct attend attend_of(const struct attention_work *r, int64_t i, int64_t y0, int64_t y1)
 {
 	const struct attention *s = r->a;
-	int64_t d = s->q.cols, len = s->key.rows, dv = s->v.cols;
-	struct attend a = {.len = len,
-			   .d = d,
-			   .dv = dv,
+	struct attend a = {.len = n_keys(s),
+			   .d = s->q.cols,
+			   .dv = s->v.cols,
 			   .rows = (int)(y1 - y0),
+			   .q_row = s->q.ld,
+			   .k_row = s->key.ld,
+			   .v_row = s->v.ld,
+			   .y_row = s->y.ld,
 			   .scale = s->scale,
 			   .grids = s->grids};
 	if (s->scales.data)
 		a.scale *= s->scales.data[stack_matrix(&s->scales, i)];
-	a.q = (const float *)s->q.t->data +
-	      (operand_batch(&s->batch, &s->q.batch, i) * s->q.rows + y0) * d;
-	a.k = (const float *)s->key.t->data + operand_batch(&s->batch, &s->key.batch, i) * len * d;
-	a.v = (const float *)s->v.t->data + operand_batch(&s->v_batch, &s->v.batch, i) * len * dv;
-	a.y = s->y + (i * s->q.rows + y0) * dv;
+	a.q = row_of(&s->q, &s->batch, i, y0);
+	a.k = row_of(&s->key, &s->batch, i, 0);
+	a.v = row_of(&s->v, &s->v_batch, i, 0);
+	a.y = row_of(&s->y, &s->v_batch, i, y0);
 	a.sink = sink_rows(s, i, y0, &a.sink_step);
 	return a;
 }
@@ -261,17 +297,20 @@ static void attend_narrow(const struct attention_work *r, int64_t i, int64_t y0,
 	uint16_t *narrow = (uint16_t *)(void *)(s + room.scores);
 	uint16_t *key = narrow + 2 * room.a, *value = key + 2 * room.key;
 	if (!packed) {
-		pairs_pack_b(key, a.k, a.d, a.len, !r->a->turned);
-		pairs_pack_b(value, a.v, a.len, a.dv, false);
+		pairs_pack_b_of(key, a.k, a.k_row, a.d, a.len, !r->a->turned);
+		pairs_pack_b_of(value, a.v, a.v_row, a.len, a.dv, false);
 	}
-	pairs_pack_a(narrow, a.q, a.rows, a.d, a.scale);
+	pairs_pack_a_of(narrow, a.q, a.q_row, a.rows, a.d, false, a.scale);
 	int64_t ld = score_step(a.len);
 	pairs_multiply(narrow, key, a.rows, a.len, a.d, s, ld);
 	weigh_rows(r, i, y0, y1, s, ld, &a, narrow, by);
-	pairs_multiply(narrow, value, a.rows, a.dv, a.len, a.y, a.dv);
+	for (int64_t x = 0; x < a.dv; x += PAIRS_N)
+		pairs_panel(narrow, value + pairs_b_elements(a.len, x), a.rows,
+			    a.dv - x < PAIRS_N ? a.dv - x : PAIRS_N, a.len, a.y + x, a.y_row,
+			    false);
 	for (int64_t y = 0; y < a.rows; y++)
 		for (int64_t x = 0; x < a.dv; x++)
-			a.y[y * a.dv + x] *= by[y];
+			a.y[y * a.y_row + x] *= by[y];
 }
 
 /* The same in f32. */
@@ -283,9 +322,11 @@ static void attend_rows(const struct attention_work *r, int64_t i, int64_t y0, i
 	float *key = s + room.attend, *mask = key + room.key;
 	find_mask(r, i, y0, &a);
 	if (r->a->turned && !packed)
-		cpu_turn(a.k, a.len, a.d, a.len, key, a.d);
-	if (r->a->turned)
+		cpu_turn(a.k, a.k_row, a.d, a.len, key, a.d);
+	if (r->a->turned) {
 		a.k = key;
+		a.k_row = a.d;
+	}
 	if (r->a->n_masks > 1) {
 		memset(mask, 0, (size_t)(a.rows * a.len) * sizeof *mask);
 		add_masks(r, i, mask, y0, y1, a.len, a.len);
@@ -327,12 +368,12 @@ int attention_run(const struct attention *a, struct cpu_ctx *ctx, struct err *e)
 {
 	struct attention_work r = {.a = a, .ctx = ctx};
 	r.bf16 = ctx->bf16_products && pairs_there() && a->q.rows > FEW_ROWS &&
-		 (a->q.rows + a->key.rows) * (a->q.cols + a->v.cols) > FEW;
+		 (a->q.rows + n_keys(a)) * (a->q.cols + a->v.cols) > FEW;
 	r.n_batch = tensor_elements(&a->batch);
 	r.rows = r.bf16 ? ROWS : ATTEND_ROWS;
 	r.rows = a->q.rows < r.rows ? a->q.rows : r.rows;
 	r.n_blocks = r.rows ? (a->q.rows + r.rows - 1) / r.rows : 0;
-	r.n_tasks = cpu_tasks(r.n_batch * a->q.rows * a->key.rows * a->q.cols, GRAIN);
+	r.n_tasks = cpu_tasks(r.n_batch * a->q.rows * n_keys(a) * a->q.cols, GRAIN);
 	r.no_mask = hides_nothing(&r);
 	if (find_rows(&r, &r.mask_rows, e) < 0)
 		return -1;
@@ -369,7 +410,7 @@ static bool take_mask(const struct kernel_call *k, struct attention *a)
 	struct attention_mask *m = &a->mask[0];
 	if (op->n_in <= 3 || t->rank < 2)
 		return true;
-	if (!stack_of(t, 2, &a->batch, a->q.rows, a->key.rows, &m->at))
+	if (!stack_of(t, 2, &a->batch, a->q.rows, n_keys(a), &m->at))
 		return false;
 	int in = op->g->in_ptr[op->v] + 3;
 	m->boolean = op->g->out_elem[op->g->out_ptr[op->g->in_node[in]] + op->g->in_port[in]] ==
@@ -380,19 +421,35 @@ static bool take_mask(const struct kernel_call *k, struct attention *a)
 	return true;
 }
 
+/* Inputs of one dim are rows of one, as operand_of has them. */
+static struct attention_rows rows_of_input(const struct tensor *t, bool left)
+{
+	struct operand o = operand_of(t, false, left);
+	struct tensor two = o.batch;
+	two.dim[two.rank++] = o.rows;
+	two.dim[two.rank++] = o.cols;
+	struct attention_rows x = attention_rows_of(&two);
+	x.data = t->data;
+	return x;
+}
+
 int run_attention(const struct kernel_call *k, struct err *e)
 {
 	struct attention a = {.grids = k->prep ? k->prep->more : NULL,
-			      .causal = k->op->a.attention.causal,
-			      .y = k->out[0].data};
+			      .causal = k->op->a.attention.causal};
 	struct tensor qk;
-	a.q = operand_of(&k->in[0], false, true);
-	a.key = operand_of(&k->in[1], false, false);
-	a.v = operand_of(&k->in[2], false, false);
+	a.q = rows_of_input(&k->in[0], true);
+	a.key = rows_of_input(&k->in[1], false);
+	a.v = rows_of_input(&k->in[2], false);
 	if (!op_broadcast(&a.q.batch, &a.key.batch, &qk) ||
 	    !op_broadcast(&qk, &a.v.batch, &a.batch))
 		return err_set(e, ST_INPUT, "shapes do not fit");
 	a.v_batch = a.batch;
+	struct tensor y = a.batch;
+	y.dim[y.rank++] = a.q.rows;
+	y.dim[y.rank++] = a.v.cols;
+	a.y = attention_rows_of(&y);
+	a.y.data = k->out[0].data;
 	if (!take_mask(k, &a))
 		return err_set(e, ST_INPUT, "the mask does not fit");
 	if (op_has_input(k->op, k->in, 5)) {

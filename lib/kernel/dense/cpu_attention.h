@@ -18,6 +18,16 @@ struct attention_stack {
 	struct tensor over, batch;
 };
 
+/* Matrices whose rows lie in memory at strides. */
+struct attention_rows {
+	float *data;
+	int64_t rows, cols, ld;    /* ld: floats from one row to the next */
+	struct tensor batch;       /* leading dims */
+	int64_t step[TENSOR_DIMS]; /* floats from one to the next in each of these */
+};
+/* Those of a tensor of at least two dims, one behind the other; without data. */
+struct attention_rows attention_rows_of(const struct tensor *t);
+
 /* What is added to the scores. */
 struct attention_mask {
 	struct attention_stack at; /* (.., rows, cols) */
@@ -26,8 +36,9 @@ struct attention_mask {
 };
 
 struct attention {
-	struct operand q, key, v; /* (.., l, d), (.., len, d), (.., len, dv), contiguous */
-	bool turned;              /* keys are (.., d, len) in memory */
+	struct attention_rows q, key, v,
+		y;   /* (.., l, d), (.., len, d), (.., len, dv), (.., l, dv) */
+	bool turned; /* keys are (.., d, len), contiguous */
 	struct tensor batch,
 		v_batch; /* leading dims of the scores, as q meets keys; and as v meets them */
 	bool causal;
@@ -38,8 +49,7 @@ struct attention {
 	struct attention_stack
 		sink; /* (.., sink_rows): a score of each row, or of all, to which nothing belongs */
 	int64_t sink_rows;
-	const struct attend_grids *grids; /* NULL: none */
-	float *y;                         /* (.., l, dv) */
+	const struct attend_grids *grids; /* NULL: none; else all rows are contiguous */
 };
 
 /* Is it at least as fast for so many queries as the nodes are one by one?  In f32 queries are columns of panels, the last of which

@@ -213,11 +213,11 @@ void pairs_pack_b(uint16_t *b, const float *x, int64_t k, int64_t n, bool turned
 }
 
 PAIRS void pairs_pack_a_of(uint16_t *a, const float *x, int64_t ld, int64_t m, int64_t k,
-			   bool turned)
+			   bool turned, float by)
 {
 	float pair[PAIRS_K / 2 * PAIRS_M];
 	if (!turned) {
-		pack_rows(a, x, ld, m, k, 1);
+		pack_rows(a, x, ld, m, k, by);
 		return;
 	}
 	for (int64_t i = 0; i < m; i += PAIRS_M) {
@@ -363,9 +363,10 @@ void pairs_pack_b(uint16_t *b, const float *x, int64_t k, int64_t n, bool turned
 	(void)b, (void)x, (void)k, (void)n, (void)turned;
 }
 
-void pairs_pack_a_of(uint16_t *a, const float *x, int64_t ld, int64_t m, int64_t k, bool turned)
+void pairs_pack_a_of(uint16_t *a, const float *x, int64_t ld, int64_t m, int64_t k, bool turned,
+		     float by)
 {
-	(void)a, (void)x, (void)ld, (void)m, (void)k, (void)turned;
+	(void)a, (void)x, (void)ld, (void)m, (void)k, (void)turned, (void)by;
 }
 
 void pairs_pack_b_of(uint16_t *b, const float *x, int64_t ld, int64_t k, int64_t n, bool turned)

@@ -39,8 +39,9 @@ struct pairs_scores {
 void pairs_weights(uint16_t *a, const struct pairs_scores *s, float *top, float *sum);
 /* x (k,n) or, turned, (n,k): panels of B. */
 void pairs_pack_b(uint16_t *b, const float *x, int64_t k, int64_t n, bool turned);
-/* The same from rows that lie ld floats apart; of A turned is (k,m). */
-void pairs_pack_a_of(uint16_t *a, const float *x, int64_t ld, int64_t m, int64_t k, bool turned);
+/* The same from rows that lie ld floats apart; of A turned is (k,m), and `by` 1. */
+void pairs_pack_a_of(uint16_t *a, const float *x, int64_t ld, int64_t m, int64_t k, bool turned,
+		     float by);
 void pairs_pack_b_of(uint16_t *b, const float *x, int64_t ld, int64_t k, int64_t n, bool turned);
 
 /* C, rows ldc apart; where that is at least n rounded up to PAIRS_N, what lies between rows is overwritten. */

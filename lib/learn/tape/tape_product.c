@@ -148,7 +148,7 @@ static void rounded_rows(float *c, size_t ldc, const struct rows *a, const struc
 		for (size_t k0 = 0; k0 < b->k; k0 += BLOCK_K) {
 			size_t kc = b->k - k0 < BLOCK_K ? b->k - k0 : BLOCK_K;
 			pairs_pack_a_of(pa, a->v + i0 * a->row + k0 * a->col, (int64_t)ld,
-					(int64_t)m, (int64_t)kc, a->row == 1 && a->col != 1);
+					(int64_t)m, (int64_t)kc, a->row == 1 && a->col != 1, 1);
 			multiply_pairs(c + i0 * ldc, ldc, pa, m, k0, kc, b, add || k0 > 0);
 		}
 	}
