@@ -247,6 +247,7 @@ static int try_consumer(struct grower *x, uint32_t w, struct company *c, struct 
 			return -1;
 		if (answer & FUSE_YES) {
 			x->asked = answer & FUSE_WITH_MORE;
+			x->wanted.n = 0;
 			return 1;
 		}
 		if (asked && answer == FUSE_NO && c->n > 0 && may_be_first(x, c)) {

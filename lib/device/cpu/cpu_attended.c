@@ -19,7 +19,7 @@ struct source {
 	int64_t offset; /* floats from there */
 };
 
-struct attended {
+struct attended_step {
 	struct cpu_ctx *ctx;
 	struct attention a; /* as far as the nodes are read; without addresses */
 	struct source of_q, of_key, of_v, of_scales, of_mask[ATTENTION_MASKS];
@@ -53,7 +53,7 @@ static struct tensor leading(const struct tensor *t)
 }
 
 /* Does node v read the scores as its argument i, and what it makes has their size? */
-static bool reads_scores(const struct attended *m, const struct step_spec *s, uint32_t v,
+static bool reads_scores(const struct attended_step *m, const struct step_spec *s, uint32_t v,
 			 uint32_t i)
 {
 	const struct step_arg *a = &s->node[v].in[i];
@@ -64,10 +64,11 @@ static bool reads_scores(const struct attended *m, const struct step_spec *s, ui
 }
 
 /* Queries and keys. */
-static bool begin(struct attended *m, const struct step_node *n)
+static bool begin(struct attended_step *m, const struct step_node *n)
 {
 	const struct tensor *out = &n->out[0];
 	if (n->op->kind != OP_MATMUL || n->op->a.matmul.transpose_a || n->n_in != 2 ||
+	    n->in[0].from != FROM_INPUT || n->in[1].from != FROM_INPUT ||
 	    !find_source(&n->in[0], &m->of_q) || !find_source(&n->in[1], &m->of_key) ||
 	    !is_f32(out) || out->rank < 2 || n->in[0].tensor->rank < 2 || n->in[1].tensor->rank < 2)
 		return false;
@@ -83,23 +84,23 @@ static bool begin(struct attended *m, const struct step_node *n)
 	       m->a.q.cols == (m->a.turned ? m->a.key.rows : m->a.key.cols);
 }
 
-/* Numbers at `in` that meet the scores of node n: their last two dims into rows and cols, each 1 or the scores' own. */
-static bool meets_scores(const struct attended *m, const struct step_node *n,
+/* Numbers at `in` that meet the scores in this shape: their last two dims into rows and cols, each 1 or the scores' own. */
+static bool meets_scores(const struct attended_step *m, const struct tensor *scores,
 			 const struct tensor *in, struct attention_stack *x, int64_t *rows,
 			 int64_t *cols)
 {
 	struct tensor both = {.elem = EL_F32};
-	if (!op_broadcast(&n->out[0], in, &both) || !tensor_same_shape(&n->out[0], &both))
+	if (!op_broadcast(scores, in, &both) || !tensor_same_shape(scores, &both))
 		return false;
 	*cols = in->rank > 0 ? in->dim[in->rank - 1] : 1;
 	*rows = in->rank > 1 ? in->dim[in->rank - 2] : 1;
-	*x = (struct attention_stack){.over = leading(&n->out[0]), .batch = *in};
+	*x = (struct attention_stack){.over = leading(scores), .batch = *in};
 	x->batch.rank = in->rank > 2 ? in->rank - 2 : 0;
 	return (*rows == 1 || *rows == m->l) && (*cols == 1 || *cols == m->len);
 }
 
 /* A factor of all scores, or one of each matrix. */
-static bool multiply(struct attended *m, const struct step_node *n, const struct step_arg *by)
+static bool multiply(struct attended_step *m, const struct step_node *n, const struct step_arg *by)
 {
 	struct source at;
 	int64_t rows, cols;
@@ -113,17 +114,18 @@ static bool multiply(struct attended *m, const struct step_node *n, const struct
 	m->of_scales = at;
 	m->scaled = true;
 	return n->op->kind == OP_MULTIPLY &&
-	       meets_scores(m, n, by->tensor, &m->a.scales, &rows, &cols) && rows == 1 && cols == 1;
+	       meets_scores(m, &n->out[0], by->tensor, &m->a.scales, &rows, &cols) && rows == 1 &&
+	       cols == 1;
 }
 
-static bool add(struct attended *m, const struct step_node *n, const struct step_arg *by)
+static bool add(struct attended_step *m, const struct step_node *n, const struct step_arg *by)
 {
 	struct attention_mask *mask = &m->a.mask[m->a.n_masks];
 	return m->a.n_masks < ATTENTION_MASKS && find_source(by, &m->of_mask[m->a.n_masks++]) &&
-	       meets_scores(m, n, by->tensor, &mask->at, &mask->rows, &mask->cols);
+	       meets_scores(m, &n->out[0], by->tensor, &mask->at, &mask->rows, &mask->cols);
 }
 
-static bool mix(struct attended *m, const struct step_node *n)
+static bool mix(struct attended_step *m, const struct step_node *n)
 {
 	const struct tensor *out = &n->out[0];
 	if (n->op->a.matmul.transpose_a || n->op->a.matmul.transpose_b || !is_f32(out) ||
@@ -137,7 +139,7 @@ static bool mix(struct attended *m, const struct step_node *n)
 }
 
 /* Node v, which reads the scores; *last: it ends them. */
-static bool take(struct attended *m, const struct step_spec *s, uint32_t v, bool *last)
+static bool take(struct attended_step *m, const struct step_spec *s, uint32_t v, bool *last)
 {
 	const struct step_node *n = &s->node[v];
 	enum op_kind kind = n->op->kind;
@@ -164,10 +166,10 @@ static bool take(struct attended *m, const struct step_spec *s, uint32_t v, bool
 	return kind == OP_ADD && add(m, n, &n->in[1 - i]);
 }
 
-static enum fuse_answer read_nodes(struct attended *m, const struct step_spec *s)
+static enum fuse_answer read_nodes(struct attended_step *m, const struct step_spec *s)
 {
 	bool last = false;
-	*m = (struct attended){0};
+	*m = (struct attended_step){0};
 	if (s->n_out != 1 || s->out[0].node != s->n_nodes - 1 || !begin(m, &s->node[0]))
 		return FUSE_NO;
 	for (uint32_t v = 1; v < s->n_nodes; v++)
@@ -212,42 +214,40 @@ static bool take_rows(const struct moves_seeing *v, const struct step_arg *a,
 }
 
 /* The mask, if any. */
-static bool take_mask(struct attended *m, const struct step_node *n)
+static bool take_mask(struct attended_step *m, const struct step_node *n)
 {
-	const struct step_arg *a = &n->in[3];
 	struct attention_mask *mask = &m->a.mask[0];
-	const struct tensor *t = a->tensor;
-	if (n->n_in <= 3 || a->from == FROM_NONE || t->rank < 2)
+	if (n->n_in <= 3 || n->in[3].from == FROM_NONE || n->in[3].tensor->rank < 2)
 		return true;
+	const struct step_arg *a = &n->in[3];
+	const struct tensor *t = a->tensor;
+	struct tensor scores = n->out[0];
+	scores.dim[scores.rank - 1] = m->len;
 	if ((a->from != FROM_INPUT && a->from != FROM_CONST) || t->quant || !tensor_is_static(t) ||
-	    (t->elem != EL_F32 && t->elem != EL_BOOLEAN))
+	    (t->elem != EL_F32 && t->elem != EL_BOOLEAN) ||
+	    !meets_scores(m, &scores, t, &mask->at, &mask->rows, &mask->cols))
 		return false;
 	m->of_mask[0] = (struct source){.index = a->index};
 	if (a->from == FROM_CONST)
 		m->of_mask[0].data = t->data;
 	mask->boolean = t->elem == EL_BOOLEAN;
 	m->truths = mask->boolean ? tensor_elements(t) : 0;
-	mask->rows = t->dim[t->rank - 2];
-	mask->cols = t->dim[t->rank - 1];
-	mask->at = (struct attention_stack){.over = m->a.batch, .batch = leading(t)};
 	m->a.n_masks = !m->a.causal;
-	return (mask->rows == 1 || mask->rows == m->l) &&
-	       (mask->cols == 1 || mask->cols == m->len) && mask->at.batch.rank <= m->a.batch.rank;
+	return true;
 }
 
-static bool take_scale(struct attended *m, const struct step_node *n)
+static bool take_scale(struct attended_step *m, const struct step_node *n)
 {
-	const struct step_arg *a = &n->in[4];
 	m->a.scale = 1 / sqrtf((float)m->a.q.cols);
-	if (n->n_in <= 4 || a->from == FROM_NONE)
+	if (n->n_in <= 4 || n->in[4].from == FROM_NONE)
 		return true;
-	m->factor = a->tensor;
-	return a->from == FROM_CONST && tensor_elements(a->tensor) == 1;
+	m->factor = n->in[4].tensor;
+	return n->in[4].from == FROM_CONST && tensor_elements(m->factor) == 1;
 }
 
 /* A Transpose of the result, which is written so at once. */
-static bool turn_result(struct attended *m, const struct step_node *n, const struct tensor *from,
-			uint32_t node)
+static bool turn_result(struct attended_step *m, const struct step_node *n,
+			const struct tensor *from, uint32_t node)
 {
 	int64_t perm[TENSOR_DIMS], stride[TENSOR_DIMS] = {0}, step = 1;
 	struct err e = ERR_INIT;
@@ -268,11 +268,11 @@ static bool turn_result(struct attended *m, const struct step_node *n, const str
 }
 
 /* Moves, ScaledDotProductAttention, perhaps a Transpose. */
-static bool read_operator(struct attended *m, const struct step_spec *s)
+static bool read_operator(struct attended_step *m, const struct step_spec *s)
 {
 	struct moves_seeing v = {.s = s};
 	uint32_t at = 0, moved = 0;
-	*m = (struct attended){0};
+	*m = (struct attended_step){0};
 	while (at < s->n_nodes && s->node[at].op->kind != OP_ATTENTION)
 		if (at == MOVES_NODES || !moves_see_node(&v, at++))
 			return false;
@@ -300,26 +300,26 @@ static bool read_operator(struct attended *m, const struct step_spec *s)
 	return moved > 0;
 }
 
-static enum fuse_answer read_any(struct attended *m, const struct step_spec *s,
+static enum fuse_answer read_any(struct attended_step *m, const struct step_spec *s,
 				 const struct cpu_ctx *ctx)
 {
 	if (read_operator(m, s))
 		return FUSE_YES;
 	enum fuse_answer answer = read_nodes(m, s);
-	return answer != FUSE_NO && !attention_pays(ctx, m->l) ? FUSE_NO : answer;
+	return answer != FUSE_NO && !attention_pays(&m->a, ctx) ? FUSE_NO : answer;
 }
 
 enum fuse_answer attended_fits(const struct step_spec *s, const struct cpu_ctx *ctx)
 {
-	struct attended m;
+	struct attended_step m;
 	return read_any(&m, s, ctx);
 }
 
 /* ---- the step ---- */
 
-struct attended *attended_new(const struct step_spec *s, struct cpu_ctx *ctx)
+struct attended_step *attended_new(const struct step_spec *s, struct cpu_ctx *ctx)
 {
-	struct attended *m = MEM_NEW(struct attended);
+	struct attended_step *m = MEM_NEW(struct attended_step);
 	if (read_any(m, s, ctx) != FUSE_YES) {
 		mem_free(m);
 		return NULL;
@@ -332,12 +332,12 @@ struct attended *attended_new(const struct step_spec *s, struct cpu_ctx *ctx)
 	return m;
 }
 
-void attended_free(struct attended *m)
+void attended_free(struct attended_step *m)
 {
 	mem_free(m);
 }
 
-uint64_t attended_bytes(const struct attended *m)
+uint64_t attended_bytes(const struct attended_step *m)
 {
 	return sizeof *m;
 }
@@ -348,28 +348,28 @@ static float *address(const struct source *s, void *const *in)
 }
 
 /* Truth values as numbers, which the masks of the kernels are. */
-static int convert_truths(struct attended *m, struct err *e)
+static int convert_truths(const struct attended_step *m, struct attention_mask *mask, struct err *e)
 {
 	float *to = cpu_slot_scratch(m->ctx, SLOT_CONVERT, (size_t)m->truths * sizeof *to);
 	if (!to)
 		return cpu_no_memory(e);
-	cpu_convert(EL_F32, to, EL_BOOLEAN, m->a.mask[0].at.data, m->truths);
-	m->a.mask[0].at.data = to;
+	cpu_convert(EL_F32, to, EL_BOOLEAN, mask->at.data, m->truths);
+	mask->at.data = to;
 	return 0;
 }
 
-int attended_run(struct attended *m, void *const *in, void *out, struct err *e)
+int attended_run(const struct attended_step *m, void *const *in, void *out, struct err *e)
 {
-	struct attention *a = &m->a;
-	a->q.data = address(&m->of_q, in);
-	a->key.data = address(&m->of_key, in);
-	a->v.data = address(&m->of_v, in);
-	a->y.data = out;
+	struct attention a = m->a;
+	a.q.data = address(&m->of_q, in);
+	a.key.data = address(&m->of_key, in);
+	a.v.data = address(&m->of_v, in);
+	a.y.data = out;
 	if (m->scaled)
-		a->scales.data = address(&m->of_scales, in);
-	for (int i = 0; i < a->n_masks; i++)
-		a->mask[i].at.data = address(&m->of_mask[i], in);
-	if (m->truths > 0 && a->n_masks > 0 && convert_truths(m, e) < 0)
+		a.scales.data = address(&m->of_scales, in);
+	for (int i = 0; i < a.n_masks; i++)
+		a.mask[i].at.data = address(&m->of_mask[i], in);
+	if (m->truths > 0 && a.n_masks > 0 && convert_truths(m, &a.mask[0], e) < 0)
 		return -1;
-	return attention_run(a, m->ctx, e);
+	return attention_run(&a, m->ctx, e);
 }

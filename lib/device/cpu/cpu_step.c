@@ -18,12 +18,12 @@
 /* A dynamic operator, a step of copies, an attention, a fused one or one in pixels; pointers to what it is not are NULL.  A step that is
  * in pixels only where its tensors are (pixel_step_alone) is a fused one, too. */
 struct step {
-	struct dynop_step *dynop;  /* cpu_dynop.h */
-	struct moves *moves;       /* cpu_moves.h */
-	struct attended *attended; /* cpu_attended.h */
-	struct fused *fused;       /* cpu_fuse.h */
-	struct pixel_step *pixels; /* cpu_pixel.h */
-	float *weights;            /* of several convolutions together (cpu_merged.h) */
+	struct dynop_step *dynop;       /* cpu_dynop.h */
+	struct moves *moves;            /* cpu_moves.h */
+	struct attended_step *attended; /* cpu_attended.h */
+	struct fused *fused;            /* cpu_fuse.h */
+	struct pixel_step *pixels;      /* cpu_pixel.h */
+	float *weights;                 /* of several convolutions together (cpu_merged.h) */
 	uint64_t weights_bytes;
 	struct form_shape *in_shape; /* (n_in) where inputs may be in another form than plain */
 	const struct graph *graph;

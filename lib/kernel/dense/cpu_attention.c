@@ -304,7 +304,9 @@ static void attend_narrow(const struct attention_work *r, int64_t i, int64_t y0,
 	int64_t ld = score_step(a.len);
 	pairs_multiply(narrow, key, a.rows, a.len, a.d, s, ld);
 	weigh_rows(r, i, y0, y1, s, ld, &a, narrow, by);
-	for (int64_t x = 0; x < a.dv; x += PAIRS_N)
+	if (a.y_row == a.dv)
+		pairs_multiply(narrow, value, a.rows, a.dv, a.len, a.y, a.dv);
+	for (int64_t x = 0; a.y_row != a.dv && x < a.dv; x += PAIRS_N)
 		pairs_panel(narrow, value + pairs_b_elements(a.len, x), a.rows,
 			    a.dv - x < PAIRS_N ? a.dv - x : PAIRS_N, a.len, a.y + x, a.y_row,
 			    false);
@@ -357,18 +359,24 @@ static void attention_task(void *arg, int task, int thread)
 	}
 }
 
-bool attention_pays(const struct cpu_ctx *ctx, int64_t l)
+/* Are its products in bf16?  values: their width. */
+static bool is_narrow(const struct attention *a, const struct cpu_ctx *ctx, int64_t values)
 {
-	int64_t rest = l % ATTEND_ROWS;
+	return ctx->bf16_products && pairs_there() && a->q.rows > FEW_ROWS &&
+	       (a->q.rows + n_keys(a)) * (a->q.cols + values) > FEW;
+}
+
+bool attention_pays(const struct attention *a, const struct cpu_ctx *ctx)
+{
+	int64_t l = a->q.rows, rest = l % ATTEND_ROWS;
 	int64_t columns = l - rest + (rest > 16 ? ATTEND_ROWS : rest > 0 ? 16 : 0);
-	return (ctx->bf16_products && pairs_there()) || 5 * columns <= 6 * l;
+	return is_narrow(a, ctx, a->v.cols ? a->v.cols : a->q.cols) || 5 * columns <= 6 * l;
 }
 
 int attention_run(const struct attention *a, struct cpu_ctx *ctx, struct err *e)
 {
 	struct attention_work r = {.a = a, .ctx = ctx};
-	r.bf16 = ctx->bf16_products && pairs_there() && a->q.rows > FEW_ROWS &&
-		 (a->q.rows + n_keys(a)) * (a->q.cols + a->v.cols) > FEW;
+	r.bf16 = is_narrow(a, ctx, a->v.cols);
 	r.n_batch = tensor_elements(&a->batch);
 	r.rows = r.bf16 ? ROWS : ATTEND_ROWS;
 	r.rows = a->q.rows < r.rows ? a->q.rows : r.rows;

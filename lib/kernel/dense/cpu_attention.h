@@ -52,9 +52,9 @@ struct attention {
 	const struct attend_grids *grids; /* NULL: none; else all rows are contiguous */
 };
 
-/* Is it at least as fast for so many queries as the nodes are one by one?  In f32 queries are columns of panels, the last of which
- * may be half empty. */
-bool attention_pays(const struct cpu_ctx *ctx, int64_t l);
+/* Is it at least as fast as the nodes are one by one?  In f32 queries are columns of panels, the last of which may be half
+ * empty.  Without values yet these count as as wide as queries are. */
+bool attention_pays(const struct attention *a, const struct cpu_ctx *ctx);
 /* -1: ST_RUNTIME, no memory. */
 int attention_run(const struct attention *a, struct cpu_ctx *ctx, struct err *e) MUST_CHECK;
 

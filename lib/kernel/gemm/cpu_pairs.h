@@ -5,7 +5,7 @@
  *   block i / PAIRS_M, then k / PAIRS_K, then i % PAIRS_M, then k % PAIRS_K
  * B is in panels of PAIRS_N columns; a panel has for each two rows of B, k = 2p and 2p + 1, their elements side by side:
  *   panel j / PAIRS_N, then k / 2, then j % PAIRS_N, then k % 2
- * Both have zeros behind the last k, B those behind the last column, too.  Sums are f32, over k in order: whole blocks
+ * A's last block is whole, but may have anything in the rows behind the last.  Both have zeros behind the last k, B those behind the last column, too.  Sums are f32, over k in order: whole blocks
  * and panels may be cut freely. */
 #ifndef HSDAG_KERNEL_GEMM_CPU_PAIRS_H
 #define HSDAG_KERNEL_GEMM_CPU_PAIRS_H

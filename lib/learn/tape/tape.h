@@ -46,7 +46,7 @@ void tape_begin(struct tape *t, bool train, const struct rng_addr *rng);
 void tape_fix(struct tape *t);
 
 /* From now on, up to the next step, operands of products with weights (tape_linear, tape_matmul, tape_linear_norm), on the
- * way back, too, are rounded to bf16 if `yes`, and their sums stay f32 (Kalamkar et al. 2019, "A Study of BFLOAT16 for Deep Learning
+ * way back, too, are rounded to bf16 if `yes`, but for products with few columns (tape_dense.c), and their sums stay f32 (Kalamkar et al. 2019, "A Study of BFLOAT16 for Deep Learning
  * Training").  Processors with instructions for it multiply them twice as fast; the others round first.  Not within
  * tape_again. */
 void tape_round(struct tape *t, bool yes);

@@ -143,6 +143,7 @@ static void rounded_rows(float *c, size_t ldc, const struct rows *a, const struc
 {
 	uint16_t pa[PRODUCT_ROWS * BLOCK_K] __attribute__((aligned(64)));
 	size_t ld = a->row == 1 ? a->col : a->row;
+	assert(a->row == 1 || a->col == 1);
 	for (size_t i0 = 0; i0 < a->m; i0 += PRODUCT_ROWS) {
 		size_t m = a->m - i0 < PRODUCT_ROWS ? a->m - i0 : PRODUCT_ROWS;
 		for (size_t k0 = 0; k0 < b->k; k0 += BLOCK_K) {

@@ -34,7 +34,7 @@ struct rows {
 	size_t m, row, col;
 };
 
-/* c (m,n), rows ldc apart, = or with `add` += a b. */
+/* c (m,n), rows ldc apart, = or with `add` += a b; of a rounded b the rows of a are contiguous, or its columns. */
 void product_rows(float *c, size_t ldc, const struct rows *a, const struct packed *b, bool add);
 
 /* c = a b for few rows, not rounded, at most PRODUCT_FEW: the time goes into reading b. */
