@@ -218,45 +218,31 @@ static bool find_parts(struct parts *p, const struct step_spec *s)
 
 /* ---- the step ---- */
 
-struct writer {
-	struct merged_step *m;
-	uint32_t n_nodes, n_args;
-	uint32_t now[FUSE_NODES]; /* where nodes are */
-};
-
-static struct step_arg *add_node(struct writer *w, const struct step_node *n, uint32_t n_in)
-{
-	struct step_node *to = &w->m->node[w->n_nodes++];
-	struct step_arg *args = &w->m->arg[w->n_args];
-	*to = *n;
-	to->n_in = n_in;
-	to->in = args;
-	w->n_args += n_in;
-	return args;
-}
-
-static void write_conv(struct writer *w, const struct parts *p)
+static bool write_conv(struct merged_step *m, const struct parts *p)
 {
 	const struct step_node *wide = &p->s->node[p->widest];
-	struct step_arg *a = add_node(w, wide, 2);
+	struct step_arg *a = rewrite_add(&m->to, wide, 2);
 	int64_t begin[OP_MAX_SPATIAL] = {0}, end[OP_MAX_SPATIAL] = {0};
-	struct op_window *o = &w->m->conv.a.window;
-	w->m->conv = *wide->op;
+	struct op_window *o = &m->conv.a.window;
+	if (!a)
+		return false;
+	m->conv = *wide->op;
 	pads_of(wide, begin, end);
 	o->auto_pad = PAD_EXPLICIT;
 	memcpy(o->pad_begin, begin, sizeof begin);
 	memcpy(o->pad_end, end, sizeof end);
-	w->m->node[0].op = &w->m->conv;
-	w->m->weights = *wide->in[1].tensor;
-	w->m->weights.elem = EL_F32;
-	w->m->weights.data = NULL;
+	m->to.node[0].op = &m->conv;
+	m->weights = *wide->in[1].tensor;
+	m->weights.elem = EL_F32;
+	m->weights.data = NULL;
 	a[0] = wide->in[0];
 	a[1] = wide->in[1];
-	a[1].tensor = &w->m->weights;
+	a[1].tensor = &m->weights;
+	return true;
 }
 
 /* Constants that were added on the way, as one. */
-static void write_constants(struct writer *w, const struct parts *p)
+static bool write_constants(struct merged_step *m, const struct parts *p)
 {
 	const struct step_node *last = NULL;
 	uint32_t n = 0;
@@ -265,56 +251,39 @@ static void write_constants(struct writer *w, const struct parts *p)
 			last = &p->s->node[v];
 			n++;
 		}
+	m->bias = (struct tensor){.elem = EL_F32};
 	if (n == 0)
-		return;
+		return true;
 	int c = constant_of(last);
-	struct step_arg *a = add_node(w, last, 2);
+	struct step_arg *a = rewrite_add(&m->to, last, 2);
+	if (!a)
+		return false;
 	a[1 - c] = (struct step_arg){FROM_NODE, 0, 0, last->in[1 - c].tensor};
 	a[c] = last->in[c];
 	if (n == 1)
-		return;
-	w->m->bias = *a[c].tensor;
-	w->m->bias.elem = EL_F32;
-	w->m->bias.data = NULL;
-	a[c].tensor = &w->m->bias;
+		return true;
+	m->bias = *a[c].tensor;
+	m->bias.elem = EL_F32;
+	m->bias.data = NULL;
+	a[c].tensor = &m->bias;
+	return true;
 }
 
 bool merged_step_init(struct merged_step *m, const struct step_spec *s)
 {
 	struct parts p;
-	struct writer w = {.m = m};
-	uint32_t args = 0;
-	m->bias = (struct tensor){.elem = EL_F32};
-	if (!find_parts(&p, s))
+	bool gone[FUSE_NODES];
+	if (!find_parts(&p, s) || !rewrite_begin(&m->to, s) || !write_conv(m, &p) ||
+	    !write_constants(m, &p))
 		return false;
-	for (uint32_t v = 0; v < s->n_nodes; v++)
-		args += s->node[v].n_in;
-	if (args > MERGED_ARGS)
-		return false;
-	write_conv(&w, &p);
-	write_constants(&w, &p);
 	/* Who reads it is asked of the graph. */
-	m->node[w.n_nodes - 1].v = s->node[p.root].v;
-	m->node[w.n_nodes - 1].used = s->node[p.root].used;
-	w.now[p.root] = w.n_nodes - 1;
-	for (uint32_t v = 0; v < s->n_nodes; v++) {
-		if (p.part[v])
-			continue;
-		w.now[v] = w.n_nodes;
-		struct step_arg *a = add_node(&w, &s->node[v], s->node[v].n_in);
-		for (uint32_t i = 0; i < s->node[v].n_in; i++) {
-			a[i] = s->node[v].in[i];
-			if (a[i].from == FROM_NODE)
-				a[i].index = w.now[a[i].index];
-		}
-	}
-	for (uint32_t i = 0; i < s->n_out; i++)
-		m->out[i] = (struct step_out){w.now[s->out[i].node], s->out[i].port};
-	m->spec = *s;
-	m->spec.n_nodes = w.n_nodes;
-	m->spec.node = m->node;
-	m->spec.out = m->out;
-	return true;
+	struct step_node *last = &m->to.node[m->to.n_nodes - 1];
+	last->v = s->node[p.root].v;
+	last->used = s->node[p.root].used;
+	m->to.now[p.root] = m->to.n_nodes - 1;
+	for (uint32_t v = 0; v < s->n_nodes; v++)
+		gone[v] = p.part[v] != PART_NONE;
+	return rewrite_rest(&m->to, s, gone);
 }
 
 /* ---- weights ---- */

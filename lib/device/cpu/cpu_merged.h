@@ -6,20 +6,14 @@
 #ifndef HSDAG_DEVICE_CPU_CPU_MERGED_H
 #define HSDAG_DEVICE_CPU_CPU_MERGED_H
 
-#include "device/cpu/fuse/cpu_fuse.h"
-#include "device/device.h"
+#include "device/cpu/cpu_rewrite.h"
 
-enum { MERGED_ARGS = 4 * FUSE_NODES };
-
-/* A step with one convolution in place of them.  It points into the step's own description, and into itself. */
+/* A step with one convolution in place of them. */
 struct merged_step {
 	struct op conv;
 	struct tensor weights,
-		bias; /* without data; bias: of rank 0 where at most one constant is added */
-	struct step_node node[FUSE_NODES];
-	struct step_arg arg[MERGED_ARGS];
-	struct step_out out[FUSE_NODES];
-	struct step_spec spec;
+		bias;      /* without data; bias: of rank 0 where at most one constant is added */
+	struct rewrite to; /* it refers to these */
 };
 
 /* False: s has no two of them, or what they add up to is not all that is read. */

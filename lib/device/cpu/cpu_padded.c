@@ -35,32 +35,17 @@ static bool widen(const struct step_node *pad, const struct step_node *n, struct
 
 bool padded_step_init(struct padded_step *p, const struct step_spec *s)
 {
-	uint32_t n = 0;
-	if (s->n_nodes < 2 || s->n_nodes > FUSE_NODES + 1 || s->node[0].op->kind != OP_PAD ||
-	    s->n_out > FUSE_NODES || s->node[1].n_in < 2 || read_by_others(s) ||
+	const bool gone[REWRITE_OLD] = {true, true};
+	if (s->n_nodes < 2 || s->node[0].op->kind != OP_PAD || s->node[1].n_in < 2 ||
+	    !rewrite_begin(&p->to, s) || read_by_others(s) ||
 	    !widen(&s->node[0], &s->node[1], &p->conv))
 		return false;
-	for (uint32_t v = 1; v < s->n_nodes; v++) {
-		struct step_node *to = &p->node[v - 1];
-		*to = s->node[v];
-		if (n + to->n_in > PADDED_ARGS)
-			return false;
-		for (uint32_t i = 0; i < to->n_in; i++) {
-			struct step_arg *a = &p->arg[n + i];
-			*a = to->in[i];
-			if (a->from == FROM_NODE)
-				a->index -= a->index > 0;
-		}
-		to->in = &p->arg[n];
-		n += to->n_in;
-	}
-	p->node[0].op = &p->conv;
-	p->arg[0] = s->node[0].in[0];
-	for (uint32_t i = 0; i < s->n_out; i++)
-		p->out[i] = (struct step_out){s->out[i].node - 1, s->out[i].port};
-	p->spec = *s;
-	p->spec.n_nodes--;
-	p->spec.node = p->node;
-	p->spec.out = p->out;
-	return true;
+	struct step_arg *a = rewrite_add(&p->to, &s->node[1], s->node[1].n_in);
+	if (!a)
+		return false;
+	memcpy(a, s->node[1].in, s->node[1].n_in * sizeof *a);
+	a[0] = s->node[0].in[0];
+	p->to.node[0].op = &p->conv;
+	p->to.now[1] = 0;
+	return rewrite_rest(&p->to, s, gone);
 }

@@ -2,18 +2,12 @@
 #ifndef HSDAG_DEVICE_CPU_CPU_PADDED_H
 #define HSDAG_DEVICE_CPU_CPU_PADDED_H
 
-#include "device/cpu/fuse/cpu_fuse.h"
-#include "device/device.h"
+#include "device/cpu/cpu_rewrite.h"
 
-enum { PADDED_ARGS = 4 * FUSE_NODES };
-
-/* A step without the Pad that it began with.  It points into the step's own description, and into itself. */
+/* A step without the Pad that it began with. */
 struct padded_step {
 	struct op conv;
-	struct step_node node[FUSE_NODES];
-	struct step_arg arg[PADDED_ARGS]; /* of all nodes */
-	struct step_out out[FUSE_NODES];
-	struct step_spec spec;
+	struct rewrite to; /* it refers to conv */
 };
 
 /* False: s does not begin so, or Pad's output is read by others, too. */

@@ -127,11 +127,11 @@ static bool fuses_otherwise(struct device *d, const struct step_spec *spec)
 	struct padded_step padded;
 	struct merged_step merged;
 	if (may_merge(d->state) && merged_step_init(&merged, spec))
-		spec = &merged.spec;
+		spec = &merged.to.spec;
 	if (moves_fit(spec))
 		return !in_pixels(d->state, spec, &elem) || reads_rows(spec);
 	if (padded_step_init(&padded, spec))
-		spec = &padded.spec;
+		spec = &padded.to.spec;
 	if (in_pixels(d->state, spec, &elem) && !cpu_fuse_is_tokens(spec) &&
 	    !pixel_step_may_be(spec))
 		return false;
@@ -207,10 +207,10 @@ int cpu_prepare(struct device *d, const struct step_spec *spec, struct step **ou
 			return cpu_no_memory(e);
 		}
 		s->weights_bytes = merged_step_bytes(&merged);
-		spec = &merged.spec;
+		spec = &merged.to.spec;
 	}
 	if (padded_step_init(&padded, spec))
-		spec = &padded.spec;
+		spec = &padded.to.spec;
 	bool pixels = in_pixels(state, spec, &elem);
 	s->graph = spec->node[0].graph;
 	s->v = spec->node[0].v;
