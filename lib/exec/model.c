@@ -26,6 +26,7 @@ static int decode(struct model *m, struct err *e)
 		if (op_decode(g, v, &m->op[v], e) < 0)
 			return err_prefix(e, "%s", model_layer(m, v, l, sizeof l));
 	op_constant_nodes(g, m->constant);
+	op_mark_rounded(g, m->constant, m->op);
 	return 0;
 }
 

@@ -31,7 +31,7 @@ struct cpu_ctx {
 	cpu_prepare_fn *prepare;     /* asked before the kernel's own; NULL: none */
 	bool bf16_weights;           /* products with few rows may keep f32 weights as bf16 */
 	bool bf16_products;          /* those with many round what they multiply */
-	bool codes;                  /* those of numbers on grids of 8 bits are in integers */
+	bool codes; /* those of numbers on grids of 8 bits are in integers; cpu_unary_args */
 };
 
 /* `bytes` of scratch of a thread, or of slot SLOT_x: 64-byte aligned, valid until the next
@@ -161,8 +161,11 @@ void cpu_binary_f32(enum op_kind kind, const float *a, int sa, const float *b, i
 		    int64_t n);
 /* PReLU: slopes of one dim belong to the channels of x; their shape for broadcasting. */
 void cpu_prelu_shape(const struct tensor *x, struct tensor *slope);
-/* The parameters of a unary operator, the constants among them from in; coarse: where that is allowed (cpu_vec.h). */
-struct unary_args cpu_unary_args(const struct op *op, const struct tensor *in, bool coarse);
+/* The parameters of a unary operator, the constants among them from in.  coarse (cpu_vec.h), with AVX-512: where products are
+ * bf16, and where they are of codes and the result is rounded to some (op_mark_rounded), whatever the step has besides; without
+ * ctx nowhere. */
+struct unary_args cpu_unary_args(const struct op *op, const struct tensor *in,
+				 const struct cpu_ctx *ctx);
 
 /* The dims of a tensor in two groups, kept and reduced, outermost first, merged where they are one
  * run of memory; strides in elements. */

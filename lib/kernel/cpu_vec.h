@@ -10,7 +10,7 @@ struct unary_args {
 	/* Clamp lo hi, Elu alpha, HardSigmoid alpha beta, Selu alpha lambda, Swish beta */
 	float a, b;
 	bool gelu_tanh, half_away, boolean;
-	/* Sigmoid, Swish and Gelu for what is rounded to bf16: relative errors of 2^-11 at most where the result is above
+	/* Sigmoid, Swish and Gelu for what is rounded to bf16 or to codes of 8 bits: relative errors of 2^-11 at most where the result is above
 	 * 2^-8. */
 	bool coarse;
 	bool neg_inf, pos_inf; /* IsInf: which infinities count */

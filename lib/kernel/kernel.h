@@ -45,7 +45,7 @@ typedef int cpu_prepare_fn(const struct op *op, const struct tensor *in, const s
 void cpu_ctx_allow_bf16(struct cpu_ctx *c, bool products, cpu_prepare_fn *prepare);
 
 /* Products of numbers that FakeQuantize has put on grids may be in integers, where whoever prepares nodes knows
- * which these are. */
+ * which these are; Sigmoid, Swish and Gelu that it rounds to 8 bits may be right to 11. */
 void cpu_ctx_allow_codes(struct cpu_ctx *c);
 
 /* May this node run here?  Otherwise *reason says why not (static text). */

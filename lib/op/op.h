@@ -179,6 +179,7 @@ struct op {
 	const struct graph *g; /* the node that was decoded */
 	uint32_t v;
 	int n_in, n_out;
+	bool rounded; /* op_mark_rounded; false: it was not asked */
 	union {
 		struct op_window window;
 		struct {
@@ -378,6 +379,10 @@ uint64_t op_bytes(const struct graph *g, uint32_t v);
  * load: Const; any operator whose inputs are all constant, except Result,
  * variables, random numbers and control flow; ShapeOf of a static shape. */
 void op_constant_nodes(const struct graph *g, bool *constant);
+
+/* Sets rounded of op (n): all that reads node v's outputs is FakeQuantize of at most 256 levels, of which v is the data, at once or
+ * behind Multiply by constants (constant (n), by op_constant_nodes). */
+void op_mark_rounded(const struct graph *g, const bool *constant, struct op *op);
 
 /* idle (n): the nodes of an IR model that have no step when it runs: those above; Parameters,
  * which are on every device that reads them; Results; and views of static shape, whose readers

@@ -259,8 +259,25 @@ n = Net("deep", (1, 4000, 5, 5))
 w = np.full((2, 4000, 5, 5), 0.01, np.float32)
 n.add("Add", n.shape(), n.const(100.0), auto_broadcast="numpy").quantize(0, 3)
 n.add("Convolution", (1, 2, 1, 1), n.const(w), strides="1,1", dilations="1,1", pads_begin="0,0", pads_end="0,0", auto_pad="explicit").save()
+# Swish, and Gelu that a Multiply scales, in front of ranges; the first is on grids of codes alone, the second in a network of numbers, too.
+n = Net("swished", (1, 24, 15, 13))
+n.quantize(-2.56, 2.54).conv(40).add("Swish", (1, 40, 15, 13)).quantize(-0.32, 20.08).conv(40, 3, 1, 1, groups=40)
+n.add("Swish", (1, 40, 15, 13)).quantize(-0.96, 60.24).conv(24).save()
+n = Net("scaled", (1, 65, 96))
+bias(matmul(n.quantize(-0.9509, 0.9434), 200)).add("Gelu", n.shape(), approximation_mode="ERF")
+n.add("Multiply", n.shape(), n.const(0.5 + rng.random((1, 1, 200))), auto_broadcast="numpy").quantize(-0.17, 2)
+matmul(n, 33).save()
+# Not only a FakeQuantize reads it: exact.
+n = Net("swished_read", (1, 24, 15, 13))
+swish = n.quantize(-2.56, 2.54).conv(40).add("Swish", (1, 40, 15, 13)).at
+n.quantize(-0.32, 20.08).conv(16).result()
+n.m.result(swish)
+n.m.save()
+
+# Those whose Sigmoid, Swish and Gelu may be right to 11 bits alone, as what reads them rounds to 8.
+ROUNDED = ["tokens", "rows", "groups", "channels_signed", "swished", "scaled"]
 NAMES = ["nearly_opposite", "shared_codes", "deep", "unaligned", "enlarged", "overlapping", "overlapping_off", "mean", "padded_mean", "plane_mean", "flat_mean", "first", "chain", "depth", "groups", "residual", "pooled", "joined", "asymmetric", "few", "real", "none",
          "flat", "asymmetric_depth", "rescaled", "tokens", "between", "columns", "column_numbers", "moved", "one_row", "off_grid",
          "rows", "rows_of_norm", "rows_of_few", "rows_out",
          "channels", "channels_signed", "channels_mixed", "channels_input", "one_grid",
-         "asymmetric_line", "attended", "attended_causal", "attended_few"]
+         "asymmetric_line", "attended", "attended_causal", "attended_few", "swished", "scaled", "swished_read"]

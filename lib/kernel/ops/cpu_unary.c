@@ -1,5 +1,6 @@
 /* cpu_unary.c - element-wise operators with one data input. */
 #include "kernel/cpu_impl.h"
+#include "kernel/cpu_level.h"
 #include "kernel/cpu_vec.h"
 
 #include <float.h>
@@ -215,8 +216,10 @@ static void unary_task(void *arg, int task, int thread)
 	}
 }
 
-struct unary_args cpu_unary_args(const struct op *op, const struct tensor *in, bool coarse)
+struct unary_args cpu_unary_args(const struct op *op, const struct tensor *in,
+				 const struct cpu_ctx *ctx)
 {
+	bool coarse = ctx && cpu_level >= 4 && (ctx->bf16_products || (ctx->codes && op->rounded));
 	struct unary_args u = {.a = 1, .b = 0, .coarse = coarse};
 	switch (op->kind) {
 	case OP_CLAMP:
@@ -248,12 +251,8 @@ struct unary_args cpu_unary_args(const struct op *op, const struct tensor *in, b
 int run_unary(const struct kernel_call *k, struct err *e)
 {
 	(void)e;
-	struct unary_run r = {k->op->kind,
-			      cpu_unary_args(k->op, k->in, k->ctx->bf16_products),
-			      k->in[0],
-			      k->out[0],
-			      tensor_elements(&k->out[0]),
-			      1};
+	struct unary_run r = {k->op->kind, cpu_unary_args(k->op, k->in, k->ctx), k->in[0],
+			      k->out[0],   tensor_elements(&k->out[0]),          1};
 	r.n_tasks = cpu_tasks(r.n, GRAIN);
 	cpu_parallel(k->ctx, r.n_tasks, unary_task, &r);
 	return 0;

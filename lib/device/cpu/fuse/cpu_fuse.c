@@ -31,7 +31,7 @@ struct fused {
 bool cpu_fuse_fits(const struct step_spec *s)
 {
 	struct fuse_plan p;
-	return fuse_parts(s, &p) && fuse_code(&p, false);
+	return fuse_parts(s, &p) && fuse_code(&p, NULL);
 }
 
 bool cpu_fuse_is_tokens(const struct step_spec *s)
@@ -125,7 +125,7 @@ static void new_coded(struct fused *f, const struct step_env *env)
 int cpu_fuse_new(const struct step_spec *s, struct cpu_ctx *ctx, struct fused **out, struct err *e)
 {
 	struct fuse_plan p;
-	bool fits = fuse_parts(s, &p) && fuse_code(&p, ctx->bf16_products);
+	bool fits = fuse_parts(s, &p) && fuse_code(&p, ctx);
 	struct fused *f = MEM_NEW(struct fused);
 	f->ctx = ctx;
 	if (!fits && s->n_nodes > 1) {

@@ -149,7 +149,7 @@ static bool write_node(struct writer *w, uint32_t v)
 		for (uint32_t i = 0; i < f->node->n_in && i < EPI_SOURCES; i++)
 			if (f->node->in[i].tensor)
 				in[i] = *f->node->in[i].tensor;
-		k.args = cpu_unary_args(f->node->op, in, w->plan->coarse);
+		k.args = cpu_unary_args(f->node->op, in, w->plan->ctx);
 	}
 	release(w, v);
 	if (!find_target(w, v, &k.to))
@@ -218,9 +218,9 @@ static bool write_any(struct fuse_plan *p, int number)
 	return false;
 }
 
-bool fuse_code(struct fuse_plan *p, bool coarse)
+bool fuse_code(struct fuse_plan *p, const struct cpu_ctx *ctx)
 {
-	p->coarse = coarse;
+	p->ctx = ctx;
 	for (int i = 0; i < p->n_parts; i++) {
 		struct fuse_part *part = &p->part[i];
 		int64_t cols = 0;

@@ -84,13 +84,13 @@ struct fuse_plan {
 	int n_parts;
 	struct fuse_part part[FUSE_PARTS];
 	int64_t scratch_bytes;
-	bool coarse; /* of unary operators: struct unary_args */
+	const struct cpu_ctx *ctx; /* of unary operators: cpu_unary_args */
 };
 
 /* Both false for what cpu_fuse.h excludes.  fuse_parts: roles and parts of all nodes
  * (cpu_fuse_parts.c); fuse_code: the program of every part (cpu_fuse_code.c). */
 bool fuse_parts(const struct step_spec *s, struct fuse_plan *p);
-bool fuse_code(struct fuse_plan *p, bool coarse);
+bool fuse_code(struct fuse_plan *p, const struct cpu_ctx *ctx);
 /* What argument `a`, seen with the shape of `t`, reads. */
 bool fuse_resolve(const struct fuse_plan *p, const struct step_arg *a, const struct tensor *t,
 		  struct strided *r);

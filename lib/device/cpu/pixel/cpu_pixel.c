@@ -86,7 +86,7 @@ int pixel_step_new(const struct step_spec *spec, struct cpu_ctx *ctx, enum elem 
 	} else if (kind == OP_MVN || kind == OP_GROUP_NORM) {
 		s->kind = PIXEL_NORM;
 		rc = pixel_norm_init(&s->norm, spec, elem, s->want);
-	} else if (fuse_parts(spec, &p) && fuse_code(&p, ctx->bf16_products)) {
+	} else if (fuse_parts(spec, &p) && fuse_code(&p, ctx)) {
 		bool conv = kind == OP_CONVOLUTION || kind == OP_GROUP_CONVOLUTION;
 		s->kind = conv ? PIXEL_CONV : PIXEL_PROGRAM;
 		rc = conv ? pixel_conv_init(s, spec, &p, e) : new_program(s, spec, &p);
