@@ -8,7 +8,7 @@
 
 enum { MEDIAN_SAMPLES = 200, WORST = 10, CELL = 120 };
 static const double WANTED_ALL = 0.95, WANTED_GOOD = 0.8, WANTED_ERROR = 0.08;
-static const char *const label[STATISTICS] = {"fastest run", "mean of faster runs"};
+static const char *const label[STATISTICS] = {"fastest burst", "mean of faster bursts"};
 
 struct report {
 	struct judge_input *in;

@@ -6,16 +6,16 @@
 #include <string.h>
 
 #include "stats/rank.h"
+#include "timing/burst.h"
 
 enum { COMMON = 4, LEAST_ROUNDS = 2, MOST_ROUNDS = 8 };
 static const double REACH = 1.7;      /* times the best is near */
 static const double ALL_SHARE = 0.35; /* of the time */
 static const double NEAR_SHARE = 0.5; /* of what is left: later passes know better what is near */
 static const double ALL_S = 120, NEAR_S = 80; /* so that there are several passes */
-static const double SHORT_S = 0.06;  /* runs that take less are made twice (devrun --rounds) */
-static const double CALL_S = 0.5;    /* before the first run of a call */
-static const double SLOWER = 1.2;    /* than the mean, in all */
-static const double MOST_NEAR = 0.9; /* of all: then the pass is over all */
+static const double CALL_S = 0.5;             /* before the first run of a call */
+static const double SLOWER = 1.2;             /* than the mean, in all */
+static const double MOST_NEAR = 0.9;          /* of all: then the pass is over all */
 
 struct candidate {
 	double s; /* what a run should take */
@@ -28,7 +28,7 @@ struct plan {
 	uint32_t n, n_singles;
 	struct candidate *item; /* (n) */
 	double least_fastest, least_mean;
-	double round_s; /* of the placements that a pass has */
+	double round_s, warm_s; /* a burst, a run of each of the placements that a pass has */
 };
 
 /* ---- what is known ---- */
@@ -82,30 +82,34 @@ static void choose_common(struct plan *p)
 
 /* ---- one kind of pass ---- */
 
-static double run_s(const struct candidate *x)
+/* A burst of it (devrun --rounds). */
+static double burst_s(const struct candidate *x)
 {
-	return SLOWER * x->s * (x->s < SHORT_S ? 2 : 1);
+	return SLOWER * x->s * burst_makes(x->s, BURST_RUNS);
 }
 
 /* The placements of a kind of pass, how many calls there are, and what a round takes. */
 static void gather(struct plan *p, bool near, struct pass *out)
 {
-	double rest_s = 0, always_s = 0;
+	double rest_s = 0, always_s = 0, rest = 0, always = 0;
 	out->near = near;
 	out->n = out->n_always = 0;
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct candidate *x = &p->item[i];
 		if (x->always) {
 			out->always[out->n_always++] = i;
-			always_s += run_s(x);
+			always_s += burst_s(x);
+			always += x->s;
 		} else if (!near || is_near(p, x)) {
 			out->placement[out->n++] = i;
-			rest_s += run_s(x);
+			rest_s += burst_s(x);
+			rest += x->s;
 		}
 	}
 	uint32_t chunk = (uint32_t)p->o->chunk;
 	out->n_calls = out->n ? (out->n + chunk - 1) / chunk : 1;
 	p->round_s = rest_s + out->n_calls * always_s;
+	p->warm_s = SLOWER * (rest + out->n_calls * always);
 }
 
 static uint32_t clamp(double x, uint32_t lo, uint32_t hi)
@@ -113,15 +117,15 @@ static uint32_t clamp(double x, uint32_t lo, uint32_t hi)
 	return !(x >= lo) ? lo : x > hi ? hi : (uint32_t)x;
 }
 
-/* One round more comes before those that count. */
+/* A run of each comes before rounds. */
 static void plan_kind(struct plan *p, bool near, struct pass *out)
 {
 	gather(p, near, out);
 	double share = near ? NEAR_SHARE : ALL_SHARE, most_s = near ? NEAR_S : ALL_S;
-	double rounds = fmin(share * p->o->left_s / p->round_s - 1, most_s / p->round_s);
+	double rounds = fmin((share * p->o->left_s - p->warm_s) / p->round_s, most_s / p->round_s);
 	out->rounds =
 		p->o->rounds ? (uint32_t)p->o->rounds : clamp(rounds, LEAST_ROUNDS, MOST_ROUNDS);
-	out->about_s = (out->rounds + 1) * p->round_s + out->n_calls * CALL_S;
+	out->about_s = out->rounds * p->round_s + p->warm_s + out->n_calls * CALL_S;
 }
 
 static void shuffle(const struct pass_options *o, struct pass *out)

@@ -1,4 +1,5 @@
-/* placement_times.h - one time per placement from runs in many calls of devrun, in two ways.
+/* placement_times.h - one time per placement from runs in many calls of devrun, in two ways.  A run is here what devrun --rounds
+ * calls a sample: the median of a burst.
  *
  * Runs are in rounds, and calls in passes; each call has some of the placements, a few of them
  * are in all calls.  What a machine does to the runs has a part that all runs of a round have in

@@ -57,12 +57,13 @@ static const struct {
 		   "Placements run when their episode or the stream ends, as the programs\n"
 		   "before devrun are asleep then. One that cannot run, or whose device\n"
 		   "fails, gives a run record with the reason."},
-	[V_PAIRED] = {"[FILE]", 0, 1,
-		      "Rounds of all candidates and single devices choose one candidate. Fresh\n"
-		      "rounds, 20 or more unless that takes long, give its ratio to the best\n"
-		      "single device. A stream without best records has its placements compared.\n"
-		      "--race gives runs to those that may be the best, in bursts beside each\n"
-		      "other, and drops what is surely slower."},
+	[V_PAIRED] =
+		{"[FILE]", 0, 1,
+		 "Rounds of bursts of all candidates and single devices choose a candidate.\n"
+		 "Fresh rounds, 20 or more unless that takes long, give its ratio to the best\n"
+		 "single device. A stream without best records has its placements compared.\n"
+		 "--race gives runs to those that may be the best, in bursts beside each\n"
+		 "other, and drops what is surely slower."},
 };
 
 static const char no_verb_details[] =

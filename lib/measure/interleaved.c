@@ -51,8 +51,7 @@ static int run_interleaved(struct session *s, struct trial *t, uint32_t n, struc
 				   .max_s = INFINITY,
 				   .quick_s = INFINITY,
 				   .shuffle = true,
-				   .seed = s->seed,
-				   .twice = true};
+				   .seed = s->seed};
 	for (uint32_t i = 0; i < n; i++)
 		if (t[i].ok) {
 			run[n_in].plan = &plan[i];

@@ -1,5 +1,5 @@
 /* interleaved.h - many placements measured in interleaved rounds: all are planned, and each
- * round runs each of them once.
+ * round has a burst of each of them.
  *
  * A core whose other half somebody else uses is slow for a second or so, which is as long as it
  * takes to measure one placement alone.  The runs of a round lie as far apart as a round is long,
@@ -9,9 +9,8 @@
 
 #include "measure/session.h"
 
-/* Measure t[n] with `rounds` samples each, the faster of two runs in a row (rounds_options.twice),
- * after the single devices and with the best of them as one more in every round (ref_s).  The order
- * in each round is drawn from the session's seed.  Plans of all n are kept at once.  Otherwise as
+/* Measure t[n] with `rounds` samples each, the medians of bursts (burst.h), after the single devices and
+ * with the best of them as one more in every round (ref_s).  The order in each round is drawn from the session's seed.  Plans of all n are kept at once.  Otherwise as
  * session_measure. */
 int interleaved_measure(struct session *s, struct trial *t, uint32_t n, uint32_t rounds,
 			struct arena *a, struct err *e) MUST_CHECK;

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "timing/burst.h"
+
 static void make_room(struct timed *t, const struct session *s)
 {
 	t->made = true;
@@ -58,7 +60,7 @@ int timed_sample(struct timed *t, struct session *s, struct err *e)
 {
 	if (timed_run(t, s, false, e) < 0)
 		return -1;
-	if (!measure_again(t->lat_s[t->n_runs - 1]))
+	if (!burst_is_short(t->lat_s[t->n_runs - 1]))
 		return 0;
 	t->n_runs--;
 	return timed_run(t, s, false, e);

@@ -26,7 +26,7 @@ void timed_release(struct timed *t);
 /* One more run; without counting when `warm`, or when there is no room. */
 int timed_run(struct timed *t, struct session *s, bool warm, struct err *e) MUST_CHECK;
 
-/* One more run that counts; of a short one (measure_again) the second in a row. */
+/* One more run that counts; of a short one (burst_is_short) the second in a row. */
 int timed_sample(struct timed *t, struct session *s, struct err *e) MUST_CHECK;
 
 /* Seconds of the fastest run. */

@@ -5,38 +5,33 @@
 #include <string.h>
 
 #include "stats/quantile.h"
+#include "timing/burst.h"
 
 static double median_of(const double *x, uint32_t n)
 {
-	double s[BESIDE_RUNS];
+	double s[BURST_RUNS];
 	memcpy(s, x, n * sizeof *s);
 	order_values(s, n);
 	return quantile(s, n, 0.5);
 }
 
-/* A burst of at most `most` runs that count, into run_s; *n: how many.  warm: its first run counts, too. */
+/* The times of a burst into run_s[*n]; busy times are those of its last run. */
 static enum run_status burst(const struct runnable *r, uint32_t most, bool warm, double *busy_s,
 			     double *run_s, uint32_t *n, struct err *e)
 {
-	struct run_sample s = {.busy_s = busy_s};
-	uint32_t want = most < BESIDE_RUNS ? most : BESIDE_RUNS;
-	*n = 0;
-	for (bool first = true; *n < want; first = false) {
-		enum run_status status = runnable_run(r, &s, e);
-		if (status != RUN_OK)
-			return status;
-		if (!measure_again(s.lat_s))
-			want = 1;
-		if (!first || warm || want == 1)
-			run_s[(*n)++] = s.lat_s;
-	}
-	return RUN_OK;
+	struct run_sample s[BURST_RUNS];
+	for (uint32_t i = 0; i < BURST_RUNS; i++)
+		s[i] = (struct run_sample){.busy_s = busy_s};
+	enum run_status status = burst_run(r, most < BURST_RUNS ? most : BURST_RUNS, warm, s, n, e);
+	for (uint32_t i = 0; i < *n; i++)
+		run_s[i] = s[i].lat_s;
+	return status;
 }
 
 enum run_status beside_look(struct beside *x, int *lost, struct err *e)
 {
 	for (uint32_t i = 0; i < x->n; i++) {
-		double run_s[BESIDE_RUNS];
+		double run_s[BURST_RUNS];
 		uint32_t n;
 		enum run_status status =
 			burst(&x->single[i].run, BESIDE_REFERENCE_RUNS, false, NULL, run_s, &n, e);
@@ -66,8 +61,7 @@ uint32_t beside_choose(const struct beside_devices *x, uint32_t *device)
 			(n == 0 || x->alike[d] == x->alike[device[0]]);
 		if (parts)
 			device[n++] = d;
-		burst_s +=
-			(measure_again(x->lat_s[d]) ? BESIDE_REFERENCE_RUNS + 1 : 1) * x->lat_s[d];
+		burst_s += burst_makes(x->lat_s[d], BESIDE_REFERENCE_RUNS) * x->lat_s[d];
 	}
 	if (parts && n > 1 && burst_s < PARTS_SHARE * x->max_s)
 		return n;

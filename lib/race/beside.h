@@ -1,11 +1,10 @@
 /* beside.h - one placement after another, each in bursts between bursts of the best single device: R p R p R q R ...
  *
- * What a program that serves sees is runs in a row.  A burst is that: the first run is not counted where it is short, as what
- * ran before has left the caches.  The machine drifts meanwhile; so a burst tells the ratio to the reference's bursts before and behind
- * it, and a measurement is the median over several such pairs.  Single devices that are made like the best one are the reference
- * together, as in a race (contest_race.h): the geometric mean of their times.  By what each of them takes it is known how
- * fast it is beside its like, and by the placement's schedule what that does to the placement, which is taken out.  Where the best
- * one consists of others, these are the reference, and what it takes beside them is measured once.
+ * What a program that serves sees is runs in a row, bursts (burst.h).  The machine drifts meanwhile; so a burst tells the ratio
+ * to the reference's bursts before and behind it, and a measurement is the median over several such pairs.  Single devices that
+ * are made like the best one are the reference together, as in a race (contest_race.h): the geometric mean of their
+ * times.  By what each of them takes it is known how fast it is beside its like, and by the placement's schedule what that does to the
+ * placement, which is taken out.  Where the best one consists of others, these are the reference, and what it takes beside them is measured once.
  *
  * One measurement is not a race: what leads by it may be lucky.  A race decides. */
 #ifndef HSDAG_RACE_BESIDE_H
@@ -13,9 +12,8 @@
 
 #include "timing/measurement.h"
 
-enum { BESIDE_MOST = 4 }; /* single devices of the reference */
-/* Runs of a burst that count, of the placement and of each single device; of long ones one is enough. */
-enum { BESIDE_RUNS = 3, BESIDE_REFERENCE_RUNS = 2 };
+enum { BESIDE_MOST = 4 };           /* single devices of the reference */
+enum { BESIDE_REFERENCE_RUNS = 2 }; /* of a burst of each single device that count (burst.h) */
 
 /* Everything on one device. */
 struct beside_single {

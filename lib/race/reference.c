@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "stats/huber.h"
+#include "timing/burst.h"
 
 enum { LEAST_ROUNDS = 3, MOST_ROUNDS = 12 };
 
@@ -40,7 +41,7 @@ static int run_round(struct choice *c, struct err *e)
 		if (c->out[d])
 			continue;
 		int rc = reference_run(&c->x->c[d], &lat, e);
-		if (rc > 0 && measure_again(lat))
+		if (rc > 0 && burst_is_short(lat))
 			rc = reference_run(&c->x->c[d], &lat, e);
 		if (rc < 0)
 			return -1;

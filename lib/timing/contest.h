@@ -1,5 +1,5 @@
 /* contest.h - the last comparison before anything is claimed: candidates against the best single
- * device, in rounds that run each of them once.
+ * device, in rounds of a burst (burst.h) of each.
  *
  * Heats: rounds of every single device and all candidates; the candidate with the smallest
  * ratio goes on.  Final: fresh rounds of every single device and that candidate, for the

@@ -35,13 +35,6 @@ struct measure_options {
 		1, 6, 50, 0.02, 1.0, false, false, 600, 0, 0, 1, false, NULL \
 	}
 
-/* Does a run of so many seconds that follows another plan's gain from a second one behind it?  The
- * first one finds the caches full of the other's data, which a long one hardly notices. */
-static inline bool measure_again(double lat_s)
-{
-	return lat_s < 60e-3;
-}
-
 /* As it goes on a record: positive, finite. */
 struct interval interval_clip(struct interval i);
 

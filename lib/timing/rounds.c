@@ -1,10 +1,11 @@
-/* rounds.c - rounds of runs, and ratios within them. */
+/* rounds.c - rounds of bursts, and ratios within them. */
 #include "timing/rounds.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/rng.h"
+#include "timing/burst.h"
 
 /* After so many rounds, participants leave that are slower than the best of them by so much. */
 enum { DROP_AFTER = 4 };
@@ -15,10 +16,9 @@ static bool takes_part(const struct participant *t)
 	return !t->failed && !t->dropped;
 }
 
-/* One run of t.  -1 only when the program is to end. */
-static int run_one(struct participant *t, struct run_sample *out, struct err *e)
+/* What became of a run of t.  -1 only when the program is to end. */
+static int heed(struct participant *t, enum run_status status, struct err *e)
 {
-	enum run_status status = runnable_run(&t->run, out, e);
 	if (status != RUN_FAILED)
 		return status == RUN_OK ? 0 : -1;
 	memcpy(t->reason, e->msg, sizeof t->reason);
@@ -34,9 +34,9 @@ static int warm_up(struct participant *t, uint32_t n, int64_t runs, double *roun
 	for (uint32_t i = 0; i < n; i++) {
 		struct run_sample s = {0};
 		for (int64_t r = 0; r < (runs > 1 ? runs : 1) && !t[i].failed; r++)
-			if (run_one(&t[i], &s, e) < 0)
+			if (heed(&t[i], runnable_run(&t[i].run, &s, e), e) < 0)
 				return -1;
-		*round_s += t[i].failed ? 0 : s.lat_s;
+		*round_s += t[i].failed ? 0 : burst_makes(s.lat_s, BURST_RUNS) * s.lat_s;
 	}
 	return 0;
 }
@@ -65,13 +65,15 @@ static void drop_slow(struct participant *t, uint32_t n)
 				interval_median(t[i].m.sample_s, t[i].m.n).mid > DROP_RATIO * best;
 }
 
-static struct run_sample sample_new(struct arena *a, uint32_t k, uint32_t n_pulses)
+static void samples_new(struct run_sample *s, struct arena *a, uint32_t k, uint32_t n_pulses)
 {
-	return (struct run_sample){INFINITY, ARENA_NEWN(a, double, k),
-				   n_pulses ? ARENA_NEWN(a, double, (size_t)k *n_pulses) : NULL};
+	for (uint32_t i = 0; i < BURST_RUNS; i++)
+		s[i] = (struct run_sample){INFINITY, ARENA_NEWN(a, double, k),
+					   n_pulses ? ARENA_NEWN(a, double, (size_t)k *n_pulses)
+						    : NULL};
 }
 
-/* Busy times are those of the fastest run. */
+/* The median run of a burst; busy times are those of the fastest of these. */
 static void note_run(struct participant *t, const struct run_sample *s, uint32_t k,
 		     uint32_t n_pulses, double *least_s)
 {
@@ -101,9 +103,9 @@ int measure_rounds(struct participant *t, uint32_t n, uint32_t k, const struct r
 		   struct arena *a, struct err *e)
 {
 	double round_s, *least_s = ARENA_NEWN(a, double, n);
-	struct run_sample one = sample_new(a, k, o->n_pulses),
-			  again = sample_new(a, k, o->n_pulses);
+	struct run_sample burst[BURST_RUNS];
 	uint32_t *order = ARENA_NEWN(a, uint32_t, n);
+	samples_new(burst, a, k, o->n_pulses);
 	for (uint32_t i = 0; i < n; i++) {
 		t[i].m.busy_s = ARENA_NEWN(a, double, k);
 		least_s[i] = INFINITY;
@@ -122,14 +124,13 @@ int measure_rounds(struct participant *t, uint32_t n, uint32_t k, const struct r
 			struct participant *p = &t[order[j]];
 			if (!takes_part(p))
 				continue;
-			again.lat_s = INFINITY;
-			if (run_one(p, &one, e) < 0)
-				return -1;
-			if (!p->failed && o->twice && measure_again(one.lat_s) &&
-			    run_one(p, &again, e) < 0)
+			uint32_t n_runs;
+			enum run_status status =
+				burst_run(&p->run, BURST_RUNS, false, burst, &n_runs, e);
+			if (heed(p, status, e) < 0)
 				return -1;
 			if (!p->failed)
-				note_run(p, again.lat_s < one.lat_s ? &again : &one, k, o->n_pulses,
+				note_run(p, &burst[burst_middle(burst, n_runs)], k, o->n_pulses,
 					 &least_s[p - t]);
 		}
 		if (r + 1 == DROP_AFTER)

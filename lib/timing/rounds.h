@@ -1,4 +1,4 @@
-/* rounds.h - runnables compared in rounds: every round runs each of them once, so that what
+/* rounds.h - runnables compared in rounds: every round has a burst (burst.h) of each of them, so that what
  * disturbs the machine for a while disturbs all of them alike.
  *
  * The order within a round is reversed in every second one, or drawn for every round, so that
@@ -15,7 +15,8 @@ struct participant {
 	bool may_drop; /* leaves early when it is clearly slower than its like */
 	bool failed, dropped;
 	char reason[sizeof((struct err *)0)->msg]; /* when failed */
-	struct measurement m; /* sample i is of round i, until it fails or is dropped */
+	struct measurement
+		m; /* sample i is the median of round i's burst, until it fails or is dropped */
 };
 
 struct rounds_options {
@@ -26,8 +27,7 @@ struct rounds_options {
 	double max_s, quick_s;
 	bool shuffle; /* a random order in every round, drawn from seed */
 	uint64_t seed;
-	bool twice;        /* samples are the faster of two runs in a row (measure_again) */
-	uint32_t n_pulses; /* asked of every run that counts; 0: none are */
+	uint32_t n_pulses; /* asked of every run; 0: none are */
 };
 
 /* Measure t[n] on k devices; memory from a.  A participant that fails leaves with a reason.  -1: the

@@ -16,6 +16,8 @@ A row is a model and a budget: geometric means over its trials, with Student's 9
     predicted       mean of |log(predicted / measured)| over what was judged, %, both beside the best single device, as speed-ups
                     are: by the profile, as handed over (by costs that fit place's first race, where there was one), and the
                     same when all are longer alike; in seconds, as handed over
+    then, later     of those that place's last race had measured, %: predicted, as handed over, over what that race says, which is
+                    of the same minute; and that race over this judgement, as a machine changes from one to the other
     rank            mean rank correlation of predicted and measured times over what was judged; with predictions of the same
                     whole percent as equal; and of this judgement with another one like it, as far as its intervals tell: more
                     than that no prediction can have, and where all take as long it is little
@@ -56,20 +58,22 @@ def candidates(folder):
     some = stream.of(at("alone"), "place")
     out = [{k: m[k] for k in PLACE_KEYS if k in m} for m in (final, some[0], some[1])]
     names = ["handed", "heft", "portfolio"]
-    raced = {(m["episode"], m["step"], m["sample"], m["source"]) for m in stream.of(at("final"), "run")}
+    key = lambda m: (m["episode"], m["step"], m["sample"], m["source"])
+    raced = {key(m): m.get("ratio") for m in stream.of(at("final"), "run") if m["source"] != "single"}
     runs = (stream.array(stream.of(at("input"), "cost")[-1]["set_s"]) > 0).any(axis=1)
     seen = [stream.array(m["device"])[runs] for m in out]
     both = stream.of(at("final"), "place") + stream.of(at("final"), "best")
     for m in sorted(both, key=lambda m: m.get("predicted_s", np.inf)):
         on = stream.array(m["device"])[runs]
-        if (m["episode"], m["step"], m["sample"], m["source"]) in raced and len(set(on.tolist())) > 1 and len(out) < 3 + MORE and \
+        if key(m) in raced and len(set(on.tolist())) > 1 and len(out) < 3 + MORE and \
            all((on != x).mean() >= ANOTHER for x in seen):
             seen.append(on)
             out.append({k: m[k] for k in PLACE_KEYS if k in m})
             names.append("raced")
+    then = [raced.get(key(m)) if name != "heft" and name != "portfolio" else None for name, m in zip(names, out)]
     for i, m in enumerate(out):
         m.update(episode=0, step=0, sample=i, source=names[i])
-    return names, out
+    return names, then, out
 
 
 def trial(model, devices, budget, number, o):
@@ -80,7 +84,7 @@ def trial(model, devices, budget, number, o):
         shell('place "$M" -D "$D" --budget "$B" --seed "$S" -o "$O"', **words)
         took = time.monotonic() - began
         shell('placebase heft "$O/input.mp" | placebase portfolio --budget 3 -o "$O/alone.mp"', **words)
-        names, places = candidates(d)
+        names, then, places = candidates(d)
         stream.write(os.path.join(d, "some.mp"), stream.read(os.path.join(d, "input.mp")) + [["place", m] for m in places])
         shell('placebase single "$O/some.mp" -o "$O/all.mp"', **words)
         shell('devsim "$O/all.mp" -o "$O/predicted.mp"', **words)
@@ -95,7 +99,7 @@ def trial(model, devices, budget, number, o):
         runs = [m for m in stream.of(at("judged"), "run") if m["source"] != "single" and m["source"] in names]
         alone = {m["sample"]: m["ratio"] for m in stream.of(at("judged"), "run") if m["source"] == "single" and m.get("ratio")}
         bounds = [m.get("bound_s", 0) for m in stream.of(at("alone"), "place")]
-        return {"took_s": took, "bound_s": max(bounds), "names": names, "predicted_s": predicted, "told_s": told,
+        return {"took_s": took, "bound_s": max(bounds), "names": names, "then": then, "predicted_s": predicted, "told_s": told,
                 "reference": reference, "single": [alone.get(i) for i in range(len(last["devices"]))],
                 "measured": [{k: m.get(k) for k in ("lat_s", "lo_s", "hi_s", "ratio", "ratio_lo", "ratio_hi", "ref_s")}
                              if m["ok"] else None for m in runs]}
@@ -147,10 +151,13 @@ def figures(t):
     seconds = np.log([a / x["ratio"] / x["ref_s"] for a, x in zip(t["told_s"], m) if x and x.get("ratio")])
     bound = t["bound_s"] / p[t["reference"]]
     told_s = [a for a, x in zip(t["told_s"], m) if x and x.get("ratio")]
+    then = np.log([[a, s / t["told_s"][t["reference"]], x["ratio"]] for a, s, x in zip(t.get("then", []), t["told_s"], m)
+                   if a and x and x.get("ratio")] or [[np.nan] * 3])
     behind = lambda i: m[0]["ratio_lo"] > m[i]["ratio_hi"]
     return {"handed": -np.log(r[0]), "heft": -np.log(r[1]), "portfolio": -np.log(r[2]), "gain": np.log(r[1] / r[0]),
             "promised": np.log(t["told_s"][1] / t["told_s"][0]), "behind_heft": behind(1), "behind_portfolio": behind(2), "off": abs(off).mean(),
-            "off_told": abs(told).mean(), "off_alike": abs(told - np.median(told)).mean(), "off_s": abs(seconds).mean(), "bound": np.log(bound / r[0]), "bound_s": np.log(t["bound_s"] / both[0][1]),
+            "off_told": abs(told).mean(), "off_alike": abs(told - np.median(told)).mean(), "off_s": abs(seconds).mean(),
+            "off_then": abs(then[:, 1] - then[:, 0]).mean(), "off_later": abs(then[:, 0] - then[:, 2]).mean(), "bound": np.log(bound / r[0]), "bound_s": np.log(t["bound_s"] / both[0][1]),
             "rank": correlation(told_s, [b for a, b in both]),
             "rank_again": again(m), "rank_percent": correlation(np.round(100 * np.log(told_s)), [b for a, b in both]),
             "took": t["took_s"], "single": [np.nan if r is None else -np.log(r) for r in t["single"]]}
@@ -167,11 +174,12 @@ def row(model, budget, trials):
             show(col("gain"), less), show(col("promised"), less),
             "%d, %d" % (sum(x["behind_heft"] for x in f), sum(x["behind_portfolio"] for x in f)),
             "%.1f, %.1f, %.1f, %.1f" % tuple(100 * col(x)[0] for x in ("off", "off_told", "off_alike", "off_s")),
+            ", ".join("%.1f" % (100 * np.mean(known(x))) if known(x) else "-" for x in ("off_then", "off_later")),
             ", ".join(rank(x) for x in ("rank", "rank_percent", "rank_again")), "%.0f, %.0f" % (share(col("bound")[0]), share(col("bound_s")[0])), "%.0f" % col("took")[0]]
 
 
 HEADS = ["model", "budget, s", "trials", "speedup", "HEFT's", "portfolio's", "devices", "less than HEFT, %", "promised, %",
-         "behind HEFT, portfolio", "predicted, %", "rank", "bound, %", "s in all"]
+         "behind HEFT, portfolio", "predicted, %", "then, later, %", "rank", "bound, %", "s in all"]
 
 
 def rows_of(known, o):

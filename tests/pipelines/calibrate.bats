@@ -28,7 +28,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	'
 }
 
-@test "devrun --only runs a part of a stream, --rounds one run of each a round" {
+@test "devrun --only runs a part of a stream, --rounds one burst of each a round" {
 	two_cores
 	devrun --probe -D cpu:0,cpu:1 mobilenet_v3_large.mp | placebase random -n 6 | devrun --only 2-3,6 --rounds 3 -o only.mp
 	py '
