@@ -90,6 +90,16 @@ enum timeline_status timeline_run(struct timeliner *x, const uint16_t *device,
 	return engine_run(&x->engine, device, false);
 }
 
+enum timeline_status timeline_run_in(struct timeliner *x, const uint16_t *device,
+				     const double *rank, const uint32_t *delayed_by,
+				     const struct timeline **out)
+{
+	*out = &x->t;
+	x->t.rank = NULL; /* what lies at these addresses may have changed */
+	set_order(x, rank, delayed_by);
+	return engine_run(&x->engine, device, false);
+}
+
 enum timeline_status timeline_run_base(struct timeliner *x, const uint16_t *device,
 				       const struct timeline **out, bool *is_base)
 {

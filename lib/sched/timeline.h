@@ -26,6 +26,12 @@ void timeliner_free(struct timeliner *x);
 enum timeline_status timeline_run(struct timeliner *x, const uint16_t *device,
 				  const struct timeline **out);
 
+/* The same with tasks by descending rank (n) and delays delayed_by (n), whatever the policy: an order that a run of this
+ * placement had (timeline's rank and delayed_by), at other costs perhaps.  Both live as long as x, or until the next run. */
+enum timeline_status timeline_run_in(struct timeliner *x, const uint16_t *device,
+				     const double *rank, const uint32_t *delayed_by,
+				     const struct timeline **out);
+
 /* For placements that differ in a few tasks from a base (checkpoints.h says how).
  * timeline_run_base: timeline_run, and its placement is the base until the next timeline_run or
  * timeline_rebase; false in *is_base: it cannot be one, because the rules do not allow it or the

@@ -89,7 +89,7 @@ def trial(model, devices, budget, number, o):
         shell('placebase single "$O/some.mp" -o "$O/all.mp"', **words)
         shell('devsim "$O/all.mp" -o "$O/predicted.mp"', **words)
         if os.path.exists(at("first")):
-            shell('devsim --fit "$O/first.mp" --order rank "$O/all.mp" -o "$O/told.mp"', **words)
+            shell('devsim --fit "$O/first.mp" "$O/all.mp" -o "$O/told.mp"', **words)
         else:
             shutil.copy(at("predicted"), at("told"))
         shell('devrun paired --placements --candidates 100 --race "$J" --starts 3 "$O/some.mp" -o "$O/judged.mp"', **words)

@@ -118,11 +118,13 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	py '
 		sys.path.insert(0, ".")
 		from fitted import *
-		assert np.allclose(times("likely.mp"), times("by0.mp"), rtol=1e-9)
+		# But for orders: those of the costs that placements are planned by, which are not the fitted ones.
+		assert np.allclose(times("likely.mp"), times("by0.mp"), rtol=0.05)
+		assert (times("likely.mp") >= 0.999 * np.array(times("by0.mp"))).mean() > 0.5
 		logs = np.log([times("by%d.mp" % d) for d in (1, 2, 3)])
-		assert np.ptp(logs, axis=0).min() > 1e-4 and np.allclose(times("mean.mp"), np.exp(logs.mean(0)), rtol=1e-9)
+		assert np.ptp(logs, axis=0).min() > 1e-4 and np.allclose(times("mean.mp"), np.exp(logs.mean(0)), rtol=0.05)
 		low = [m["lo_s"] for k, m in read("mean.mp") if k == "run"]
-		assert np.allclose(low, np.exp(logs.min(0)), rtol=1e-9)
+		assert np.allclose(low, np.exp(logs.min(0)), rtol=0.05) and (np.array(low) < times("mean.mp")).all()
 		top = [m["predicted_s"] for k, m in read("top.mp") if k == "place"]
 		assert np.allclose(top, sorted(times("mean.mp"))[:2], rtol=1e-9), top
 	'
@@ -141,10 +143,10 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	for s in 1 2 3; do
 		m=wild,seed=$s
 		devsim --machine $m --paired --race 10 --candidates 100 first.in.mp > first.mp
-		placebase single other.mp | devsim --fit first.mp --order rank --predict > predicted.mp
-		placebase single other.mp | devsim --fit first.mp --order rank > simulated.mp
+		placebase single other.mp | devsim --fit first.mp --predict > predicted.mp
+		placebase single other.mp | devsim --fit first.mp > simulated.mp
 		placebase single other.mp | devsim --machine $m --truth > truth.mp
-		placebase single other.mp | devsim --order rank > profile.mp
+		placebase single other.mp | devsim > profile.mp
 		py '
 			sys.path.insert(0, ".")
 			from fitted import *

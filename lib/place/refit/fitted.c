@@ -17,8 +17,9 @@ struct fitted {
 	uint64_t seed;
 	uint32_t n; /* models */
 	bool drawn; /* they are draws 1 .. n, not the most likely one */
-	struct place_model *model;
-	struct evaluator **ev; /* (n) */
+	struct place_model planned, *model; /* by the stream's costs; (n) */
+	struct evaluator *planner, **ev;    /* finds orders; (n) */
+	struct kept_order order;            /* of the placement at hand */
 	double ref_s;          /* geometric mean of the best single devices; 0: none can run */
 	double *lat_s;         /* (n) of one placement */
 	struct arena *arena;   /* models */
@@ -80,6 +81,8 @@ struct fitted *fitted_open(const char *path, uint64_t seed, uint32_t draws, enum
 
 static void drop_models(struct fitted *x)
 {
+	evaluator_free(x->planner);
+	x->planner = NULL;
 	for (uint32_t i = 0; i < x->n; i++) {
 		evaluator_free(x->ev[i]);
 		x->ev[i] = NULL;
@@ -113,6 +116,12 @@ int fitted_ready(struct fitted *x, uint64_t graph, const char *const *names, uin
 	if (x->in.g->digest != graph)
 		return err_set(e, ST_INPUT, "what ran is of another graph");
 	drop_models(x);
+	rc = place_inputs_model(&x->in, names, k, x->arena, &x->planned, e);
+	if (rc < 0)
+		return -1;
+	x->planner = evaluator_new(&x->planned);
+	x->order = kept_order_new(&x->planned, x->arena);
+	in.order = PLACE_ORDER_RANK;
 	for (uint32_t i = 0; i < x->n && rc == 0; i++) {
 		refit_costs(x->refit, x->seed, x->drawn ? i + 1 : 0, x->arena, &in.cost, &in.devs);
 		rc = place_inputs_model(&in, names, k, x->arena, &x->model[i], e);
@@ -128,9 +137,24 @@ int fitted_ready(struct fitted *x, uint64_t graph, const char *const *names, uin
 	return rc;
 }
 
+/* By model i, in the order that p is planned with; plan before. */
+static const struct place_result *evaluate(struct fitted *x, uint32_t i, const struct place_rec *p)
+{
+	return place_evaluate_in(x->ev[i], p->device, &x->order);
+}
+
+static void plan(struct fitted *x, const struct place_rec *p)
+{
+	const struct place_result *r = place_evaluate(x->planner, p->device);
+
+	if (r->status == PLACE_OK || r->status == PLACE_MEMORY)
+		place_keep_order(x->planner, &x->order);
+}
+
 int fitted_answer(struct fitted *x, const struct place_rec *p, struct rec_writer *w, struct err *e)
 {
-	const struct place_result *r = place_evaluate(x->ev[0], p->device);
+	plan(x, p);
+	const struct place_result *r = evaluate(x, 0, p);
 	struct run_rec out = {.id = p->id,
 			      .source = p->source,
 			      .k = p->k,
@@ -150,7 +174,7 @@ int fitted_answer(struct fitted *x, const struct place_rec *p, struct rec_writer
 		return run_encode(&out, w, e);
 	}
 	for (uint32_t i = 0; i < x->n; i++) {
-		x->lat_s[i] = i ? place_evaluate(x->ev[i], p->device)->lat_s : r->lat_s;
+		x->lat_s[i] = i ? evaluate(x, i, p)->lat_s : r->lat_s;
 		out.lo_s = fmin(out.lo_s, x->lat_s[i]);
 		out.hi_s = fmax(out.hi_s, x->lat_s[i]);
 		sum += log(x->lat_s[i]);
@@ -173,8 +197,9 @@ double fitted_predict(struct fitted *x, const struct place_rec *p)
 {
 	double sum = 0;
 
+	plan(x, p);
 	for (uint32_t i = 0; i < x->n; i++) {
-		const struct place_result *r = place_evaluate(x->ev[i], p->device);
+		const struct place_result *r = evaluate(x, i, p);
 
 		if (r->status != PLACE_OK || !(r->lat_s > 0))
 			return 0;

@@ -24,6 +24,7 @@ struct refit {
 	struct unknowns u;
 	const struct refit_case *c;
 	uint32_t n;
+	struct kept_order *order; /* (n) what plans of the cases keep */
 	double *z;         /* (u.n) in deviations of the prior; the profile is 0 */
 	double *precision; /* (u.n,u.n) of the posterior, its Cholesky factor */
 	double model_var;
@@ -39,14 +40,34 @@ static int predict_in(const struct refit *x, const double *z, double *y, struct 
 	struct place_inputs in = *x->in;
 	struct place_model m;
 	arena_reset(a);
+	in.order = PLACE_ORDER_RANK;
 	unknowns_apply(&x->u, z, a, &in.cost, &in.devs);
 	if (place_inputs_model(&in, x->in->cost.names, x->in->cost.k, a, &m, e) < 0)
 		return -1;
 	struct evaluator *ev = evaluator_new(&m);
 	for (uint32_t i = 0; i < x->n; i++) {
-		const struct place_result *r = place_evaluate(ev, x->c[i].device);
+		const struct place_result *r =
+			place_evaluate_in(ev, x->c[i].device, &x->order[i]);
 		bool ran = r->status == PLACE_OK || r->status == PLACE_MEMORY;
 		y[i] = ran && r->lat_s > 0 ? log(r->lat_s) : NAN;
+	}
+	evaluator_free(ev);
+	return 0;
+}
+
+/* Orders as by the costs that the cases were planned by. */
+static int find_orders(struct refit *x, struct err *e)
+{
+	struct place_model m;
+	if (place_inputs_model(x->in, x->in->cost.names, x->in->cost.k, x->model, &m, e) < 0)
+		return -1;
+	struct evaluator *ev = evaluator_new(&m);
+	x->order = ARENA_NEWN(x->arena, struct kept_order, (size_t)x->n + 1);
+	for (uint32_t i = 0; i < x->n; i++) {
+		x->order[i] = kept_order_new(&m, x->arena);
+		const struct place_result *r = place_evaluate(ev, x->c[i].device);
+		if (r->status == PLACE_OK || r->status == PLACE_MEMORY)
+			place_keep_order(ev, &x->order[i]);
 	}
 	evaluator_free(ev);
 	return 0;
@@ -230,7 +251,9 @@ static int fit(struct refit *x, struct err *e)
 	double *y = MEM_NEWN(double, (size_t)x->n + 1);
 	double *jac = MEM_NEWN(double, (size_t)p * x->n), *step = MEM_NEWN(double, p);
 	bool better = true;
-	int rc = predict(x, x->z, y, e);
+	int rc = find_orders(x, e);
+	if (rc == 0)
+		rc = predict(x, x->z, y, e);
 	if (rc == 0) {
 		x->summary.before = mean_error(x, y, &x->summary.n_cases);
 		if (x->summary.n_cases == 0)

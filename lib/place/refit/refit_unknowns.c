@@ -7,8 +7,8 @@
 #include "base/mem.h"
 
 /* Deviations of the prior. */
-static const double SD_ALL = 0.2, SD_DEVICE = 0.1, SD_TYPE = 0.15, SD_LATENCY = 0.8,
-		    SD_OWN_LATENCY = 0.4, SD_RATE = 0.3, SD_SAVING = 0.3, SD_SLOWDOWN = 0.1,
+static const double SD_ALL = 0.2, SD_DEVICE = 0.1, SD_TYPE = 0.15, SD_LATENCY = 0.4,
+		    SD_OWN_LATENCY = 0.2, SD_RATE = 0.3, SD_SAVING = 0.3, SD_SLOWDOWN = 0.1,
 		    SD_MULTI_SLOWDOWN = 0.05;
 enum { MOST_TYPES = 10, MOST_OWN = 12 };
 static const double LEAST_SHARE = 0.01;     /* of all time, of a type that has an unknown */

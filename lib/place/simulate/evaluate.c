@@ -231,12 +231,11 @@ const struct place_result *evaluator_result(struct evaluator *x, enum timeline_s
 	return r;
 }
 
-const struct place_result *evaluator_run(struct evaluator *x, const uint16_t *device, bool as_base)
+/* What comes before a schedule; false: there is none, and x->r says why. */
+static bool prepare(struct evaluator *x, const uint16_t *device)
 {
 	const struct place_model *m = x->m;
-	const struct timeline *t;
 	struct place_result *r = &x->r;
-	enum timeline_status s;
 
 	x->moves.has_base = false;
 	locate_tasks(x, device);
@@ -244,25 +243,62 @@ const struct place_result *evaluator_run(struct evaluator *x, const uint16_t *de
 	if (r->status == PLACE_OK && x->dnnpart)
 		r->status = follow_dnnpart(x);
 	if (r->status != PLACE_OK)
-		return r;
+		return false;
 	if (x->dnnpart) {
 		add_shared_memory(x);
 		check_memory(x, NULL);
-		return r;
+		return false;
 	}
 	for (uint32_t i = 0; m->saved_ptr && i < m->tasks.dag.n; i++) {
 		uint16_t dev = x->task_device[i];
 
 		x->task_s[(size_t)i * m->k + dev] = place_task_s(m, i, dev, x->task_device);
 	}
-	s = as_base ? timeline_run_base(x->clock, x->task_device, &t, &x->moves.has_base)
-		    : timeline_run(x->clock, x->task_device, &t);
-	return evaluator_result(x, s, t);
+	return true;
+}
+
+const struct place_result *evaluator_run(struct evaluator *x, const uint16_t *device, bool as_base)
+{
+	if (!prepare(x, device))
+		return &x->r;
+	enum timeline_status s =
+		as_base ? timeline_run_base(x->clock, x->task_device, &x->t, &x->moves.has_base)
+			: timeline_run(x->clock, x->task_device, &x->t);
+	return evaluator_result(x, s, x->t);
 }
 
 const struct place_result *place_evaluate(struct evaluator *x, const uint16_t *device)
 {
 	return evaluator_run(x, device, false);
+}
+
+struct kept_order kept_order_new(const struct place_model *m, struct arena *a)
+{
+	size_t n = (size_t)m->tasks.dag.n + 1;
+
+	return (struct kept_order){ARENA_NEWN(a, double, n), ARENA_NEWN(a, uint32_t, n)};
+}
+
+void place_keep_order(const struct evaluator *x, struct kept_order *out)
+{
+	uint32_t n = x->m->tasks.dag.n;
+
+	if (!x->t)
+		return;
+	memcpy(out->rank, x->t->rank, n * sizeof(*out->rank));
+	for (uint32_t i = 0; i < n; i++)
+		out->delayed_by[i] = x->t->delayed_by ? x->t->delayed_by[i] : SCHED_NONE;
+}
+
+const struct place_result *place_evaluate_in(struct evaluator *x, const uint16_t *device,
+					     const struct kept_order *o)
+{
+	if (!prepare(x, device))
+		return &x->r;
+	enum timeline_status s =
+		timeline_run_in(x->clock, x->task_device, o->rank, o->delayed_by, &x->t);
+
+	return evaluator_result(x, s, x->t);
 }
 
 const char *place_reason(const struct evaluator *x, const struct place_result *r, char *text,

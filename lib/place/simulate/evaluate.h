@@ -45,6 +45,19 @@ void evaluator_free(struct evaluator *x);
 /* device (n_sets), each < k.  The result lives until the next call. */
 const struct place_result *place_evaluate(struct evaluator *x, const uint16_t *device);
 
+/* In which order the devices run the tasks of a placement: all that a plan keeps when it takes longer than expected. */
+struct kept_order {
+	double *rank;         /* (tasks) descending */
+	uint32_t *delayed_by; /* (tasks) as sched.h */
+};
+/* Memory from a. */
+struct kept_order kept_order_new(const struct place_model *m, struct arena *a);
+/* That of the last result of place_evaluate, which was OK or MEMORY, into out; by the schedule's rules. */
+void place_keep_order(const struct evaluator *x, struct kept_order *out);
+/* place_evaluate in the order o, perhaps of a model with other costs; the same by other rules. */
+const struct place_result *place_evaluate_in(struct evaluator *x, const uint16_t *device,
+					     const struct kept_order *o);
+
 /* Fill in the rest of the last result of place_evaluate, which was OK or MEMORY. */
 void place_account(struct evaluator *x);
 
