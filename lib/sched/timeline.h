@@ -26,8 +26,8 @@ void timeliner_free(struct timeliner *x);
 enum timeline_status timeline_run(struct timeliner *x, const uint16_t *device,
 				  const struct timeline **out);
 
-/* The same with tasks by descending rank (n) and delays delayed_by (n), whatever the policy: an order that a run of this
- * placement had (timeline's rank and delayed_by), at other costs perhaps.  Both live as long as x, or until the next run. */
+/* The same with tasks by descending rank (n) and delays delayed_by (n): an order that a run of this placement
+ * had (timeline's rank and delayed_by), at other costs perhaps. (with SCHED_FIFO rank decides ties).  Both live until the next run. */
 enum timeline_status timeline_run_in(struct timeliner *x, const uint16_t *device,
 				     const double *rank, const uint32_t *delayed_by,
 				     const struct timeline **out);

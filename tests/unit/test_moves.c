@@ -76,9 +76,39 @@ static void search(struct problem *p, struct gen *r, struct count *c)
 	evaluator_free(x);
 }
 
+/* An order that was searched is followed by an evaluator that searches none, at the same costs with the same result, and still at
+ * others. */
+static void keep(struct problem *p, struct gen *r, struct count *c)
+{
+	struct place_model better = p->m, plain = p->m;
+	struct arena *a = arena_new();
+	struct kept_order o = kept_order_new(&p->m, a);
+	uint16_t device[PLACEGEN_SETS] = {0};
+
+	better.costs.policy = SCHED_IMPROVED;
+	plain.costs.policy = SCHED_IMPROVED;
+	place_model_keeps(&plain);
+	struct evaluator *x = evaluator_new(&better), *y = evaluator_new(&plain);
+	for (int i = 0; i < MOVES; i++) {
+		place_unit_set(&p->u, gen_below(r, p->u.n), gen_below(r, p->m.k), device);
+		const struct place_result *b = place_evaluate(x, device);
+		if (b->status != PLACE_OK && b->status != PLACE_MEMORY)
+			continue;
+		place_keep_order(x, &o);
+		double by_rank = place_evaluate(y, device)->lat_s;
+		c->asked++;
+		c->stopped += by_rank != b->lat_s;
+		c->same += same(&p->m, place_evaluate_in(y, device, &o), b);
+		c->wrong += place_evaluate(y, device)->lat_s != by_rank;
+	}
+	evaluator_free(x);
+	evaluator_free(y);
+	arena_free(a);
+}
+
 int main(void)
 {
-	struct count c = {0};
+	struct count c = {0}, kept = {0};
 
 	for (uint64_t seed = 0; seed < CASES; seed++) {
 		struct gen r = gen_new(seed + 5000);
@@ -87,11 +117,15 @@ int main(void)
 		if (!problem_make(&p, seed, PLACE_SCHEDULE, SETS, false))
 			continue;
 		search(&p, &r, &c);
+		keep(&p, &r, &kept);
 		problem_end(&p);
 	}
 	tap(c.asked && c.same + c.stopped == c.asked,
 	    "moved placements are as from the beginning (%u of %u)", c.same, c.asked - c.stopped);
 	tap(c.wrong == 0 && c.stopped > 50, "what is above a limit is (%u)", c.stopped);
 	tap(c.illegal > c.asked / 50, "placements that cannot be were among them (%u)", c.illegal);
+	tap(kept.same == kept.asked && kept.wrong == 0 && kept.stopped > kept.asked / 50,
+	    "orders are kept (%u of %u, %u of them not by rank)", kept.same, kept.asked,
+	    kept.stopped);
 	return tap_end();
 }

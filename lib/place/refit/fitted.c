@@ -15,14 +15,14 @@ struct fitted {
 	struct refit_cases *cases;
 	struct refit *refit;
 	uint64_t seed;
-	uint32_t n; /* models */
-	bool drawn; /* they are draws 1 .. n, not the most likely one */
+	uint32_t n;                         /* models */
+	bool drawn;                         /* they are draws 1 .. n, not the most likely one */
 	struct place_model planned, *model; /* by the stream's costs; (n) */
 	struct evaluator *planner, **ev;    /* finds orders; (n) */
 	struct kept_order order;            /* of the placement at hand */
-	double ref_s;          /* geometric mean of the best single devices; 0: none can run */
-	double *lat_s;         /* (n) of one placement */
-	struct arena *arena;   /* models */
+	double ref_s;        /* geometric mean of the best single devices; 0: none can run */
+	double *lat_s;       /* (n) of one placement */
+	struct arena *arena; /* models */
 };
 
 static int read_cases(struct fitted *x, const char *path, struct err *e)
@@ -121,12 +121,12 @@ int fitted_ready(struct fitted *x, uint64_t graph, const char *const *names, uin
 		return -1;
 	x->planner = evaluator_new(&x->planned);
 	x->order = kept_order_new(&x->planned, x->arena);
-	in.order = PLACE_ORDER_RANK;
 	for (uint32_t i = 0; i < x->n && rc == 0; i++) {
 		refit_costs(x->refit, x->seed, x->drawn ? i + 1 : 0, x->arena, &in.cost, &in.devs);
 		rc = place_inputs_model(&in, names, k, x->arena, &x->model[i], e);
 		if (rc < 0)
 			break;
+		place_model_keeps(&x->model[i]);
 		x->ev[i] = evaluator_new(&x->model[i]);
 		if (place_best_single(x->ev[i], &best) >= 0) {
 			sum += log(best);
@@ -143,18 +143,20 @@ static const struct place_result *evaluate(struct fitted *x, uint32_t i, const s
 	return place_evaluate_in(x->ev[i], p->device, &x->order);
 }
 
-static void plan(struct fitted *x, const struct place_rec *p)
+/* False: p is not legal, and *r says why. */
+static bool plan(struct fitted *x, const struct place_rec *p, const struct place_result **r)
 {
-	const struct place_result *r = place_evaluate(x->planner, p->device);
-
-	if (r->status == PLACE_OK || r->status == PLACE_MEMORY)
-		place_keep_order(x->planner, &x->order);
+	*r = place_evaluate(x->planner, p->device);
+	if ((*r)->status != PLACE_OK && (*r)->status != PLACE_MEMORY)
+		return false;
+	place_keep_order(x->planner, &x->order);
+	return true;
 }
 
 int fitted_answer(struct fitted *x, const struct place_rec *p, struct rec_writer *w, struct err *e)
 {
-	plan(x, p);
-	const struct place_result *r = evaluate(x, 0, p);
+	const struct place_result *r;
+	const bool legal = plan(x, p, &r);
 	struct run_rec out = {.id = p->id,
 			      .source = p->source,
 			      .k = p->k,
@@ -165,8 +167,9 @@ int fitted_answer(struct fitted *x, const struct place_rec *p, struct rec_writer
 	char reason[600];
 	double sum = 0;
 
+	r = legal ? evaluate(x, 0, p) : r;
 	if (r->status != PLACE_OK) {
-		out.reason = place_reason(x->ev[0], r, reason, sizeof(reason));
+		out.reason = place_reason(legal ? x->ev[0] : x->planner, r, reason, sizeof(reason));
 		if (r->status == PLACE_MEMORY) {
 			out.unlimited_s = r->lat_s;
 			out.missing_bytes = place_missing_bytes(x->model, r);
@@ -197,9 +200,12 @@ double fitted_predict(struct fitted *x, const struct place_rec *p)
 {
 	double sum = 0;
 
-	plan(x, p);
+	const struct place_result *r;
+
+	if (!plan(x, p, &r))
+		return 0;
 	for (uint32_t i = 0; i < x->n; i++) {
-		const struct place_result *r = evaluate(x, i, p);
+		r = evaluate(x, i, p);
 
 		if (r->status != PLACE_OK || !(r->lat_s > 0))
 			return 0;

@@ -25,8 +25,8 @@ struct refit {
 	const struct refit_case *c;
 	uint32_t n;
 	struct kept_order *order; /* (n) what plans of the cases keep */
-	double *z;         /* (u.n) in deviations of the prior; the profile is 0 */
-	double *precision; /* (u.n,u.n) of the posterior, its Cholesky factor */
+	double *z;                /* (u.n) in deviations of the prior; the profile is 0 */
+	double *precision;        /* (u.n,u.n) of the posterior, its Cholesky factor */
 	double model_var;
 	struct refit_summary summary;
 	struct arena *arena, *model;
@@ -40,14 +40,13 @@ static int predict_in(const struct refit *x, const double *z, double *y, struct 
 	struct place_inputs in = *x->in;
 	struct place_model m;
 	arena_reset(a);
-	in.order = PLACE_ORDER_RANK;
 	unknowns_apply(&x->u, z, a, &in.cost, &in.devs);
 	if (place_inputs_model(&in, x->in->cost.names, x->in->cost.k, a, &m, e) < 0)
 		return -1;
+	place_model_keeps(&m);
 	struct evaluator *ev = evaluator_new(&m);
 	for (uint32_t i = 0; i < x->n; i++) {
-		const struct place_result *r =
-			place_evaluate_in(ev, x->c[i].device, &x->order[i]);
+		const struct place_result *r = place_evaluate_in(ev, x->c[i].device, &x->order[i]);
 		bool ran = r->status == PLACE_OK || r->status == PLACE_MEMORY;
 		y[i] = ran && r->lat_s > 0 ? log(r->lat_s) : NAN;
 	}

@@ -275,8 +275,11 @@ const struct place_result *place_evaluate(struct evaluator *x, const uint16_t *d
 struct kept_order kept_order_new(const struct place_model *m, struct arena *a)
 {
 	size_t n = (size_t)m->tasks.dag.n + 1;
+	struct kept_order o = {ARENA_NEWN(a, double, n), ARENA_NEWN(a, uint32_t, n)};
 
-	return (struct kept_order){ARENA_NEWN(a, double, n), ARENA_NEWN(a, uint32_t, n)};
+	for (size_t i = 0; i < n; i++)
+		o.delayed_by[i] = SCHED_NONE;
+	return o;
 }
 
 void place_keep_order(const struct evaluator *x, struct kept_order *out)
@@ -288,6 +291,12 @@ void place_keep_order(const struct evaluator *x, struct kept_order *out)
 	memcpy(out->rank, x->t->rank, n * sizeof(*out->rank));
 	for (uint32_t i = 0; i < n; i++)
 		out->delayed_by[i] = x->t->delayed_by ? x->t->delayed_by[i] : SCHED_NONE;
+}
+
+void place_model_keeps(struct place_model *m)
+{
+	if (m->costs.policy == SCHED_IMPROVED)
+		m->costs.policy = SCHED_RANK;
 }
 
 const struct place_result *place_evaluate_in(struct evaluator *x, const uint16_t *device,

@@ -50,10 +50,12 @@ struct kept_order {
 	double *rank;         /* (tasks) descending */
 	uint32_t *delayed_by; /* (tasks) as sched.h */
 };
-/* Memory from a. */
+/* None yet: all ranks are equal.  Memory from a. */
 struct kept_order kept_order_new(const struct place_model *m, struct arena *a);
 /* That of the last result of place_evaluate, which was OK or MEMORY, into out; by the schedule's rules. */
 void place_keep_order(const struct evaluator *x, struct kept_order *out);
+/* Before evaluator_new: no orders are searched with m, those of others are kept. */
+void place_model_keeps(struct place_model *m);
 /* place_evaluate in the order o, perhaps of a model with other costs; the same by other rules. */
 const struct place_result *place_evaluate_in(struct evaluator *x, const uint16_t *device,
 					     const struct kept_order *o);

@@ -22,10 +22,10 @@ struct place_moves {
 
 struct evaluator {
 	const struct place_model *m;
-	struct timeliner *clock; /* PLACE_SCHEDULE */
+	struct timeliner *clock;  /* PLACE_SCHEDULE */
 	const struct timeline *t; /* its last schedule of a whole evaluation */
-	struct dnnpart *dnnpart; /* all other rules */
-	double *task_s;          /* (tasks,k) costs, less what this placement saves */
+	struct dnnpart *dnnpart;  /* all other rules */
+	double *task_s;           /* (tasks,k) costs, less what this placement saves */
 	struct sched_costs costs;
 	uint16_t *task_device; /* (tasks) */
 	uint16_t *all;         /* (n_sets) a single-device placement */
