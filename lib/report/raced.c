@@ -6,14 +6,31 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "stats/quantile.h"
 #include "timing/contest.h"
+
+static void release(struct raced_one *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		mem_free(v[i].source);
+	mem_free(v);
+}
 
 void raced_release(struct raced *x)
 {
-	for (size_t i = 0; i < x->n; i++)
-		mem_free(x->v[i].source);
-	mem_free(x->v);
+	release(x->v, x->n);
+	release(x->before, x->n_before);
 	*x = (struct raced){0};
+}
+
+/* Another race begins. */
+static void begin_again(struct raced *x)
+{
+	struct raced last = {.before = x->v, .n_before = x->n};
+	x->v = NULL;
+	x->n = 0;
+	raced_release(x);
+	*x = last;
 }
 
 void raced_take(struct raced *x, const struct run_rec *run)
@@ -24,7 +41,7 @@ void raced_take(struct raced *x, const struct run_rec *run)
 	if (!untried && !left && (run->reason || run->turns.n_bursts == 0))
 		return;
 	if (x->over)
-		raced_release(x);
+		begin_again(x);
 	x->n_untried += untried;
 	x->n_left += left;
 	if (untried || left)
@@ -256,6 +273,53 @@ static void print_accuracy(FILE *out, const struct raced *x, const struct pace *
 	fputc('\n', out);
 }
 
+static const struct raced_one *find_reference(const struct raced_one *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (is_reference(&v[i]))
+			return &v[i];
+	return NULL;
+}
+
+/* How much longer the best single device takes beside placements than in the race before, where that is much, and of
+ * most of them. */
+static void print_change(FILE *out, const struct raced *x, const struct place_rec *answer)
+{
+	enum { FEWEST = 3, FEWEST_BURSTS = 4 };
+	static const double LEAST = 0.05, LEAST_OF_MOST = 0.025;
+	const struct raced_one *now = find_reference(x->v, x->n),
+			       *then = find_reference(x->before, x->n_before);
+	if (!now || !then || now->id.sample != then->id.sample ||
+	    now->turns.n_bursts < FEWEST_BURSTS || then->turns.n_bursts < FEWEST_BURSTS)
+		return;
+	double *by = MEM_NEWN(double, x->n + 1);
+	size_t n = 0;
+	for (size_t i = 0; i < x->n; i++)
+		for (size_t j = 0; j < x->n_before; j++) {
+			const struct raced_one *a = &x->v[i], *b = &x->before[j];
+			if (is_single(a) || a->ratio == 1 || !a->has_ratio || !b->has_ratio ||
+			    ran_before(x, i) || a->id.episode != b->id.episode ||
+			    a->id.step != b->id.step || a->id.sample != b->id.sample ||
+			    strcmp(a->source, b->source) != 0)
+				continue;
+			by[n++] = log(b->ratio / a->ratio);
+			break;
+		}
+	order_values(by, (uint32_t)n);
+	double change = n >= FEWEST ? quantile(by, (uint32_t)n, 0.5) : 0;
+	double least = n >= FEWEST ? quantile(by, (uint32_t)n, change > 0 ? 0.25 : 0.75) : 0;
+	if (fabs(change) >= LEAST && copysign(least, change) == least &&
+	    fabs(least) >= LEAST_OF_MOST)
+		fprintf(out,
+			"the machine changed: beside %zu placements that ran in an earlier race, "
+			"too, %.40s "
+			"alone takes %.0f %% %s than there; which is the fastest may change with "
+			"it\n",
+			n, now->id.sample < answer->k ? answer->names[now->id.sample] : "a device",
+			100 * fabs(expm1(change)), change > 0 ? "longer" : "less");
+	mem_free(by);
+}
+
 void raced_print(FILE *out, const struct raced *x, const struct contest_race_facts *race,
 		 const struct place_rec *answer, uint64_t last_gain, uint64_t n_episodes)
 {
@@ -278,5 +342,6 @@ void raced_print(FILE *out, const struct raced *x, const struct contest_race_fac
 		"%.1f %%, the machine by %.0f %%\n",
 		race->seconds, race->n_blocks, race->n_disturbed, 100 * race->noise,
 		100 * race->drift);
+	print_change(out, x, answer);
 	print_more_time(out, x, race, answer, last_gain, n_episodes);
 }

@@ -107,6 +107,7 @@ enum timeline_status timeline_run_base(struct timeliner *x, const uint16_t *devi
 	*is_base = false;
 	if (x->improver)
 		return timeline_run(x, device, out);
+	set_order(x, x->rank, NULL);
 	enum timeline_status s = engine_run(&x->engine, device, true);
 
 	*is_base = x->engine.checkpoints.n > 0;

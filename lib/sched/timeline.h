@@ -9,7 +9,7 @@
  * bit.
  *
  * Placement after placement of one graph runs on the same memory; nothing is allocated between
- * timeliner_new and timeliner_free, but for SCHED_IMPROVED. */
+ * timeliner_new and timeliner_free, but for SCHED_IMPROVED and timeline_run_in. */
 #ifndef HSDAG_SCHED_TIMELINE_H
 #define HSDAG_SCHED_TIMELINE_H
 
@@ -26,8 +26,9 @@ void timeliner_free(struct timeliner *x);
 enum timeline_status timeline_run(struct timeliner *x, const uint16_t *device,
 				  const struct timeline **out);
 
-/* The same with tasks by descending rank (n) and delays delayed_by (n): an order that a run of this placement
- * had (timeline's rank and delayed_by), at other costs perhaps. (with SCHED_FIFO rank decides ties).  Both live until the next run. */
+/* The same with tasks by descending rank (n) and delays delayed_by (n): an order that a run of this
+ * placement had (timeline's rank and delayed_by), at other costs perhaps; with SCHED_FIFO rank decides
+ * ties.  Both have to live until another run begins.  It allocates. */
 enum timeline_status timeline_run_in(struct timeliner *x, const uint16_t *device,
 				     const double *rank, const uint32_t *delayed_by,
 				     const struct timeline **out);

@@ -236,7 +236,7 @@ onnx_model() {
 	[[ "$output" == *"first race "*", comparison "* && "$output" != *", proposals "* ]]
 	[ ! -e short/proposed.mp ]
 	recdump -k place --tsv predicted_s short/final.mp > told
-	placebase single short/input.mp | placebase of:short/first.mp | devsim --fit short/first.mp --order rank --predict |
+	placebase single short/input.mp | placebase of:short/first.mp | devsim --fit short/first.mp --predict |
 		recdump -k place --tsv predicted_s > foretold
 	[ "$(grep -c . told)" -gt 4 ]
 	[ -z "$(grep . told | sort -u | grep -vxFf foretold)" ]

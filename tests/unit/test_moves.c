@@ -1,5 +1,5 @@
 /* test_moves.c - lib/place/moves: placements that differ in a few sets, asked for in the ways in
- * which searches do, are what they are from the beginning; and what is called above a limit is. */
+ * which searches do, are what they are from the beginning; and what is called above a limit is.  Orders that are kept. */
 #include <math.h>
 #include <string.h>
 
@@ -76,8 +76,8 @@ static void search(struct problem *p, struct gen *r, struct count *c)
 	evaluator_free(x);
 }
 
-/* An order that was searched is followed by an evaluator that searches none, at the same costs with the same result, and still at
- * others. */
+/* An order that was searched is followed by an evaluator that searches none, with the same result; moves afterwards are by
+ * rank again. */
 static void keep(struct problem *p, struct gen *r, struct count *c)
 {
 	struct place_model better = p->m, plain = p->m;
@@ -99,7 +99,8 @@ static void keep(struct problem *p, struct gen *r, struct count *c)
 		c->asked++;
 		c->stopped += by_rank != b->lat_s;
 		c->same += same(&p->m, place_evaluate_in(y, device, &o), b);
-		c->wrong += place_evaluate(y, device)->lat_s != by_rank;
+		place_begin(y, device);
+		c->wrong += place_moved_below(y, INFINITY)->lat_s != by_rank;
 	}
 	evaluator_free(x);
 	evaluator_free(y);

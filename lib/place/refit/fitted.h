@@ -9,7 +9,7 @@
 struct fitted;
 
 /* Read the stream at path, which has a graph, costs, devices and measured placements, and fit
- * (refit.h) with schedules in this order.  draws 0: the most likely costs; N: draws 1 .. N, seeded with seed.  NULL: ST_INPUT
+ * (refit.h) with schedules in orders that are found so by the stream's own costs.  draws 0: the most likely costs; N: draws 1 .. N, seeded with seed.  NULL: ST_INPUT
  * where it has none of them. */
 struct fitted *fitted_open(const char *path, uint64_t seed, uint32_t draws, enum place_order order,
 			   struct err *e);

@@ -30,10 +30,9 @@ struct refit_summary {
 
 struct refit;
 
-/* Each case runs in the order that is found for it by in's costs (in->order), as devrun's plans do, whatever the unknowns.
- *
- * Fit to cases c[n], n >= 1, which are borrowed until then.  in is borrowed: a graph, cost and devs
- * of a stream, by the schedule's rules, no specification.  NULL: no model (ST_INPUT, ST_USAGE), or no
+/* Fit to cases c[n], n >= 1, which are borrowed until then.  in is borrowed: a graph, cost and devs
+ * of a stream, by the schedule's rules, no specification.  Each case runs in the order that is found for
+ * it by in's costs, as devrun's plans do, whatever the unknowns.  NULL: no model (ST_INPUT, ST_USAGE), or no
  * case is a legal placement. */
 struct refit *refit_new(struct place_inputs *in, const struct refit_case *c, uint32_t n,
 			struct err *e);
