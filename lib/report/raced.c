@@ -281,41 +281,63 @@ static const struct raced_one *find_reference(const struct raced_one *v, size_t 
 	return NULL;
 }
 
-/* How much longer the best single device takes beside placements than in the race before, where that is much, and of
- * most of them. */
+/* What was raced before, too, with bursts enough in both races; NULL: it was not. */
+static const struct raced_one *find_before(const struct raced *x, const struct raced_one *r)
+{
+	enum { FEWEST_BURSTS = 4 };
+	for (size_t j = 0; j < x->n_before; j++) {
+		const struct raced_one *b = &x->before[j];
+		if (r->has_ratio && b->has_ratio && r->turns.n_bursts >= FEWEST_BURSTS &&
+		    b->turns.n_bursts >= FEWEST_BURSTS && r->id.episode == b->id.episode &&
+		    r->id.step == b->id.step && r->id.sample == b->id.sample &&
+		    strcmp(r->source, b->source) == 0)
+			return b;
+	}
+	return NULL;
+}
+
+/* How much longer the best single device takes than in the race before: beside another single device; or, where none tells,
+ * beside most placements. */
 static void print_change(FILE *out, const struct raced *x, const struct place_rec *answer)
 {
-	enum { FEWEST = 3, FEWEST_BURSTS = 4 };
+	enum { FEWEST = 3 };
 	static const double LEAST = 0.05, LEAST_OF_MOST = 0.025;
 	const struct raced_one *now = find_reference(x->v, x->n),
-			       *then = find_reference(x->before, x->n_before);
-	if (!now || !then || now->id.sample != then->id.sample ||
-	    now->turns.n_bursts < FEWEST_BURSTS || then->turns.n_bursts < FEWEST_BURSTS)
+			       *then = find_reference(x->before, x->n_before), *other = NULL;
+	if (!now || !then || now->id.sample != then->id.sample || !find_before(x, now))
 		return;
-	double *by = MEM_NEWN(double, x->n + 1);
+	double *by = MEM_NEWN(double, x->n + 1), change = 0, of_most = 0;
 	size_t n = 0;
-	for (size_t i = 0; i < x->n; i++)
-		for (size_t j = 0; j < x->n_before; j++) {
-			const struct raced_one *a = &x->v[i], *b = &x->before[j];
-			if (is_single(a) || a->ratio == 1 || !a->has_ratio || !b->has_ratio ||
-			    ran_before(x, i) || a->id.episode != b->id.episode ||
-			    a->id.step != b->id.step || a->id.sample != b->id.sample ||
-			    strcmp(a->source, b->source) != 0)
-				continue;
-			by[n++] = log(b->ratio / a->ratio);
-			break;
+	for (size_t i = 0; i < x->n; i++) {
+		const struct raced_one *a = &x->v[i], *b = find_before(x, a);
+		double c = b ? log(b->ratio / a->ratio) : 0;
+		if (!b || a->ratio == 1 || ran_before(x, i))
+			continue;
+		if (!is_single(a)) {
+			by[n++] = c;
+		} else if (fabs(c) > fabs(change)) {
+			change = c;
+			other = a;
 		}
-	order_values(by, (uint32_t)n);
-	double change = n >= FEWEST ? quantile(by, (uint32_t)n, 0.5) : 0;
-	double least = n >= FEWEST ? quantile(by, (uint32_t)n, change > 0 ? 0.25 : 0.75) : 0;
-	if (fabs(change) >= LEAST && copysign(least, change) == least &&
-	    fabs(least) >= LEAST_OF_MOST)
+	}
+	char beside[120], label[80];
+	if (other)
+		snprintf(beside, sizeof beside, "%s",
+			 start_label(other, answer, label, sizeof label));
+	of_most = LEAST_OF_MOST;
+	if (fabs(change) < LEAST && n >= FEWEST) {
+		order_values(by, (uint32_t)n);
+		change = quantile(by, (uint32_t)n, 0.5);
+		of_most =
+			quantile(by, (uint32_t)n, change > 0 ? 0.25 : 0.75) * (change > 0 ? 1 : -1);
+		snprintf(beside, sizeof beside, "most of %zu placements", n);
+	}
+	if (fabs(change) >= LEAST && of_most >= LEAST_OF_MOST)
 		fprintf(out,
-			"the machine changed: beside %zu placements that ran in an earlier race, "
-			"too, %.40s "
-			"alone takes %.0f %% %s than there; which is the fastest may change with "
-			"it\n",
-			n, now->id.sample < answer->k ? answer->names[now->id.sample] : "a device",
+			"the machine changed: beside %s, %s takes %.0f %% %s than in an earlier "
+			"race; which "
+			"is the fastest may change with it\n",
+			beside, start_label(now, answer, label, sizeof label),
 			100 * fabs(expm1(change)), change > 0 ? "longer" : "less");
 	mem_free(by);
 }

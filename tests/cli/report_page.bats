@@ -239,21 +239,24 @@ page() {
 		facts = dict(blocks=9, disturbed=0, seconds=1.0, noise=0.01, drift=0.02, settled=True)
 		best = {**p, "rank": 0, "n_groups": 1, "lat_s": 0.1, "ref_s": 0.1, "final": True, "reference": p["devices"][0], "ratio": 0.5,
 		        "ratio_lo": 0.4, "ratio_hi": 0.6, "n_pairs": 20, "lo_s": 0.1, "hi_s": 0.1, "copies": 1, "copy_bytes": 1, "not_compared": "", "race": facts}
-		def race(*ratios):
+		def race(*ratios, single=()):
 			one = lambda source, sample, x: ["run", {**run, "source": source, "sample": sample, "lat_s": x / 10, "ref_s": 0.1, "ratio": x, "ratio_lo": x * 0.99,
 			                                         "ratio_hi": x * 1.01, "bursts": 9, "clean": 9, "start": source == "single", "out": False}]
-			return [one("single", 0, 1.0)] + [one("random", i, x) for i, x in enumerate(ratios)] + [["best", best]]
+			return [one("single", 0, 1.0)] + [one("single", 1 + i, x) for i, x in enumerate(single)] + [one("random", i, x) for i, x in enumerate(ratios)] + [["best", best]]
 		before = race(1.1, 1.2, 1.3, 1.9)
 		write("changed.mp", r + before + race(0.88, 0.96, 1.03, 1.9))
 		write("as_ever.mp", r + before + race(1.12, 1.18, 1.35, 1.2))
 		write("few.mp", r + before + race(0.88, 0.96))
 		write("first.mp", r + before)
+		write("apart.mp", r + race(1.1, 1.2, 1.3, single=(1.75,)) + race(1.1, 1.2, 1.3, single=(1.4,)))
 		write("nearer.mp", r + before + race(1.375, 1.5, 1.6, 2.4))
 	'
 	run -0 placeout --format report changed.mp
-	[[ $output == *"the machine changed: beside 4 placements that ran in an earlier race, too, "*" alone takes 25 % longer than there"* ]]
+	[[ $output == *"the machine changed: beside most of 4 placements, "*" alone takes 25 % longer than in an earlier race"* ]]
 	run -0 placeout --format report nearer.mp
-	[[ $output == *"the machine changed: beside 4 placements"*" alone takes 20 % less than there"* ]]
+	[[ $output == *"the machine changed: beside most of 4 placements, "*" alone takes 20 % less than in an earlier race"* ]]
+	run -0 placeout --format report apart.mp
+	[[ $output == *"the machine changed: beside dev<1> alone, dev<0> alone takes 25 % longer than in an earlier race"* ]]
 	for f in as_ever few first; do
 		run -0 placeout --format report $f.mp
 		[[ $output == *"race: 1.0 s, 9 blocks"* && $output != *"the machine changed"* ]]
