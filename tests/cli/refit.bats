@@ -142,6 +142,34 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	done
 }
 
+@test "--fit: cases and placements that a device cannot run are left out, and told" {
+	devsim --machine shared,seed=3 learn.mp > shared.mp
+	placebase variety -n 6 --evals 100 p.mp | placebase single > few.mp
+	py '
+		r = read("shared.mp")[:-1]
+		for k, m in r:
+			if k == "cost":
+				s = array(m["set_s"]).copy()
+				s[s[:, 1] > 0, 1] = [-1] + list(s[s[:, 1] > 0, 1][1:])
+				bad = int((s[:, 1] < 0).argmax())
+				m["set_s"] = tensor(s)
+		write("cannot.mp", r)
+		open("bad", "w").write(str(bad))
+	'
+	for order in rank improved; do
+		devsim --refit --order $order cannot.mp > fit.mp
+		devsim --fit cannot.mp --order $order few.mp > few.fit.mp
+		py '
+			bad = int(open("bad").read())
+			at = [array(m["device"])[bad] for k, m in read("few.fit.mp") if k == "place"]
+			ran = [m for k, m in read("few.fit.mp") if k == "run"]
+			assert len(at) == len(ran) and 0 < sum(at) < len(at), at
+			for d, m in zip(at, ran):
+				assert m["ok"] == (d == 0) and (m["ok"] or "cannot run on cpu:1" in m["reason"]), (d, m)
+		'
+	done
+}
+
 @test "--predict: placements say what they should take, by costs that fit, beside the best single device" {
 	ir2dag "$ROOT/tests/models/nmt2.xml" | devsim --probe --spec desktop-cpu,integrated-gpu > two.mp
 	placebase single two.mp | placebase heft | placebase variety -n 20 --evals 200 --seed 1 > first.in.mp
