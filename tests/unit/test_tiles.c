@@ -73,25 +73,26 @@ static void check_pairs(const int64_t *size, bool turned, int64_t ldc)
 	mem_free(x), mem_free(y);
 }
 
-/* C += A B from rows with gaps, of A in columns; what lies beside C stays. */
+/* C += A B from rows with gaps; what lies beside C stays. */
 static void check_panel(const int64_t *size, bool turned)
 {
 	int64_t m = size[0], n = size[1] < PAIRS_N ? size[1] : PAIRS_N, k = size[2], gap = 3;
-	int64_t ld = (turned ? m : k) + gap, ldb = (turned ? k : n) + gap, ldc = n + gap;
-	int64_t rows = turned ? k : m, rows_b = turned ? n : k;
+	int64_t ldb = (turned ? k : n) + gap, ldc = n + gap;
+	int64_t rows_b = turned ? n : k;
+	int64_t ld = k + gap;
 	float *x = drawn_narrow(1, m * k, NULL), *y = drawn_narrow(2, k * n, NULL);
-	float *wide = room((size_t)(rows * ld) * sizeof *wide), *c;
+	float *wide = room((size_t)(m * ld) * sizeof *wide), *c;
 	float *wide_b = room((size_t)(rows_b * ldb) * sizeof *wide);
 	uint16_t *a = room((size_t)pairs_a_elements(m, k) * 2);
 	uint16_t *b = room((size_t)pairs_b_elements(k, n) * 2);
 	c = room((size_t)(m * ldc) * sizeof *c);
 	for (int64_t i = 0; i < m * k; i++)
-		wide[turned ? i % k * ld + i / k : i / k * ld + i % k] = x[i];
+		wide[i / k * ld + i % k] = x[i];
 	for (int64_t i = 0; i < k * n; i++)
 		wide_b[i / (ldb - gap) * ldb + i % (ldb - gap)] = y[i];
 	for (int64_t i = 0; i < m * ldc; i++)
 		c[i] = 7;
-	pairs_pack_a_of(a, wide, ld, m, k, turned, 1);
+	pairs_pack_a_of(a, wide, ld, m, k, 1);
 	pairs_pack_b_of(b, wide_b, ldb, k, n, turned);
 	pairs_panel(a, b, m, n, k, c, ldc, true);
 	bool stays = true;
@@ -105,6 +106,34 @@ static void check_panel(const int64_t *size, bool turned)
 	tap(stays && add < 1e-5 && set < 1e-6, "panel %dx%dx%d%s, %s: %.1e, added %.1e", (int)m,
 	    (int)n, (int)k, turned ? ", turned" : "", how(), set, add);
 	free(a), free(b), free(c), free(wide), free(wide_b);
+	mem_free(x), mem_free(y);
+}
+
+/* C += X^T Y from rows with gaps; what lies beside C stays. */
+static void check_outer(const int64_t *size)
+{
+	int64_t m = size[0], n = size[1], k = size[2], gap = 5, ld = m + gap, ldc = n + gap;
+	float *x = drawn_narrow(1, m * k, NULL), *y = drawn_narrow(2, k * n, NULL);
+	float *wide = room((size_t)(k * ld) * sizeof *wide);
+	float *c = room((size_t)(m * ldc) * sizeof *c);
+	uint16_t *a = room((size_t)pairs_b_elements(k, m) * 2);
+	uint16_t *b = room((size_t)pairs_b_elements(k, n) * 2);
+	for (int64_t i = 0; i < m * k; i++)
+		wide[i % k * ld + i / k] = x[i];
+	for (int64_t i = 0; i < m * ldc; i++)
+		c[i] = 7;
+	pairs_pack_b_of(a, wide, ld, k, m, false);
+	pairs_pack_b(b, y, k, n, false);
+	pairs_outer(a, b, m, n, k, c, ldc);
+	bool stays = true;
+	for (int64_t i = 0; i < m * ldc; i++) {
+		stays = stays && (i % ldc < n || c[i] == 7);
+		c[i] -= 7;
+	}
+	double e = product_error(x, y, false, m, n, k, c, ldc);
+	tap(stays && e < 1e-5, "outer product %dx%dx%d, %s: %.1e", (int)m, (int)n, (int)k, how(),
+	    e);
+	free(a), free(b), free(c), free(wide);
 	mem_free(x), mem_free(y);
 }
 
@@ -501,12 +530,14 @@ static void check_refused(void)
 
 static void check_products(void)
 {
-	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		check_outer(sizes[i]);
 		for (int turned = 0; turned < 2; turned++) {
 			check_pairs(sizes[i], turned, sizes[i][1]);
 			check_pairs(sizes[i], turned, (sizes[i][1] + 31) / 32 * 32 + 16);
 			check_panel(sizes[i], turned);
 		}
+	}
 	for (int64_t k = 1; k < 100; k += 33)
 		for (int masks = 0; masks < 2; masks++)
 			check_weights(k, masks);

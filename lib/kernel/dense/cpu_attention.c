@@ -299,7 +299,7 @@ static void attend_narrow(const struct attention_work *r, int64_t i, int64_t y0,
 		pairs_pack_b_of(key, a.k, a.k_row, a.d, a.len, !r->a->turned);
 		pairs_pack_b_of(value, a.v, a.v_row, a.len, a.dv, false);
 	}
-	pairs_pack_a_of(narrow, a.q, a.q_row, a.rows, a.d, false, a.scale);
+	pairs_pack_a_of(narrow, a.q, a.q_row, a.rows, a.d, a.scale);
 	int64_t ld = score_step(a.len);
 	pairs_multiply(narrow, key, a.rows, a.len, a.d, s, ld);
 	weigh_rows(r, i, y0, y1, s, ld, &a, narrow, by);

@@ -76,18 +76,6 @@ PAIRS_INLINE void round_lines(const float *x, int64_t n, int64_t end, float by, 
 	}
 }
 
-PAIRS_INLINE void pack_rows(uint16_t *a, const float *x, int64_t ld, int64_t m, int64_t k, float by)
-{
-	int64_t end = (k + PAIRS_K - 1) / PAIRS_K * PAIRS_K;
-	for (int64_t i = 0; i < m; i++)
-		round_lines(x + i * ld, k, end, by, a + row_at(i, k), BLOCK);
-}
-
-PAIRS void pairs_pack_a(uint16_t *a, const float *x, int64_t m, int64_t k, float by)
-{
-	pack_rows(a, x, k, m, k, by);
-}
-
 /* e^(v - top) as 2^n times a polynomial for 2^f, |f| <= 1/2; what would be subnormal is 0, NaN stays. */
 PAIRS_INLINE __m512 weights(__m512 v, __m512 top)
 {
@@ -212,35 +200,27 @@ void pairs_pack_b(uint16_t *b, const float *x, int64_t k, int64_t n, bool turned
 	pairs_pack_b_of(b, x, turned ? k : n, k, n, turned);
 }
 
-PAIRS void pairs_pack_a_of(uint16_t *a, const float *x, int64_t ld, int64_t m, int64_t k,
-			   bool turned, float by)
+PAIRS void pairs_pack_a_of(uint16_t *a, const float *x, int64_t ld, int64_t m, int64_t k, float by)
 {
-	float pair[PAIRS_K / 2 * PAIRS_M];
-	if (!turned) {
-		pack_rows(a, x, ld, m, k, by);
-		return;
-	}
-	for (int64_t i = 0; i < m; i += PAIRS_M) {
-		int64_t w = m - i < PAIRS_M ? m - i : PAIRS_M;
-		for (int64_t l = 0; l < k; l += PAIRS_K, a += BLOCK) {
-			const float *from = x + l * ld + i;
-			for (int64_t p = 0; p < PAIRS_K; p += 2)
-				join_rows(l + p < k ? from + p * ld : NULL,
-					  l + p + 1 < k ? from + (p + 1) * ld : NULL, w, PAIRS_M,
-					  pair + p / 2 * PAIRS_M);
-			cpu_turn(pair, PAIRS_M, PAIRS_K / 2, PAIRS_M, (float *)(void *)a,
-				 PAIRS_K / 2);
-		}
-	}
+	int64_t end = (k + PAIRS_K - 1) / PAIRS_K * PAIRS_K;
+	for (int64_t i = 0; i < m; i++)
+		round_lines(x + i * ld, k, end, by, a + row_at(i, k), BLOCK);
+}
+
+void pairs_pack_a(uint16_t *a, const float *x, int64_t m, int64_t k, float by)
+{
+	pairs_pack_a_of(a, x, k, m, k, by);
 }
 
 /* ---- products ---- */
 
-/* m rows of a block, from a on, by w columns; the first `rows` of them are C's. */
-PAIRS_INLINE void tile_of(const int m, const bool add, const uint16_t *a, const int32_t *b,
-			  int64_t pairs, float *c, int64_t ldc, int64_t rows, int64_t w)
+/* m rows of a block, from a on, or of a panel with `across`, by w columns; the first `rows` of them are C's. */
+PAIRS_INLINE void tile_of(const int m, const bool across, const bool add, const uint16_t *a,
+			  const int32_t *b, int64_t pairs, float *c, int64_t ldc, int64_t rows,
+			  int64_t w)
 {
 	const __mmask16 low = first(w), high = first(w - 16);
+	const int64_t next = across ? 1 : PAIRS_K / 2;
 	const int32_t *row = (const int32_t *)(const void *)a;
 	__m512 sum[TILE_ROWS][2];
 #pragma GCC unroll 8
@@ -256,11 +236,15 @@ PAIRS_INLINE void tile_of(const int m, const bool add, const uint16_t *a, const 
 		__m512bh b1 = (__m512bh)_mm512_loadu_si512(b + 16);
 #pragma GCC unroll 8
 		for (int i = 0; i < m; i++) {
-			__m512bh x = (__m512bh)_mm512_set1_epi32(row[i * (PAIRS_K / 2)]);
+			__m512bh x = (__m512bh)_mm512_set1_epi32(row[i * next]);
 			sum[i][0] = _mm512_dpbf16_ps(sum[i][0], x, b0);
 			sum[i][1] = _mm512_dpbf16_ps(sum[i][1], x, b1);
 		}
-		row += p % (PAIRS_K / 2) == PAIRS_K / 2 - 1 ? BLOCK / 2 - PAIRS_K / 2 + 1 : 1;
+		if (across)
+			row += PAIRS_N;
+		else
+			row += p % (PAIRS_K / 2) == PAIRS_K / 2 - 1 ? BLOCK / 2 - PAIRS_K / 2 + 1
+								    : 1;
 	}
 #pragma GCC unroll 8
 	for (int i = 0; i < m; i++)
@@ -270,24 +254,27 @@ PAIRS_INLINE void tile_of(const int m, const bool add, const uint16_t *a, const 
 		}
 }
 
-/* m rows by a panel of w columns.  The last tile may have rows too many, which A's blocks have room for. */
+/* `rows` rows, a tile's or fewer.  It may have rows too many, which A has room for. */
+PAIRS_INLINE void some_rows(const bool across, const bool add, const uint16_t *a, const int32_t *b,
+			    int64_t pairs, float *c, int64_t ldc, int64_t rows, int64_t w)
+{
+	if (rows >= TILE_ROWS)
+		tile_of(TILE_ROWS, across, add, a, b, pairs, c, ldc, TILE_ROWS, w);
+	else if (rows > TILE_ROWS / 2)
+		tile_of(TILE_ROWS, across, add, a, b, pairs, c, ldc, rows, w);
+	else if (rows > 1)
+		tile_of(TILE_ROWS / 2, across, add, a, b, pairs, c, ldc, rows, w);
+	else
+		tile_of(1, across, add, a, b, pairs, c, ldc, rows, w);
+}
+
+/* m rows by a panel of w columns. */
 PAIRS_INLINE void panel_by_vectors(const bool add, const uint16_t *a, const uint16_t *b, int64_t m,
 				   int64_t w, int64_t k, float *c, int64_t ldc)
 {
 	const int32_t *y = (const int32_t *)(const void *)b;
-	int64_t pairs = (k + 1) / 2;
-	for (int64_t i = 0; i < m; i += TILE_ROWS, c += TILE_ROWS * ldc) {
-		int64_t rows = m - i;
-		const uint16_t *x = a + row_at(i, k);
-		if (rows >= TILE_ROWS)
-			tile_of(TILE_ROWS, add, x, y, pairs, c, ldc, TILE_ROWS, w);
-		else if (rows > TILE_ROWS / 2)
-			tile_of(TILE_ROWS, add, x, y, pairs, c, ldc, rows, w);
-		else if (rows > 1)
-			tile_of(TILE_ROWS / 2, add, x, y, pairs, c, ldc, rows, w);
-		else
-			tile_of(1, add, x, y, pairs, c, ldc, rows, w);
-	}
+	for (int64_t i = 0; i < m; i += TILE_ROWS)
+		some_rows(false, add, a + row_at(i, k), y, (k + 1) / 2, c + i * ldc, ldc, m - i, w);
 }
 
 PAIRS static void set_panel(const uint16_t *a, const uint16_t *b, int64_t m, int64_t w, int64_t k,
@@ -341,6 +328,40 @@ void pairs_panel(const uint16_t *a, const uint16_t *b, int64_t m, int64_t n, int
 		set_panel(a, b, m, n, k, c, ldc);
 }
 
+/* m <= PAIRS_N rows, a panel of X, by a panel of w columns. */
+PAIRS static void outer_by_vectors(const uint16_t *x, const uint16_t *y, int64_t m, int64_t w,
+				   int64_t k, float *c, int64_t ldc)
+{
+	const int32_t *right = (const int32_t *)(const void *)y;
+	for (int64_t i = 0; i < m; i += TILE_ROWS)
+		some_rows(true, true, x + 2 * i, right, (k + 1) / 2, c + i * ldc, ldc, m - i, w);
+}
+
+/* The same by tiles, which want blocks. */
+static void outer_by_tiles(const uint16_t *x, const uint16_t *y, int64_t m, int64_t w, int64_t k,
+			   float *c, int64_t ldc)
+{
+	float block[PAIRS_N / PAIRS_M][PAIRS_K / 2 * PAIRS_M] __attribute__((aligned(64)));
+	for (int64_t l = 0; l < k; l += PAIRS_K, x += PAIRS_K * PAIRS_N, y += PAIRS_K * PAIRS_N) {
+		for (int64_t i = 0; i < m; i += PAIRS_M)
+			cpu_turn((const float *)(const void *)(x + 2 * i), PAIRS_N, PAIRS_K / 2,
+				 PAIRS_M, block[i / PAIRS_M], PAIRS_K / 2);
+		pairs_panel((const uint16_t *)(const void *)block[0], y, m, w,
+			    k - l < PAIRS_K ? k - l : PAIRS_K, c, ldc, true);
+	}
+}
+
+void pairs_outer(const uint16_t *x, const uint16_t *y, int64_t m, int64_t n, int64_t k, float *c,
+		 int64_t ldc)
+{
+	int64_t panel = depth(k) * PAIRS_N;
+	for (int64_t i = 0; i < m; i += PAIRS_N, x += panel)
+		for (int64_t j = 0; j < n; j += PAIRS_N)
+			(tiles_there() ? outer_by_tiles : outer_by_vectors)(
+				x, y + j * depth(k), m - i < PAIRS_N ? m - i : PAIRS_N,
+				n - j < PAIRS_N ? n - j : PAIRS_N, k, c + i * ldc + j, ldc);
+}
+
 #else
 
 bool pairs_there(void)
@@ -363,10 +384,9 @@ void pairs_pack_b(uint16_t *b, const float *x, int64_t k, int64_t n, bool turned
 	(void)b, (void)x, (void)k, (void)n, (void)turned;
 }
 
-void pairs_pack_a_of(uint16_t *a, const float *x, int64_t ld, int64_t m, int64_t k, bool turned,
-		     float by)
+void pairs_pack_a_of(uint16_t *a, const float *x, int64_t ld, int64_t m, int64_t k, float by)
 {
-	(void)a, (void)x, (void)ld, (void)m, (void)k, (void)turned, (void)by;
+	(void)a, (void)x, (void)ld, (void)m, (void)k, (void)by;
 }
 
 void pairs_pack_b_of(uint16_t *b, const float *x, int64_t ld, int64_t k, int64_t n, bool turned)
@@ -384,6 +404,12 @@ void pairs_panel(const uint16_t *a, const uint16_t *b, int64_t m, int64_t n, int
 		 int64_t ldc, bool add)
 {
 	(void)a, (void)b, (void)m, (void)n, (void)k, (void)c, (void)ldc, (void)add;
+}
+
+void pairs_outer(const uint16_t *x, const uint16_t *y, int64_t m, int64_t n, int64_t k, float *c,
+		 int64_t ldc)
+{
+	(void)x, (void)y, (void)m, (void)n, (void)k, (void)c, (void)ldc;
 }
 
 #endif

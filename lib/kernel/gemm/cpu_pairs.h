@@ -39,9 +39,8 @@ struct pairs_scores {
 void pairs_weights(uint16_t *a, const struct pairs_scores *s, float *top, float *sum);
 /* x (k,n) or, turned, (n,k): panels of B. */
 void pairs_pack_b(uint16_t *b, const float *x, int64_t k, int64_t n, bool turned);
-/* The same from rows that lie ld floats apart; of A turned is (k,m), and `by` 1. */
-void pairs_pack_a_of(uint16_t *a, const float *x, int64_t ld, int64_t m, int64_t k, bool turned,
-		     float by);
+/* The same from rows that lie ld floats apart. */
+void pairs_pack_a_of(uint16_t *a, const float *x, int64_t ld, int64_t m, int64_t k, float by);
 void pairs_pack_b_of(uint16_t *b, const float *x, int64_t ld, int64_t k, int64_t n, bool turned);
 
 /* C, rows ldc apart; where that is at least n rounded up to PAIRS_N, what lies between rows is overwritten. */
@@ -50,5 +49,8 @@ void pairs_multiply(const uint16_t *a, const uint16_t *b, int64_t m, int64_t n, 
 /* C = or += A B, of one panel, n <= PAIRS_N; nothing but C is written. */
 void pairs_panel(const uint16_t *a, const uint16_t *b, int64_t m, int64_t n, int64_t k, float *c,
 		 int64_t ldc, bool add);
+/* C (m,n) += X^T Y, of panels of X (k,m) and of Y (k,n), packed as a B is; nothing but C is written. */
+void pairs_outer(const uint16_t *x, const uint16_t *y, int64_t m, int64_t n, int64_t k, float *c,
+		 int64_t ldc);
 
 #endif

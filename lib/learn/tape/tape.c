@@ -394,10 +394,13 @@ void tape_drop_rows(const struct tape_op *o, float *y, uint32_t row, uint32_t n)
 	}
 }
 
-void tape_after_back(struct tape_op *o)
+void tape_after_back(struct tape_op *o, float *sum)
 {
+	const struct mat *y = o->y;
 	if (o->relu)
-		kern_relu_back(o->y->g, o->y->v, o->scale, mat_n(o->y));
+		kern_relu_back(y->g, y->v, o->scale, sum, y->rows, y->cols);
+	else if (sum)
+		kern_colsum(sum, y->g, y->rows, y->cols);
 }
 
 /* ---- back ---- */

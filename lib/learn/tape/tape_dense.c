@@ -132,13 +132,11 @@ static void linear_back_w(struct tape *t, struct tape_op *o, float *gw)
 		tape_outer(t, gw, o->y->cols, &across, o->y->g, x->rows, o->y->cols, o->rounded);
 }
 
-/* Gradients of x w + b from the one in o->y->g. */
-static void linear_back_all(struct tape *t, struct tape_op *o)
+/* Gradients of x and w from the one of x w in o->y->g. */
+static void product_back(struct tape *t, struct tape_op *o)
 {
 	bool first;
-	float *gb = tape_grad_add(t, o->x[B]), *gw = tape_grad_add(t, o->x[W]);
-	if (gb)
-		kern_colsum(gb, o->y->g, o->y->rows, o->y->cols);
+	float *gw = tape_grad_add(t, o->x[W]);
 	if (gw)
 		linear_back_w(t, o, gw);
 	float *gx = tape_grad_of(t, o->x[X], &first);
@@ -148,8 +146,8 @@ static void linear_back_all(struct tape *t, struct tape_op *o)
 
 static void linear_back(struct tape *t, struct tape_op *o)
 {
-	tape_after_back(o);
-	linear_back_all(t, o);
+	tape_after_back(o, tape_grad_add(t, o->x[B]));
+	product_back(t, o);
 }
 
 /* The result is written to `at`; NULL: to memory of the tape. */
@@ -229,11 +227,19 @@ static void linear_norm_rows(void *arg, uint32_t row, uint32_t n)
 static void norm_back_rows(struct tape *t, struct tape_op *o)
 {
 	uint32_t rows = o->y->rows, cols = o->y->cols;
-	tape_after_back(o);
 	float *scratch = tape_buf(t, 2 * (size_t)cols);
-	float *gg = tape_grad_add(t, o->x[GAIN]), *gb = tape_grad_add(t, o->x[BIAS]);
-	kern_norm_back(o->y->g, gg ? gg : scratch, gb ? gb : scratch + cols, o->saved[0],
-		       o->saved[1], o->x[GAIN]->v, rows, cols);
+	float *ggain = tape_grad_add(t, o->x[GAIN]), *gbias = tape_grad_add(t, o->x[BIAS]);
+	const struct norm_back p = {
+		.y = o->relu ? o->y->v : NULL,
+		.scale = o->scale,
+		.xhat = o->saved[0],
+		.rstd = o->saved[1],
+		.gain = o->x[GAIN]->v,
+		.ggain = ggain ? ggain : scratch,
+		.gbias = gbias ? gbias : scratch + cols,
+		.gb = tape_grad_add(t, o->x[B]),
+	};
+	kern_norm_back(o->y->g, &p, rows, cols);
 	tape_buf_release(t, scratch, 2 * (size_t)cols);
 	tape_grad_pass(t, o->x[RESIDUAL], o->y->g);
 }
@@ -247,7 +253,7 @@ static void norm_back(struct tape *t, struct tape_op *o)
 static void linear_norm_back(struct tape *t, struct tape_op *o)
 {
 	norm_back_rows(t, o);
-	linear_back_all(t, o);
+	product_back(t, o);
 }
 
 /* What both have in common: buffers, the pass over the rows, what is kept. */

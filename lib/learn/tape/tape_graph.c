@@ -38,10 +38,7 @@ static void aggregate_back(struct tape *t, struct tape_op *o)
 {
 	uint32_t rows = o->y->rows, cols = o->y->cols;
 	bool first;
-	tape_after_back(o);
-	float *gb = tape_grad_add(t, o->x[1]);
-	if (gb)
-		kern_colsum(gb, o->y->g, rows, cols);
+	tape_after_back(o, tape_grad_add(t, o->x[1]));
 	float *gx = tape_grad_of(t, o->x[0], &first);
 	if (gx && first) {
 		aggregate(gx, o->graph, o->y->g, 0, rows, cols);

@@ -23,11 +23,11 @@ void kern_bias_relu(float *y, const float *b, size_t rows, size_t n, bool relu);
 /* y (n) = bits >= threshold ? y * scale : 0 */
 void kern_drop(float *y, const uint8_t *bits, uint8_t threshold, float scale, size_t n);
 
-/* g (n) = y > 0 ? g * scale : 0, the derivative of ReLU followed by dropout. */
-void kern_relu_back(float *g, const float *y, float scale, size_t n);
-
 /* sum (n) += the rows of g (rows,n), in order. */
 void kern_colsum(float *sum, const float *g, size_t rows, size_t n);
+
+/* g (rows,n) = y > 0 ? g * scale : 0, the derivative of ReLU followed by dropout; sum (n), unless NULL, += its rows. */
+void kern_relu_back(float *g, const float *y, float scale, float *sum, size_t rows, size_t n);
 
 /* LayerNorm of rows: a = x (+ b in every row) (+ r), xhat = a with mean 0 and variance 1,
  * y = gain * xhat + bias, then max(0, .) when relu; all (rows,n) but b, gain, bias (n).  b, r
@@ -40,10 +40,15 @@ struct norm_row {
 void kern_norm(float *y, float *xhat, float *rstd, const float *x, const float *r, size_t rows,
 	       const struct norm_row *p);
 
-/* Its derivative: g (rows,n) with respect to y becomes that with respect to a; ggain,
- * gbias (n) += . */
-void kern_norm_back(float *g, float *ggain, float *gbias, const float *xhat, const float *rstd,
-		    const float *gain, size_t rows, size_t n);
+/* Its derivative: g (rows,n) with respect to y becomes that with respect to a. */
+struct norm_back {
+	const float *y; /* with relu, then dropout; NULL without */
+	float scale;    /* of dropout */
+	const float *xhat, *rstd, *gain;
+	float *ggain, *gbias; /* (n) += */
+	float *gb;            /* (n) += gradient of a's b; or NULL */
+};
+void kern_norm_back(float *g, const struct norm_back *p, size_t rows, size_t n);
 
 /* y (n) = sum over e < n_edges of weight[e] * row adj[e] of x (.,n) */
 void kern_gather_sum(float *y, const float *x, const uint32_t *adj, const float *weight,

@@ -78,8 +78,8 @@ bool tape_rounds(const struct tape *t);
 void tape_after_set(struct tape *t, struct tape_op *o, struct after f);
 /* Dropout of rows [row, row + n) of the result, which stand at y. */
 void tape_drop_rows(const struct tape_op *o, float *y, uint32_t row, uint32_t n);
-/* Turn the gradient of o->y into that of what stood before o's relu and dropout. */
-void tape_after_back(struct tape_op *o);
+/* Turn the gradient of o->y into that of what stood before o's relu and dropout; sum (cols), unless NULL, += its rows. */
+void tape_after_back(struct tape_op *o, float *sum);
 
 /* A tape beside t, of the same threads; its steps are begun by who uses it. */
 struct tape *tape_inner(struct tape *t);

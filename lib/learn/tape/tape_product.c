@@ -142,16 +142,28 @@ static void rounded_rows(float *c, size_t ldc, const struct rows *a, const struc
 			 bool add)
 {
 	uint16_t pa[PRODUCT_ROWS * BLOCK_K] __attribute__((aligned(64)));
-	size_t ld = a->row == 1 ? a->col : a->row;
-	assert(a->row == 1 || a->col == 1);
+	assert(a->col == 1);
 	for (size_t i0 = 0; i0 < a->m; i0 += PRODUCT_ROWS) {
 		size_t m = a->m - i0 < PRODUCT_ROWS ? a->m - i0 : PRODUCT_ROWS;
 		for (size_t k0 = 0; k0 < b->k; k0 += BLOCK_K) {
 			size_t kc = b->k - k0 < BLOCK_K ? b->k - k0 : BLOCK_K;
-			pairs_pack_a_of(pa, a->v + i0 * a->row + k0 * a->col, (int64_t)ld,
-					(int64_t)m, (int64_t)kc, a->row == 1 && a->col != 1, 1);
+			pairs_pack_a_of(pa, a->v + i0 * a->row + k0, (int64_t)a->row, (int64_t)m,
+					(int64_t)kc, 1);
 			multiply_pairs(c + i0 * ldc, ldc, pa, m, k0, kc, b, add || k0 > 0);
 		}
+	}
+}
+
+/* c += a b, whose columns of a are contiguous; not too deep. */
+static void rounded_outer(float *c, size_t ldc, const struct rows *a, const struct packed *b)
+{
+	uint16_t pa[PAIRS_N * BLOCK_K] __attribute__((aligned(64)));
+	assert(a->row == 1 && b->k <= BLOCK_K);
+	for (size_t i = 0; i < a->m; i += PAIRS_N) {
+		size_t m = a->m - i < PAIRS_N ? a->m - i : PAIRS_N;
+		pairs_pack_b_of(pa, a->v + i, (int64_t)a->col, (int64_t)b->k, (int64_t)m, false);
+		pairs_outer(pa, (const uint16_t *)(const void *)b->v, (int64_t)m, (int64_t)b->n,
+			    (int64_t)b->k, c + i * ldc, (int64_t)ldc);
 	}
 }
 
@@ -216,6 +228,9 @@ void product_outer(float *y, size_t ldc, const struct rows *a, const float *b, s
 		size_t kc = k - k0 < BLOCK_K ? k - k0 : BLOCK_K;
 		const struct packed p = product_pack(scratch, b + k0 * ldb, kc, n, ldb, 1, rounded);
 		const struct rows some = {a->v + k0 * a->col, a->m, a->row, a->col};
-		product_rows(y, ldc, &some, &p, true);
+		if (rounded && pairs_there())
+			rounded_outer(y, ldc, &some, &p);
+		else
+			product_rows(y, ldc, &some, &p, true);
 	}
 }

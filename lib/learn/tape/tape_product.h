@@ -34,7 +34,7 @@ struct rows {
 	size_t m, row, col;
 };
 
-/* c (m,n), rows ldc apart, = or with `add` += a b; of a rounded b the rows of a are contiguous, or its columns. */
+/* c (m,n), rows ldc apart, = or with `add` += a b; of a rounded b a's rows are contiguous. */
 void product_rows(float *c, size_t ldc, const struct rows *a, const struct packed *b, bool add);
 
 /* c = a b for few rows, not rounded, at most PRODUCT_FEW: the time goes into reading b. */
@@ -42,7 +42,7 @@ enum { PRODUCT_FEW = 12 };
 void product_few(float *c, size_t ldc, const struct rows *a, const struct packed *b);
 
 /* y (m,n), rows ldc apart, += a (m,k) b (k,n), rows ldb apart, which is packed on the way, some rows at a time, into
- * scratch of product_outer_floats(k, n), 64-byte aligned. */
+ * scratch of product_outer_floats(k, n), 64-byte aligned; rounded, a's columns are contiguous. */
 size_t product_outer_floats(size_t k, size_t n);
 void product_outer(float *y, size_t ldc, const struct rows *a, const float *b, size_t ldb, size_t k,
 		   size_t n, bool rounded, float *scratch);
