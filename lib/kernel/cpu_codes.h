@@ -3,6 +3,7 @@
 #ifndef HSDAG_KERNEL_CPU_CODES_H
 #define HSDAG_KERNEL_CPU_CODES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Numbers that lie on a grid: scale * (code - zero), with whole codes of 0 .. 255.  The code of x is x * by + shift, as FakeQuantize
@@ -14,6 +15,14 @@ struct code_grid {
 /* y[i] = x[i] * by + shift, rounded to the nearest, to even between two, and limited to 0 .. 255;
  * what is no number becomes 0. */
 void codes_of(const struct code_grid *g, const float *x, int64_t n, uint8_t *y);
+/* The same of rows, whole ones, with a grid for each column, or 0 columns with one for all; signed: less 128.  First
+ * HSwish is taken, if that is asked for. */
+struct code_rows {
+	int64_t columns;
+	const float *by, *shift;
+	bool is_signed, hswish;
+};
+void codes_of_rows(const struct code_rows *r, const float *x, int64_t n, void *y);
 /* n sums of products of codes, i32, become f32 where they lie: (sum - shift[i]) * scale[i] + rest[i], the
  * difference in integers. */
 void codes_scale_sums(void *sums, const int32_t *shift, const float *scale, const float *rest,

@@ -130,8 +130,8 @@ static bool LEVEL(unary)(enum op_kind kind, const struct unary_args *u, const fl
 		EACH(0.5f * v * (1 + LEVEL(verf)(v * 0.707106781f)));
 #endif
 	case OP_SWISH: LEVEL(sigmoid_rows)(a, true, x, y, n, 1, n); return true;
-	case OP_HSIGMOID: EACH((v < -3 ? 0 : v > 3 ? 6 : v + 3) * (1 / 6.0f));
-	case OP_HSWISH: EACH(v * ((v < -3 ? 0 : v > 3 ? 6 : v + 3) * (1 / 6.0f)));
+	case OP_HSIGMOID: EACH(LEVEL(vhsigmoid)(v));
+	case OP_HSWISH: EACH(v * LEVEL(vhsigmoid)(v));
 	case OP_HARD_SIGMOID: EACH(a * v + b < 0 ? 0 : a * v + b > 1 ? 1 : a * v + b);
 	case OP_ELU: EACH(LEVEL(velu)(v, a, 1));
 	case OP_SELU: EACH(LEVEL(velu)(v, b * a, b));

@@ -21,8 +21,10 @@ static float *operand_row(const struct epi_operand *o, int64_t row)
 static void copy(const float *x, int sx, float *y, int64_t n)
 {
 	/* In vectors as long as those that are read next: these would wait for shorter ones. */
-	if (sx)
+	if (sx && x != y)
 		memcpy(y, x, (size_t)n * sizeof *y);
+	else if (sx)
+		return;
 	else
 		vec_fill(*x, y, n);
 }

@@ -103,6 +103,14 @@ static inline float LEVEL(velu)(float x, float a, float b)
 	return x > 0 ? b * x : low;
 }
 
+/* Limited to 0 .. 6, a sixth of x + 3. */
+static inline float LEVEL(vhsigmoid)(float x)
+{
+	float v = x + 3;
+	v = v < 0 ? 0 : v; /* a NaN stays one */
+	return (v > 6 ? 6 : v) * (1 / 6.0f);
+}
+
 static inline float LEVEL(vsigmoid)(float x)
 {
 	return 1 / (1 + LEVEL(vexp)(-x));

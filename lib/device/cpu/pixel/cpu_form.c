@@ -1,5 +1,6 @@
 /* cpu_form.c - see cpu_form.h. */
 #include "device/cpu/pixel/cpu_form.h"
+#include "kernel/cpu_codes.h"
 #include "kernel/cpu_level.h"
 #include "kernel/cpu_turn.h"
 #include "kernel/cpu_vec.h"
@@ -28,26 +29,40 @@ void form_copy_rows(const void *x, int64_t x_step, int64_t n, int64_t bytes, voi
 	LEVEL_CALL(copy_rows, x, x_step, n, bytes, y, y_step);
 }
 
-void form_codes(const struct mem_form *f, const float *src, int64_t n, void *dst)
+/* n pixels of floats to codes of 8 bits, after HSwish if that is asked for. */
+static void to_codes(const struct mem_form *f, int64_t first, int64_t channels, bool hswish,
+		     const float *src, int64_t n, void *dst)
 {
-	if (f->elem == EL_F32)
-		memcpy(dst, src, (size_t)n * sizeof *src);
-	else if (f->elem == EL_BF16)
-		vec_to_bf16(src, dst, n);
-	else
-		LEVEL_CALL(to_bytes, src, 1, n, &f->by, &f->shift, false,
-			   f->elem == EL_I8 ? 128 : 0, dst);
+	struct code_rows rows = {
+		.by = &f->by, .shift = &f->shift, .is_signed = f->elem == EL_I8, .hswish = hswish};
+	if (f->scales) {
+		rows.columns = channels;
+		rows.by = f->scales + f->n_scales + first;
+		rows.shift = rows.by + f->n_scales;
+	}
+	codes_of_rows(&rows, src, n * channels, dst);
 }
 
 void form_codes_pixels(const struct mem_form *f, int64_t first, int64_t channels, const float *src,
 		       int64_t n, void *dst)
 {
-	const float *by = f->scales ? f->scales + f->n_scales + first : NULL;
-	if (by)
-		LEVEL_CALL(to_bytes, src, n, channels, by, by + f->n_scales, true,
-			   f->elem == EL_I8 ? 128 : 0, dst);
+	if (f->elem == EL_F32)
+		memcpy(dst, src, (size_t)(n * channels) * sizeof *src);
+	else if (f->elem == EL_BF16)
+		vec_to_bf16(src, dst, n * channels);
 	else
-		form_codes(f, src, n * channels, dst);
+		to_codes(f, first, channels, false, src, n, dst);
+}
+
+void form_codes(const struct mem_form *f, const float *src, int64_t n, void *dst)
+{
+	form_codes_pixels(f, 0, n, src, 1, dst);
+}
+
+void form_codes_hswish(const struct mem_form *f, int64_t channels, const float *src, int64_t n,
+		       void *dst)
+{
+	to_codes(f, 0, channels, true, src, n, dst);
 }
 
 void form_add(const struct mem_form *fa, const void *a, const struct mem_form *fb, const void *b,
@@ -86,16 +101,16 @@ void form_max(enum elem elem, const void *x, int64_t n, void *y)
 		LEVEL_CALL(max_u8, x, n, y);
 }
 
-void form_sum(enum elem elem, const void *x, int64_t n, float *y)
+void form_sum(enum elem elem, const void *x, int64_t rows, int64_t step, int64_t n, float *y)
 {
 	if (elem == EL_F32)
-		LEVEL_CALL(sum_f32, x, n, y);
+		LEVEL_CALL(sum_f32, x, rows, step, n, y);
 	else if (elem == EL_BF16)
-		LEVEL_CALL(sum_bf16, x, n, y);
+		LEVEL_CALL(sum_bf16, x, rows, step, n, y);
 	else if (elem == EL_I8)
-		LEVEL_CALL(sum_i8, x, n, y);
+		LEVEL_CALL(sum_i8, x, rows, step, n, y);
 	else
-		LEVEL_CALL(sum_u8, x, n, y);
+		LEVEL_CALL(sum_u8, x, rows, step, n, y);
 }
 
 /* n pixels of codes (n,channels), of which the first channel is number `first` of the tensor, to floats. */

@@ -31,6 +31,9 @@ void form_copy_rows(const void *x, int64_t x_step, int64_t n, int64_t bytes, voi
 /* n pixels of floats (n,channels), of which the first channel is number `first` of the tensor, to codes of f->elem. */
 void form_codes_pixels(const struct mem_form *f, int64_t first, int64_t channels, const float *src,
 		       int64_t n, void *dst);
+/* The same of HSwish of them, whole pixels, to codes of 8 bits. */
+void form_codes_hswish(const struct mem_form *f, int64_t channels, const float *src, int64_t n,
+		       void *dst);
 /* n floats to codes of f->elem, which have one scale. */
 void form_codes(const struct mem_form *f, const float *src, int64_t n, void *dst);
 /* n codes of two forms, added, in a third form; at least `low` times its scale. */
@@ -38,8 +41,9 @@ void form_add(const struct mem_form *fa, const void *a, const struct mem_form *f
 	      int64_t n, const struct mem_form *f, float low, void *dst);
 /* The larger of n codes of type `elem`, or floats, x and y each, into y. */
 void form_max(enum elem elem, const void *x, int64_t n, void *y);
-/* n codes of type `elem` as numbers, without their scale, or n floats, added to y. */
-void form_sum(enum elem elem, const void *x, int64_t n, float *y);
+/* n columns of rows that lie `step` elements apart, codes of type `elem` as numbers, without their scale, or floats, added
+ * to y, row by row. */
+void form_sum(enum elem elem, const void *x, int64_t rows, int64_t step, int64_t n, float *y);
 /* A whole tensor to plain f32. */
 void form_plain(const struct mem_form *f, const struct form_shape *s, const void *data, float *dst);
 

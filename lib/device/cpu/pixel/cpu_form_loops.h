@@ -50,26 +50,63 @@ static void LEVEL(max_i8)(const int8_t *restrict x, int64_t n, int8_t *restrict 
 		y[i] = x[i] > y[i] ? x[i] : y[i];
 }
 
-#define SUM_CODES(name, A) \
-static void LEVEL(name)(const A *restrict x, int64_t n, float *restrict y) \
-{ \
-	for (int64_t i = 0; i < n; i++) \
-		y[i] += (float)x[i]; \
-}
-SUM_CODES(sum_f32, float)
-SUM_CODES(sum_u8, uint8_t)
-SUM_CODES(sum_i8, int8_t)
-#undef SUM_CODES
-
-static void LEVEL(sum_bf16)(const uint16_t *restrict x, int64_t n, float *restrict y)
+static inline float LEVEL(of_bf16)(uint16_t x)
 {
-	for (int64_t i = 0; i < n; i++) {
-		uint32_t u = (uint32_t)x[i] << 16;
-		float f;
-		__builtin_memcpy(&f, &u, sizeof f);
-		y[i] += f;
-	}
+	uint32_t u = (uint32_t)x << 16;
+	float f;
+	__builtin_memcpy(&f, &u, sizeof f);
+	return f;
 }
+
+/* n columns of rows `step` elements apart are added to y, row by row. */
+#if LEVEL_WIDTH == 16
+#define SUM_ROWS(name, A, LOAD, ONE) \
+static void LEVEL(name)(const A *restrict x, int64_t rows, int64_t step, int64_t n, float *restrict y) \
+{ \
+	int64_t j = 0; \
+	for (; j + 64 <= n; j += 64) { \
+		__m512 a = VLOAD(y + j), b = VLOAD(y + j + 16), c = VLOAD(y + j + 32), d = VLOAD(y + j + 48); \
+		const A *p = x + j; \
+		for (int64_t r = 0; r < rows; r++, p += step) { \
+			a = VADD(a, LOAD(0xffff, p)); \
+			b = VADD(b, LOAD(0xffff, p + 16)); \
+			c = VADD(c, LOAD(0xffff, p + 32)); \
+			d = VADD(d, LOAD(0xffff, p + 48)); \
+		} \
+		VSTORE(y + j, a); \
+		VSTORE(y + j + 16, b); \
+		VSTORE(y + j + 32, c); \
+		VSTORE(y + j + 48, d); \
+	} \
+	for (; j < n; j += 16) { \
+		__mmask16 m = n - j >= 16 ? (__mmask16)0xffff : (__mmask16)((1u << (n - j)) - 1); \
+		__m512 a = _mm512_maskz_loadu_ps(m, y + j); \
+		const A *p = x + j; \
+		for (int64_t r = 0; r < rows; r++, p += step) \
+			a = VADD(a, LOAD(m, p)); \
+		_mm512_mask_storeu_ps(y + j, m, a); \
+	} \
+}
+#else
+#define SUM_ROWS(name, A, LOAD, ONE) \
+static void LEVEL(name)(const A *restrict x, int64_t rows, int64_t step, int64_t n, float *restrict y) \
+{ \
+	for (int64_t r = 0; r < rows; r++, x += step) \
+		for (int64_t i = 0; i < n; i++) \
+			y[i] += ONE(x[i]); \
+}
+#endif
+#define LOAD_U8(m, p) _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(m, p)))
+#define LOAD_I8(m, p) _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(m, p)))
+#define LOAD_BF16(m, p) _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(m, p)), 16))
+SUM_ROWS(sum_f32, float, _mm512_maskz_loadu_ps, (float))
+SUM_ROWS(sum_u8, uint8_t, LOAD_U8, (float))
+SUM_ROWS(sum_i8, int8_t, LOAD_I8, (float))
+SUM_ROWS(sum_bf16, uint16_t, LOAD_BF16, LEVEL(of_bf16))
+#undef SUM_ROWS
+#undef LOAD_U8
+#undef LOAD_I8
+#undef LOAD_BF16
 
 #define ADD_CODES(name, A, B, C) \
 static void LEVEL(name)(const void *a, float fa, const void *b, float fb, int64_t n, float low, \
@@ -109,41 +146,6 @@ static void LEVEL(from_i8)(const int8_t *restrict x, int64_t n, float by, float 
 {
 	for (int64_t i = 0; i < n; i++)
 		y[i] = (float)x[i] * by;
-}
-
-/* n rows of `channels` numbers each, times `by` and `more`: one, or, with `each`, one for each channel; rounded and limited to 0 .. 255,
- * less `base`. */
-static void LEVEL(to_bytes)(const float *restrict x, int64_t n, int64_t channels, const float *restrict by,
-			    const float *restrict more, bool each, int base, uint8_t *restrict y)
-{
-	if (!each) {
-		channels *= n;
-		n = 1;
-	}
-	for (int64_t p = 0; p < n; p++, x += channels, y += channels) {
-		int64_t i = 0;
-#if LEVEL_WIDTH == 16
-		VEC scale = VALL(*by), shift = VALL(*more);
-		const __m512i less = _mm512_set1_epi32(base);
-		for (; i < channels; i += 16) {
-			__mmask16 m = channels - i >= 16 ? (__mmask16)0xffff : (__mmask16)((1u << (channels - i)) - 1);
-			if (each) {
-				scale = _mm512_maskz_loadu_ps(m, by + i);
-				shift = _mm512_maskz_loadu_ps(m, more + i);
-			}
-			__m512 q = _mm512_fmadd_ps(_mm512_maskz_loadu_ps(m, x + i), scale, shift);
-			q = _mm512_min_ps(_mm512_max_ps(q, _mm512_setzero_ps()), _mm512_set1_ps(255));
-			__m512i code = _mm512_sub_epi32(_mm512_cvtps_epi32(q), less);
-			_mm512_mask_cvtepi32_storeu_epi8(y + i, m, code);
-		}
-#endif
-		for (; i < channels; i++) {
-			float q = __builtin_rintf(FMA(x[i], by[each ? i : 0], more[each ? i : 0]));
-			q = q > 0 ? q : 0;
-			q = q < 255 ? q : 255;
-			y[i] = (uint8_t)((int)q - base);
-		}
-	}
 }
 
 /* n rows of `channels` codes each as numbers, with a scale for each channel. */

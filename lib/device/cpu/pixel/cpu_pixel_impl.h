@@ -169,7 +169,7 @@ static inline bool pixel_is_memory(enum pixel_operand k)
 	return k >= PIXEL_SPREAD;
 }
 
-/* A program that multiplies, adds and limits: passes as in cpu_form_line.h, each over what the one before made. */
+/* A program that multiplies, adds and limits, and perhaps quantizes in the end: passes as in cpu_form_line.h, each over what the one before made. */
 enum {
 	LINE_VALUE = -1,
 	LINE_NONE = -2,
@@ -179,6 +179,7 @@ struct pixel_line {
 	int n;        /* passes; 0: it is no such program */
 	bool covered; /* while it is made: something else is value 0 by now */
 	int x, y;
+	bool rounds; /* y is quantized: it must be codes */
 	struct line_pass {
 		int m, a; /* m repeats, a may */
 		int also; /* an output that gets what the pass made, not the last pass's */
@@ -225,6 +226,8 @@ struct pixel_memory {
  * that value 0 ends up in; NULL: it does not. */
 void pixel_program_leave_rounding(const struct pixel_program *p, struct epilogue *code,
 				  const struct pixel_memory *memory, const struct mem_form *result);
+/* Is code, which rounding was left out of, HSwish of value 0, and nothing else? */
+bool pixel_program_hswish(const struct epilogue *code);
 /* Where a program only adds codes to codes: n elements from `first` of every tensor on.  value: value 0,
  * before and after.  False: it does something else, or they are no codes. */
 bool pixel_program_add(const struct pixel_program *p, const struct pixel_memory *memory,
@@ -233,7 +236,7 @@ bool pixel_program_add(const struct pixel_program *p, const struct pixel_memory 
 void pixel_line_init(struct pixel_program *p);
 /* Does a program add one whole tensor to value 0, and then limit it, and nothing else?  Then that operand; otherwise -1. */
 int pixel_line_adds(const struct pixel_program *p, float *lo, float *hi);
-/* As pixel_program_run, if p is a line over tensors of f32 or bf16 in pixels, but of any number of pixels and with the room
+/* As pixel_program_run, if p is a line over tensors of f32, bf16 or codes in pixels, but of any number of pixels and with the room
  * of pixel_line_floats; else false.  value: value 0 before and after from pixel `first` on, or NULL. */
 bool pixel_line_run(const struct pixel_program *p, const struct pixel_memory *memory,
 		    const struct pixel_memory value[2], int64_t image, int64_t first, int64_t n,

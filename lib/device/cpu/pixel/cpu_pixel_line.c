@@ -129,7 +129,9 @@ void pixel_line_init(struct pixel_program *p)
 	p->line = l;
 	for (int i = 0; i < p->code.n_code; i++) {
 		const struct epi_code *k = &p->code.code[i];
-		if (!add_limit(p, &l, k, value) &&
+		l.rounds = k->kind == OP_FAKE_QUANTIZE && i > 0 && i + 1 == p->code.n_code &&
+			   is_value(p, &k->source[0], value);
+		if (!l.rounds && !add_limit(p, &l, k, value) &&
 		    (k->n_sources != 2 || !add_binary(p, &l, k, value)))
 			return;
 		value = &k->to;
@@ -152,9 +154,10 @@ int pixel_line_adds(const struct pixel_program *p, float *lo, float *hi)
 	const struct pixel_line *l = &p->line;
 	const struct line_pass *s = &l->pass[0];
 	int other = l->x == LINE_VALUE ? s->a : l->x;
-	if (l->n != 1 || l->y != LINE_VALUE || (l->x != LINE_VALUE && s->a != LINE_VALUE) ||
-	    other < 0 || p->kind[other] != PIXEL_READ || s->m != LINE_NONE ||
-	    s->also != LINE_NONE || s->x_sign != 1 || s->a_sign != 1 || s->slope != 1)
+	if (l->n != 1 || l->rounds || l->y != LINE_VALUE ||
+	    (l->x != LINE_VALUE && s->a != LINE_VALUE) || other < 0 ||
+	    p->kind[other] != PIXEL_READ || s->m != LINE_NONE || s->also != LINE_NONE ||
+	    s->x_sign != 1 || s->a_sign != 1 || s->slope != 1)
 		return -1;
 	*lo = s->lo;
 	*hi = s->hi;
@@ -167,16 +170,25 @@ int pixel_line_adds(const struct pixel_program *p, float *lo, float *hi)
 struct walk {
 	const char *at;
 	int64_t size; /* of an element */
+	const struct mem_form *form;
 };
 
-/* The tensor's piece that begins with pixel `first` of an image; false: it lies otherwise than in pixels of f32 or bf16. */
+static bool in_codes(const struct walk *w)
+{
+	return w->size == 1;
+}
+
+/* The tensor's piece that begins with pixel `first` of an image; false: it does not lie in pixels, or there are no instructions. */
 static bool find_walk(const struct pixel_memory *m, const struct form_shape *s, int64_t image,
 		      int64_t first, struct walk *w)
 {
-	bool narrow = m->form.elem == EL_BF16;
-	if ((m->form.elem != EL_F32 && !(narrow && form_line_narrow())) ||
-	    (!m->form.pixels && s->pixels > 1))
+	enum elem elem = m->form.elem;
+	bool can = elem == EL_F32 ||
+		   (elem == EL_BF16 ? form_line_narrow()
+				    : form_line_codes() && !m->form.scales && m->form.zero == 0);
+	if (!can || (!m->form.pixels && s->pixels > 1))
 		return false;
+	w->form = &m->form;
 	w->size = form_size(m->form.elem);
 	w->at = (const char *)m->data + (image * s->pixels + first) * s->channels * w->size;
 	return true;
@@ -219,21 +231,25 @@ static const float *find_repeating(struct line_run *r, int o)
 static bool find_all(struct line_run *r)
 {
 	const struct pixel_line *l = &r->p->line;
-	if (l->n == 0 || !find_tensor(r, l->x, false, &r->x) || !find_tensor(r, l->y, true, &r->y))
+	if (l->n == 0 || !find_tensor(r, l->x, false, &r->x) ||
+	    !find_tensor(r, l->y, true, &r->y) || l->rounds != in_codes(&r->y))
 		return false;
+	bool narrow = r->x.size == 2 || r->y.size == 2, codes = in_codes(&r->x) || in_codes(&r->y);
 	for (int i = 0; i < l->n; i++) {
 		int m = l->pass[i].m, a = l->pass[i].a;
 		if (l->pass[i].also != LINE_NONE &&
-		    !find_tensor(r, l->pass[i].also, true, &r->also[i]))
+		    (!find_tensor(r, l->pass[i].also, true, &r->also[i]) || in_codes(&r->also[i])))
 			return false;
 		if (m != LINE_NONE)
 			r->m[i] = find_repeating(r, m);
 		if (a != LINE_NONE && repeats(r->p, a))
 			r->same[i] = find_repeating(r, a);
-		else if (a != LINE_NONE && !find_tensor(r, a, false, &r->a[i]))
+		else if (a != LINE_NONE &&
+			 (!find_tensor(r, a, false, &r->a[i]) || in_codes(&r->a[i])))
 			return false;
+		narrow = narrow || r->a[i].size == 2;
 	}
-	return true;
+	return !(codes && narrow);
 }
 
 /* n elements from element `first` on; between passes they are in tile. */
@@ -246,12 +262,15 @@ static void run_passes(const struct line_run *r, int64_t first, int64_t n, float
 		bool last = i + 1 == l->n;
 		struct form_line line = {
 			.x = i ? (const char *)tile : r->x.at + first * r->x.size,
-			.x_bf16 = i == 0 && r->x.size == 2,
+			.x_elem = i ? EL_F32 : r->x.form->elem,
+			.x_scale = r->x.form->scale,
 			.m = r->m[i],
 			.a = a->at ? (const void *)(a->at + first * a->size) : r->same[i],
-			.a_bf16 = a->at && a->size == 2,
+			.a_elem = a->at ? a->form->elem : EL_F32,
 			.y = last ? (char *)(uintptr_t)r->y.at + first * r->y.size : (char *)tile,
-			.y_bf16 = last && r->y.size == 2,
+			.y_elem = last ? r->y.form->elem : EL_F32,
+			.y_by = r->y.form->by,
+			.y_shift = r->y.form->shift,
 			.x_sign = s->x_sign,
 			.a_sign = s->a_sign,
 			.slope = s->slope,
@@ -260,9 +279,11 @@ static void run_passes(const struct line_run *r, int64_t first, int64_t n, float
 		form_line(&line, n);
 		if (r->also[i].at)
 			form_line(&(struct form_line){.x = tile,
+						      .x_elem = EL_F32,
+						      .a_elem = EL_F32,
 						      .y = (char *)(uintptr_t)r->also[i].at +
 							   first * r->also[i].size,
-						      .y_bf16 = r->also[i].size == 2,
+						      .y_elem = r->also[i].form->elem,
 						      .x_sign = 1,
 						      .a_sign = 1,
 						      .slope = 1,

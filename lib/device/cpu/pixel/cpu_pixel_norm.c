@@ -195,12 +195,13 @@ static void apply_task(void *arg, int task, int thread)
 		bool x_bf16;
 		const void *x = read_piece(r, first, n, tile, &x_bf16);
 		struct form_line l = {.x = x,
-				      .x_bf16 = x_bf16,
+				      .x_elem = x_bf16 ? EL_BF16 : EL_F32,
+				      .a_elem = EL_F32,
 				      .m = r->by,
 				      .a = r->plus,
 				      .y = straight ? (char *)r->y + at * form_size(r->form.elem)
 						    : (char *)tile,
-				      .y_bf16 = straight && narrow,
+				      .y_elem = straight && narrow ? EL_BF16 : EL_F32,
 				      .x_sign = 1,
 				      .a_sign = 1,
 				      .slope = 1,

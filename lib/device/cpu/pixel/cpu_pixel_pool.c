@@ -170,10 +170,9 @@ static void pool_mean(const struct pool_run *r, const char *x, const int64_t o[3
 	memset(mean, 0, (size_t)n * sizeof *mean);
 	for (int64_t iz = z0; iz < z1; iz++)
 		for (int64_t iy = y0; iy < y1; iy++)
-			for (int64_t ix = x0; ix < x1; ix++)
-				form_sum(r->x->form.elem,
-					 x + ((iz * g->in[1] + iy) * g->in[2] + ix) * c * size, n,
-					 mean);
+			form_sum(r->x->form.elem,
+				 x + ((iz * g->in[1] + iy) * g->in[2] + x0) * c * size, x1 - x0, c,
+				 n, mean);
 	for (int64_t i = 0; i < n; i++)
 		mean[i] *= by;
 }
@@ -199,15 +198,15 @@ static void pool_mean_row(const struct pool_run *r, const char *x, int64_t oz, i
 	memset(tall, 0, (size_t)(padded_row(g) * c) * sizeof *tall);
 	for (int64_t iz = z0; iz < z1; iz++)
 		for (int64_t iy = y0; iy < y1; iy++)
-			form_sum(r->x->form.elem, x + (iz * g->in[1] + iy) * g->in[2] * c * size,
-				 g->in[2] * c, tall + g->pad[2] * c);
+			form_sum(r->x->form.elem, x + (iz * g->in[1] + iy) * g->in[2] * c * size, 1,
+				 0, g->in[2] * c, tall + g->pad[2] * c);
 	/* Windows that follow each other are added up together where they overlap entirely but for a column. */
 	int64_t together = g->stride[2] == 1 ? g->out[2] : 1;
 	for (int64_t o = 0; o < g->out[2]; o += together) {
 		const float *from = tall + o * g->stride[2] * c;
 		memcpy(mean + o * c, from, (size_t)(together * c) * sizeof *mean);
 		for (int64_t ix = 1; ix < g->kernel[2]; ix++)
-			form_sum(EL_F32, from + ix * c, together * c, mean + o * c);
+			form_sum(EL_F32, from + ix * c, 1, 0, together * c, mean + o * c);
 	}
 	for (int64_t o = 0, n; o < g->out[2]; o += n) {
 		float count = columns_of(r, (z1 - z0) * (y1 - y0), o);

@@ -227,6 +227,15 @@ void pixel_program_leave_rounding(const struct pixel_program *p, struct epilogue
 	}
 }
 
+bool pixel_program_hswish(const struct epilogue *code)
+{
+	const struct epi_code *k = code->code, *last = &k[code->n_code - 1];
+	const struct epi_source *x = &k[0].source[0];
+	return code->n_code >= 1 && code->n_code <= 2 && k[0].kind == OP_HSWISH && !x->operand &&
+	       x->index == 0 && !last->to.operand && last->to.index == 0 &&
+	       (code->n_code == 1 || (last->kind == OP_RESULT && reads(last, &k[0].to)));
+}
+
 void pixel_program_run(const struct pixel_program *p, struct epilogue *code,
 		       const struct pixel_memory *memory, int64_t image, int64_t first, int64_t n,
 		       float *c, float *scratch)

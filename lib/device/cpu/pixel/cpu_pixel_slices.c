@@ -83,6 +83,11 @@ static void part_output(const struct pixel_run *r, int64_t image, const struct w
 		code = s->program.code;
 		pixel_program_leave_rounding(&s->program, &code, r->memory, &r->y);
 	}
+	if (s->has_program && !s->direct && r->y.pixels && form_size(r->y.elem) == 1 &&
+	    pixel_program_hswish(&code)) {
+		form_codes_hswish(&r->y, c, (const float *)(void *)y, sl->n, value[1].data);
+		return;
+	}
 	bool turns = !s->direct && form_is_plain(&r->y) && s->shape.pixels > 1;
 	bool there = y == value[1].data;
 	for (int64_t i = 0; i < sl->n && (s->has_program || !turns); i += step) {
