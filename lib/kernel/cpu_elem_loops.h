@@ -87,7 +87,9 @@ static bool LEVEL(coarse)(enum op_kind kind, const struct unary_args *u, const f
 		EACH_VECTOR(VMUL(v, LEVEL(coarse_odds)(VMUL(slope, v))));
 	else if (kind == OP_SIGMOID)
 		EACH_VECTOR(LEVEL(coarse_odds)(VMUL(VALL(-1.44269504f), v)));
-	else if (kind == OP_GELU && !u->gelu_tanh)
+	else if (kind == OP_GELU && u->gelu_tanh)
+		EACH_VECTOR(LEVEL(coarse_tanh_gelus)(v));
+	else if (kind == OP_GELU)
 		EACH_VECTOR(LEVEL(coarse_gelus)(v));
 	else
 		return false;
@@ -121,8 +123,8 @@ static bool LEVEL(unary)(enum op_kind kind, const struct unary_args *u, const fl
 	case OP_SQRT: EACH(__builtin_sqrtf(v));
 	case OP_GELU:
 		if (u->gelu_tanh)
-			EACH(0.5f * v *
-			     (1 + LEVEL(vtanh)(0.797884561f * FMA(0.044715f * v * v, v, v))));
+			/* 1/2 (1 + tanh u) = sigmoid(2u), which is as near where u is far below 0. */
+			EACH(v * LEVEL(vsigmoid)(1.595769122f * FMA(0.044715f * v * v, v, v)));
 #if LEVEL_WIDTH == 16
 		LEVEL(gelu)(x, y, n);
 		return true;

@@ -279,6 +279,13 @@ static inline VEC LEVEL(coarse_gelus)(VEC v)
 	p = VFMA(p, s, VALL(2.3002069815f));
 	return VMUL(v, LEVEL(coarse_odds)(VMUL(VSUB(VALL(0.0f), v), p)));
 }
+
+/* The same of Gelu's form by tanh: v / (1 + e^-2u), u = sqrt(2 / pi) (v + 0.044715 v^3). */
+static inline VEC LEVEL(coarse_tanh_gelus)(VEC v)
+{
+	VEC u = VFMA(VMUL(v, v), VALL(-0.102943242f), VALL(-2.3022082f)); /* -2u log2(e) / v */
+	return VMUL(v, LEVEL(coarse_odds)(VMUL(v, u)));
+}
 #endif
 
 /* y = sigmoid(a x), times x if `gate` (Swish), for (rows, n) values, ld floats from row to row; x

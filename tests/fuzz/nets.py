@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """nets.py - random networks, what devrun computes beside what OpenVINO's CPU plugin computes in f32.
 
-Usage: nets.py [--seeds A-B | --found | --codes] [--bin DIR] [--keep DIR] [--how NAME,...] [--times N] [--no-shrink]
+Usage: nets.py [--seeds A-B | --found] [--codes] [--bin DIR] [--keep DIR] [--how NAME,...] [--times N] [--no-shrink]
 
 Each seed is a network of 4 to about 20 operators (nets_ops.py), of kinds for which the executor of cores has
 layouts, fusions and in-place ways of its own.  It runs as it usually does, and in N of the other ways of HOWS at
@@ -444,17 +444,22 @@ def shrink(case, how, kind, seconds=60):
 
 # ---- all ----
 
-def from_file(number):
+def found_networks(args):
+    """Those of nets_found.py."""
+    import nets_found                   # it needs what is here
+    return nets_found.FOUND_CODES if args.codes else nets_found.FOUND
+
+
+def from_file(number, args):
     """(network, its results) of nets_found.py."""
-    from nets_found import FOUND        # it needs what is here
     net = Net(number)
-    return net, FOUND[number](net)
+    return net, found_networks(args)[number](net)
 
 
 def check(seed, args):
     """Was the network of this seed right?  None: it does not count."""
     try:
-        net = from_file(seed) if args.found else quantised(seed) if args.codes else generate(seed)
+        net = from_file(seed, args) if args.found else quantised(seed) if args.codes else generate(seed)
         case = Case(Form(*net), args.work, args.bin, args.codes)
     except RuntimeError:        # OpenVINO's, of some graphs that are right
         if args.found:
@@ -523,8 +528,7 @@ def main():
         ap.error("--how: no such way: " + ", ".join(unknown))
     first, last = (int(v) for v in (args.seeds.split("-") * 2)[:2])
     if args.found:
-        from nets_found import FOUND
-        first, last = 0, len(FOUND) - 1
+        first, last = 0, len(found_networks(args)) - 1
     verdicts = []
     with tempfile.TemporaryDirectory() as args.work:
         while first + len(verdicts) <= last:

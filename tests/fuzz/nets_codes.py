@@ -266,7 +266,7 @@ def product(net, x):
         return x
     n, k = net.any(*WIDTHS), shape[-1]
     turned = net.chance(0.6)
-    ta = net.chance(0.1) and len(shape) > 1
+    ta = net.chance(0.25) and len(shape) > 1
     k = shape[-2] if ta else k
     dims = (n, k) if turned else (k, n)
     out = 0 if turned else 1

@@ -1,15 +1,20 @@
 """nets_found.py - networks that were wrong once, for nets.py --found: what it was made for, what it has found; and some that the
-rest of the suite does not meet.  Each function gives the values of a Net that are its results."""
+rest of the suite does not meet.  Each function gives the values of a Net that are its results.  FOUND_CODES: quantised ones."""
 import numpy as np
 import openvino.opset15 as op
 
 from nets_ops import i64, same_convolution
 
-FOUND = []
+FOUND, FOUND_CODES = [], []
 
 
 def found(f):
     FOUND.append(f)
+    return f
+
+
+def found_codes(f):
+    FOUND_CODES.append(f)
     return f
 
 
@@ -224,3 +229,67 @@ def attention_where_heads_lie(net):
     q, k, v = head(net, 1, 2, 33), head(net, 1, 2, 33), head(net, 1, 2, 7)
     t = net.add("ScaledDotProductAttention causal", [q, k, v], lambda a, b, c: op.scaled_dot_product_attention(a, b, c, causal=True))
     return [z, net.add("Transpose [0, 1, 3, 2]", [t], lambda p: op.transpose(p, i64([0, 1, 3, 2])))]
+
+
+# ---- quantised ----
+
+def quantised(net, x, low, high):
+    limits = [np.float32(v).reshape([1] * len(net.shape[x])) for v in (low, high, low, high)]
+    return net.add("FakeQuantize 256 %g %g" % (low, high), [x], lambda p: op.fake_quantize(p, *[op.constant(v) for v in limits], 256))
+
+
+def coded_weights(net, *dims):
+    """Codes of weights, with a scale for each output."""
+    w = np.clip(np.round(net.values(*dims) * 40), -127, 127).astype(np.int8)
+    scale = ((1 + np.arange(dims[0])) / dims[0] / 200).astype(np.float32).reshape(-1, *[1] * (len(dims) - 1))
+    return lambda: op.multiply(op.convert(op.constant(w), "f32"), op.constant(scale))
+
+
+def pixels_of_codes(net, n):
+    net.parameter((1, 5, 9, 7))
+    x = quantised(net, 0, -2, 2)
+    w = coded_weights(net, n, 5, 3, 3)
+    return net.add("Convolution 3x3", [x], lambda p: op.convolution(p, w(), [1, 1], [1, 1], [1, 1], [1, 1]))
+
+
+@found_codes
+def sum_and_its_codes(net):
+    """Sums, the same with a bias, and codes of that are all read: what was added up was not where codes were made of it."""
+    net.parameter((1, 24, 4, 2, 2))
+    w, b = constant(net, 130, 24, 3, 1, 1), constant(net, 1, 130, 1, 1, 1)
+    y = net.add("Convolution 3x1x1", [0], lambda p: op.convolution(p, w(), [1, 2, 2], [0, 0, 0], [0, 0, 0], [1, 1, 1]))
+    z = net.add("Add bias", [y], lambda p: op.add(p, b()))
+    a = net.add("Concat", [quantised(net, z, -8, 7.9375), y], lambda *p: op.concat(list(p), 1))
+    return [net.add("Concat", [z, a], lambda *p: op.concat(list(p), 1))]
+
+
+@found_codes
+def lines_between_codes(net):
+    """Codes, times and plus one constant a channel, limited or not, to other codes, of 20 channels and of 32; HSwish to codes;
+    factors for each image."""
+    results = []
+    for n in (20, 32):
+        x = quantised(net, pixels_of_codes(net, n), -3, 3)
+        m, b = constant(net, 1, n, 1, 1), constant(net, 1, n, 1, 1)
+        y = net.add("Multiply channels", [x], lambda p, m=m: op.multiply(p, m()))
+        y = net.add("Add channels", [y], lambda p, b=b: op.add(p, b()))
+        r = quantised(net, net.add("ReLU", [y], op.relu), 0, 4)
+        s = quantised(net, net.add("HSwish", [pixels_of_codes(net, n)], op.hswish), -0.375, 4)
+        mean = net.add("ReduceMean [2, 3]", [r], lambda p: op.reduce_mean(p, i64([2, 3]), True))
+        t = quantised(net, net.add("Multiply", [s, mean], op.multiply), -1, 2)
+        w = coded_weights(net, 9, n, 1, 1)
+        conv = lambda p, w=w: op.convolution(p, w(), [1, 1], [0, 0], [0, 0], [1, 1])
+        results += [net.add("Convolution 1x1", [v], conv) for v in (r, s, t, quantised(net, y, -4, 4))]
+    return results
+
+
+@found_codes
+def products_of_columns(net):
+    """Rows that lie in columns, of several matrices, at once as codes and as what becomes codes."""
+    net.parameter((2, 70, 45))
+    w = coded_weights(net, 33, 70)
+    product = lambda p: op.matmul(p, w(), True, True)
+    x = quantised(net, 0, -2, 2)
+    m = constant(net, 1, 1, 45)
+    y = quantised(net, net.add("Multiply", [x], lambda p: op.multiply(p, m())), -3, 3)
+    return [net.add("MatMul x turned", [v], product) for v in (x, y)]

@@ -1,8 +1,9 @@
-/* onednn_codes_matmul.c - see onednn_codes_matmul.h.  Rows of the left become codes without a sign, piece by piece; sums are
- * exact in 32 bits, where what the grid's zero adds to each column is subtracted. */
+/* onednn_codes_matmul.c - see onednn_codes_matmul.h.  Rows of the left become codes without a sign, piece by piece, or, where
+ * they lie in columns, all before; sums are exact in 32 bits, where what the grid's zero adds to each column is subtracted. */
 #include "kernel/onednn/onednn_codes_matmul.h"
 #include "kernel/cpu_epilogue.h"
 #include "kernel/cpu_level.h"
+#include "kernel/cpu_turn.h"
 #include "kernel/onednn/onednn_product.h"
 #include "op/quant.h"
 
@@ -16,7 +17,8 @@ enum {
 struct codes_matmul {
 	struct onednn_product p;
 	struct code_grid grid;
-	int32_t *shift;      /* (n): the zero's whole part times the column's weights */
+	int64_t turned; /* rows of each matrix on the left, which lie in columns; 0: they do not */
+	int32_t *shift; /* (n): the zero's whole part times the column's weights */
 	float *scale, *rest; /* (n) */
 	struct cpu_pack *pack;
 };
@@ -52,9 +54,46 @@ static void matmul_free(void *arg)
 struct matmul_run {
 	const struct codes_matmul *m;
 	const struct kernel_call *k;
+	uint8_t *codes; /* (m,k) of what lies in columns; NULL: it does not */
 	struct err err;
 	atomic_flag failed;
 };
+
+/* Rows first .. first + n - 1 of matrix i. */
+static void turn_rows(const struct matmul_run *r, int64_t i, int64_t first, int64_t n)
+{
+	enum { SOME = 16, MOST = 256 };
+	const struct tensor *x = &r->k->in[0];
+	int64_t k = r->m->p.k, rows = r->m->turned;
+	uint8_t tile[SOME * MOST];
+	for (int64_t at = first; at < first + n; at += MOST)
+		for (int64_t l = 0; l < k; l += SOME) {
+			int64_t cols = first + n - at < MOST ? first + n - at : MOST;
+			int64_t some = k - l < SOME ? k - l : SOME, from = (i * k + l) * rows + at;
+			uint8_t *to = r->codes + (i * rows + at) * k + l;
+			if (x->elem == EL_U8) {
+				cpu_turn_bytes((const uint8_t *)x->data + from, rows, some, cols,
+					       to, k);
+				continue;
+			}
+			for (int64_t j = 0; j < some; j++)
+				codes_of(&r->m->grid, (const float *)x->data + from + j * rows,
+					 cols, tile + j * MOST);
+			cpu_turn_bytes(tile, MOST, some, cols, to, k);
+		}
+}
+
+static void turn_task(void *arg, int task, int thread)
+{
+	const struct matmul_run *r = arg;
+	int64_t rows = r->m->turned, lo, hi;
+	(void)thread;
+	cpu_range(r->m->p.m, r->k->ctx->n_threads, task, &lo, &hi);
+	for (int64_t n; lo < hi; lo += n) {
+		n = rows - lo % rows < hi - lo ? rows - lo % rows : hi - lo;
+		turn_rows(r, lo / rows, lo % rows, n);
+	}
+}
 
 static void piece_task(void *arg, int task, int thread)
 {
@@ -77,8 +116,8 @@ static void piece_task(void *arg, int task, int thread)
 		union {
 			const void *from;
 			void *p;
-		} x = {(const uint8_t *)r->k->in[0].data + first * all->k};
-		bool there = r->k->in[0].elem == EL_U8;
+		} x = {(r->codes ? r->codes : (const uint8_t *)r->k->in[0].data) + first * all->k};
+		bool there = r->codes || r->k->in[0].elem == EL_U8;
 		const struct onednn_arg args[] = {{DNNL_ARG_SRC, &p->src, there ? x.p : codes},
 						  {DNNL_ARG_WEIGHTS, &p->weights,
 						   (const char *)m->pack->data + piece.weights},
@@ -103,6 +142,12 @@ static void piece_task(void *arg, int task, int thread)
 static int run_codes_matmul(const struct kernel_call *k, struct err *e)
 {
 	struct matmul_run r = {.m = k->prep->more, .k = k, .failed = ATOMIC_FLAG_INIT};
+	if (r.m->turned) {
+		r.codes = cpu_slot_scratch(k->ctx, SLOT_WHOLE, (size_t)(r.m->p.m * r.m->p.k));
+		if (!r.codes)
+			return cpu_no_memory(e);
+		cpu_parallel(k->ctx, k->ctx->n_threads, turn_task, &r);
+	}
 	cpu_parallel(k->ctx, (int)r.m->p.pieces, piece_task, &r);
 	if (atomic_flag_test_and_set(&r.failed))
 		return err_set(e, ST_RUNTIME, "%s", r.err.msg);
@@ -183,6 +228,8 @@ int onednn_codes_matmul(const struct codes_matmul_spec *s, struct cpu_ctx *c,
 	m->p = (struct onednn_product){
 		.m = tensor_elements(&s->in[0]) / b.rows, .n = b.cols, .k = b.rows};
 	m->grid = s->grid;
+	if (s->op->a.matmul.transpose_a && s->in[0].rank >= 2)
+		m->turned = s->in[0].dim[s->in[0].rank - 1];
 	m->shift = MEM_NEWN(int32_t, (size_t)m->p.n);
 	m->scale = MEM_NEWN(float, (size_t)m->p.n);
 	m->rest = MEM_NEWN(float, (size_t)m->p.n);

@@ -12,7 +12,7 @@ bool onednn_codes_pay(int64_t rows, int64_t columns, int64_t depth);
 struct codes_matmul_spec {
 	const struct op *op;
 	const struct tensor *in,
-		*out;          /* in[0], out[0]: f32; all rows of in[0] are one matrix (m,k) */
+		*out; /* in[0], out[0]: f32; all rows of in[0], or columns, are one matrix (m,k) */
 	struct code_grid grid; /* that in[0] lies on */
 	const int8_t *weights; /* (n,k) of -127 .. 127, read by the call */
 	const float *scale;    /* (n) of the weights */

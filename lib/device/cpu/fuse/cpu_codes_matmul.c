@@ -88,10 +88,10 @@ int codes_matmul_prepare(const struct step_node *n, struct cpu_ctx *ctx, struct 
 	struct code_grid grid;
 	if (n->op->kind == OP_ATTENTION)
 		return prepare_attention(n, prep);
-	if (n->op->kind != OP_MATMUL || n->op->a.matmul.transpose_a || n->n_in != 2 ||
-	    n->in[0].from == FROM_CONST || n->in[1].from != FROM_CONST ||
-	    !is_matrix(n->in[1].tensor) || !tensor_is_static(n->in[0].tensor) ||
-	    n->in[0].tensor->elem != EL_F32 || n->out[0].elem != EL_F32 ||
+	if (n->op->kind != OP_MATMUL || n->n_in != 2 || n->in[0].from == FROM_CONST ||
+	    n->in[1].from != FROM_CONST || !is_matrix(n->in[1].tensor) ||
+	    !tensor_is_static(n->in[0].tensor) || n->in[0].tensor->elem != EL_F32 ||
+	    n->out[0].elem != EL_F32 ||
 	    !grid_of_values(g, g->in_node[g->in_ptr[n->v]], n->env, &grid))
 		return 0;
 	struct operand b = operand_of(n->in[1].tensor, n->op->a.matmul.transpose_b, false);

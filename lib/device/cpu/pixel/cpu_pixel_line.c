@@ -131,6 +131,9 @@ void pixel_line_init(struct pixel_program *p)
 		const struct epi_code *k = &p->code.code[i];
 		l.rounds = k->kind == OP_FAKE_QUANTIZE && i > 0 && i + 1 == p->code.n_code &&
 			   is_value(p, &k->source[0], value);
+		/* What the last pass made goes elsewhere, too: codes are made of it by one more. */
+		if (l.rounds && l.pass[l.n - 1].also != LINE_NONE && !new_pass(&l))
+			return;
 		if (!l.rounds && !add_limit(p, &l, k, value) &&
 		    (k->n_sources != 2 || !add_binary(p, &l, k, value)))
 			return;
