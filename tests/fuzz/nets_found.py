@@ -231,6 +231,25 @@ def attention_where_heads_lie(net):
     return [z, net.add("Transpose [0, 1, 3, 2]", [t], lambda p: op.transpose(p, i64([0, 1, 3, 2])))]
 
 
+def cut_in_three(net, y):
+    """A part that a convolution reads, one that is added up and joined again, one that is read in planes."""
+    lengths = [8, net.shape[y][1] - 15, 7]
+    a = net.add("VariadicSplit axis=1 %s" % lengths, [y], lambda p: op.variadic_split(p, i64(1), i64(lengths)))
+    z = net.add("Multiply", [a + 1, a + 1], op.multiply)
+    joined = net.add("Concat", [a, z, same_convolution(net, a, 6, 3)], lambda *p: op.concat(list(p), 1))
+    rows = net.add("Reshape [0, -1]", [a + 2], lambda p: op.reshape(p, i64([0, -1]), True))
+    return [net.add("ReLU", [joined], op.relu), net.add("Sigmoid", [rows], op.sigmoid)]
+
+
+@found
+def pixels_cut(net):
+    """Channels of what lies in pixels, split for readers in pixels and in planes; and for a gate that is fused with it."""
+    net.parameter((2, 5, 6, 7))
+    gate = net.add("Split axis=1 2", [same_convolution(net, 0, 12, 3)], lambda p: op.split(p, i64(1), 2))
+    y = net.add("Multiply", [gate, net.add("Sigmoid", [gate + 1], op.sigmoid)], op.multiply)
+    return cut_in_three(net, same_convolution(net, 0, 40, 1)) + [same_convolution(net, y, 4, 3)]
+
+
 # ---- quantised ----
 
 def quantised(net, x, low, high):
@@ -293,3 +312,9 @@ def products_of_columns(net):
     m = constant(net, 1, 1, 45)
     y = quantised(net, net.add("Multiply", [x], lambda p: op.multiply(p, m())), -3, 3)
     return [net.add("MatMul x turned", [v], product) for v in (x, y)]
+
+
+@found_codes
+def codes_cut(net):
+    """The same of codes."""
+    return cut_in_three(net, quantised(net, pixels_of_codes(net, 40), -3, 3))

@@ -121,7 +121,7 @@ static bool is_view(enum op_kind kind)
 {
 	return kind == OP_MAX_POOL || kind == OP_RESHAPE || kind == OP_SQUEEZE ||
 	       kind == OP_UNSQUEEZE || kind == OP_SLICE || kind == OP_STRIDED_SLICE ||
-	       kind == OP_PAD;
+	       kind == OP_SPLIT || kind == OP_VARIADIC_SPLIT || kind == OP_PAD;
 }
 
 /* Does Pad v put in values of its input, or zeros?  Then *zeros is true. */
@@ -144,8 +144,7 @@ static bool zero_on_grid(const struct code_grid *x)
 /* Have outputs of such a node values of input 0, and no others? */
 static bool moves(enum op_kind kind)
 {
-	return is_view(kind) || kind == OP_TRANSPOSE || kind == OP_SPLIT ||
-	       kind == OP_VARIADIC_SPLIT || kind == OP_GATHER;
+	return is_view(kind) || kind == OP_TRANSPOSE || kind == OP_GATHER;
 }
 
 /* The grid of what passes on from a FakeQuantize to v, through Concats of one grid, `most` behind each other. */

@@ -34,6 +34,9 @@ bool pixel_step_may_be(const struct step_spec *s)
 	if (s->n_nodes == 1 || (n->op->kind != OP_TRANSPOSE &&
 				(!fits_pixels(&n->out[0]) || !has_planes(n->graph, n->v))))
 		return true;
+	for (uint32_t v = 0; v < s->n_nodes; v++)
+		if (splits_pixels(s->node[v].graph, s->node[v].v, s->node[v].env))
+			return false;
 	switch (n->op->kind) {
 	case OP_CONCAT: return !concat_joins_channels(n->graph, n->v);
 	case OP_TRANSPOSE: return !turns_to_tokens(n->graph, n->v, n->env);
@@ -71,6 +74,9 @@ int pixel_step_new(const struct step_spec *spec, struct cpu_ctx *ctx, enum elem 
 	} else if (kind == OP_CONCAT || kind == OP_SLICE || kind == OP_STRIDED_SLICE) {
 		s->kind = PIXEL_CONCAT;
 		rc = pixel_concat_init(&s->concat, spec, elem, s->want);
+	} else if (is_split(kind)) {
+		s->kind = PIXEL_SPLIT;
+		rc = pixel_split_init(&s->split, spec, elem, s->want);
 	} else if (kind == OP_TRANSPOSE && spec->n_nodes == 1) {
 		s->kind = PIXEL_TURN;
 		rc = pixel_turn_init(&s->turn, spec, elem, s->want);
@@ -108,6 +114,7 @@ void pixel_step_free(struct pixel_step *s)
 	tiled_conv_free(s->tiled);
 	pixel_program_release(&s->program);
 	pixel_concat_release(&s->concat);
+	pixel_split_release(&s->split);
 	pixel_resize_release(&s->resize);
 	pixel_pad_release(&s->pad);
 	mem_free(s->want);

@@ -1,5 +1,5 @@
-/* cpu_pixel_concat.c - Concat along channels, and slices of channels, of tensors that lie with channels behind pixels,
- * or not.
+/* cpu_pixel_concat.c - Concat along channels, slices of channels and Splits of them, of tensors that lie with channels behind
+ * pixels, or not.
  *
  *	(pixels, c0), (pixels, c1), ..  -->  (pixels, c0 + c1 + ..), or planes where the output is plain */
 #include "device/cpu/pixel/cpu_pixel_impl.h"
@@ -73,6 +73,39 @@ bool pixel_concat_wants(const struct pixel_concat *p, struct devmem *const *in)
 		if (!form_is_plain(&in[p->in[i]]->form))
 			return true;
 	return false;
+}
+
+bool pixel_split_init(struct pixel_split *p, const struct step_spec *spec, enum elem elem,
+		      struct mem_form *want)
+{
+	const struct step_node *n = &spec->node[0];
+	const struct tensor *x = n->in[0].tensor;
+	int64_t first = 0;
+	if (spec->n_nodes != 1 || n->in[0].from != FROM_INPUT || !fits_pixels(x) ||
+	    !splits_pixels(n->graph, n->v, n->env) || spec->n_out != n->n_out)
+		return false;
+	p->n = n->n_out;
+	p->part = MEM_NEWN(struct pixel_concat, p->n);
+	for (uint32_t i = 0; i < p->n; i++) {
+		struct pixel_concat *c = &p->part[i];
+		if (!fits_pixels(&n->out[i]) || n->out[i].rank != x->rank)
+			return false;
+		c->n = 1;
+		c->in = mem_copy(&n->in[0].index, 1, sizeof *c->in);
+		c->shape = form_shape_of(&n->out[i]);
+		const struct concat_part part = {form_shape_of(x), first, c->shape.channels};
+		c->part = mem_copy(&part, 1, sizeof part);
+		want[i] = wanted_form_of(n, i, elem);
+		first += c->shape.channels;
+	}
+	return first == form_shape_of(x).channels;
+}
+
+void pixel_split_release(struct pixel_split *p)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		pixel_concat_release(&p->part[i]);
+	mem_free(p->part);
 }
 
 /* ---- running ---- */
@@ -161,4 +194,13 @@ int pixel_concat_run(const struct pixel_concat *p, struct cpu_ctx *ctx, struct d
 	r.n_tasks = r.n_tasks > n ? (int)n : r.n_tasks;
 	cpu_parallel(ctx, r.n_tasks, concat_task, &r);
 	return atomic_load(&r.failed) ? cpu_no_memory(e) : 0;
+}
+
+int pixel_split_run(const struct pixel_split *p, struct cpu_ctx *ctx, struct devmem *const *in,
+		    struct devmem *const *out, struct err *e)
+{
+	int rc = 0;
+	for (uint32_t i = 0; i < p->n && rc == 0; i++)
+		rc = pixel_concat_run(&p->part[i], ctx, in, out + i, &out[i]->form, e);
+	return rc;
 }

@@ -209,9 +209,25 @@ bool only_depthwise(const struct graph *g, uint32_t v)
 	return any;
 }
 
-bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
+bool is_split(enum op_kind kind)
 {
-	uint32_t o = g->out_ptr[v];
+	return kind == OP_SPLIT || kind == OP_VARIADIC_SPLIT;
+}
+
+static bool output_wants_pixels(const struct graph *g, uint32_t o, const struct step_env *env);
+
+bool splits_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
+{
+	bool any = false;
+	if (!is_split(op_kind(g->type[v])) || !keeps_planes(g, v))
+		return false;
+	for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1] && !any; o++)
+		any = output_wants_pixels(g, o, env);
+	return any;
+}
+
+static bool output_wants_pixels(const struct graph *g, uint32_t o, const struct step_env *env)
+{
 	bool any = false;
 	for (uint32_t u = 0; u < g->n; u++)
 		for (uint32_t i = g->in_ptr[u]; i < g->in_ptr[u + 1]; i++) {
@@ -231,6 +247,10 @@ bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
 			default:
 				if (kind == OP_SLICE || kind == OP_STRIDED_SLICE) {
 					if (!keeps_planes(g, u) || !wants_pixels(g, u, env))
+						return false;
+					any = true;
+				} else if (is_split(kind)) {
+					if (i != g->in_ptr[u] || !splits_pixels(g, u, env))
 						return false;
 					any = true;
 				} else if (kind == OP_INTERPOLATE || is_view(g, u) ||
@@ -255,6 +275,11 @@ bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
 	return any;
 }
 
+bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
+{
+	return output_wants_pixels(g, g->out_ptr[v], env);
+}
+
 struct mem_form pixels_form(enum elem elem)
 {
 	return (struct mem_form){.elem = elem, .pixels = true, .scale = 1};
@@ -266,15 +291,20 @@ bool fits_pixels(const struct tensor *t)
 	       tensor_elements(t) > 0 && t->dim[1] <= FORM_CHANNELS;
 }
 
-struct mem_form wanted_form(const struct step_node *n, enum elem elem)
+struct mem_form wanted_form_of(const struct step_node *n, uint32_t port, enum elem elem)
 {
 	struct mem_form f;
-	if (!wants_pixels(n->graph, n->v, n->env))
+	if (!output_wants_pixels(n->graph, n->graph->out_ptr[n->v] + port, n->env))
 		return (struct mem_form){.elem = EL_F32};
 	if (elem != EL_I8 || !grid_of(n->graph, n->v, n->env, &f))
 		f = pixels_form(elem == EL_BF16 ? EL_BF16 : EL_F32);
 	f.pixels = true;
 	return f;
+}
+
+struct mem_form wanted_form(const struct step_node *n, enum elem elem)
+{
+	return wanted_form_of(n, 0, elem);
 }
 
 bool same_grid(const struct mem_form *a, const struct mem_form *b)

@@ -29,6 +29,9 @@ bool has_planes(const struct graph *g, uint32_t v);
 bool concat_joins_channels(const struct graph *g, uint32_t v);
 /* Do input and output of v differ in their channels alone? */
 bool keeps_planes(const struct graph *g, uint32_t v);
+/* Is it Split or VariadicSplit?  Does v cut channels, dim 1 of tensors with planes, and a reader of one of its outputs want pixels? */
+bool is_split(enum op_kind kind);
+bool splits_pixels(const struct graph *g, uint32_t v, const struct step_env *env);
 /* Is v a Pad of the spatial dims alone, as far as shapes tell? */
 bool pads_pixels(const struct graph *g, uint32_t v);
 /* Is a reduction along the axes (a constant) one of whole planes of (n,c,h,w), or of whole volumes? */
@@ -39,6 +42,8 @@ bool fits_pixels(const struct tensor *t);
 struct mem_form pixels_form(enum elem elem);
 /* The form that output 0 of a node takes where nobody outside of the device reads it. */
 struct mem_form wanted_form(const struct step_node *n, enum elem elem);
+/* The same of another output. */
+struct mem_form wanted_form_of(const struct step_node *n, uint32_t port, enum elem elem);
 bool same_grid(const struct mem_form *a, const struct mem_form *b);
 
 /* ---- cpu_pixel_pool.c ---- */
@@ -80,6 +85,19 @@ bool pixel_concat_wants(const struct pixel_concat *p, struct devmem *const *in);
 /* As pixel_pool_run. */
 int pixel_concat_run(const struct pixel_concat *p, struct cpu_ctx *ctx, struct devmem *const *in,
 		     struct devmem *const *out, const struct mem_form *y, struct err *e) MUST_CHECK;
+
+/* Split or VariadicSplit along channels: a slice for each output. */
+struct pixel_split {
+	uint32_t n;
+	struct pixel_concat *part; /* (n) */
+};
+/* As pixel_concat_init. */
+bool pixel_split_init(struct pixel_split *p, const struct step_spec *spec, enum elem elem,
+		      struct mem_form *want);
+void pixel_split_release(struct pixel_split *p);
+/* As pixel_pool_run, but outputs have their forms already. */
+int pixel_split_run(const struct pixel_split *p, struct cpu_ctx *ctx, struct devmem *const *in,
+		    struct devmem *const *out, struct err *e) MUST_CHECK;
 
 /* ---- cpu_pixel_norm.c ---- */
 

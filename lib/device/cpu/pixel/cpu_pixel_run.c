@@ -18,6 +18,8 @@ bool pixel_step_wants(const struct pixel_step *s, struct devmem *const *in,
 		return pixel_pool_wants(&s->pool, in, out);
 	if (s->kind == PIXEL_CONCAT)
 		return pixel_concat_wants(&s->concat, in);
+	if (s->kind == PIXEL_SPLIT)
+		return pixel_concat_wants(&s->split.part[0], in);
 	if (s->kind == PIXEL_TURN)
 		return pixel_turn_wants(&s->turn, in, out, &s->want[0]);
 	if (s->kind == PIXEL_RESIZE || s->kind == PIXEL_PAD || s->kind == PIXEL_DECONV)
@@ -122,6 +124,11 @@ int pixel_step_run(struct pixel_step *s, struct devmem *const *in, struct devmem
 			return -1;
 	} else if (s->kind == PIXEL_CONCAT) {
 		if (pixel_concat_run(&s->concat, s->ctx, in, out, &r.y, e) < 0)
+			return -1;
+	} else if (s->kind == PIXEL_SPLIT) {
+		for (uint32_t i = 0; i < s->n_out; i++)
+			out[i]->form = form_of_output(s, i, out[i]);
+		if (pixel_split_run(&s->split, s->ctx, in, out, e) < 0)
 			return -1;
 	} else if (s->kind == PIXEL_TURN) {
 		pixel_turn_run(&s->turn, s->ctx, in, out, &r.y);

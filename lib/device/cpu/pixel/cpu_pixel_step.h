@@ -15,6 +15,7 @@ enum pixel_kind {
 	PIXEL_PROGRAM,
 	PIXEL_POOL,
 	PIXEL_CONCAT,
+	PIXEL_SPLIT,
 	PIXEL_TURN,
 	PIXEL_RESIZE,
 	PIXEL_PAD,
@@ -47,6 +48,7 @@ struct pixel_step {
 	struct pixel_program program;
 	struct pixel_pool pool;
 	struct pixel_concat concat;
+	struct pixel_split split;
 	struct pixel_turn turn;
 	struct pixel_resize resize;
 	struct pixel_pad pad;
