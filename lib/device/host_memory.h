@@ -19,8 +19,7 @@ struct mem_form {
 	 * writes the tensor owns them.  NULL: none. */
 	const float *scales;
 	int64_t n_scales;
-	/* Of codes without a sign that a step makes for itself, and of those that lie row-major: (code - zero) * scale; else 0. */
-	float zero;
+	float zero; /* of codes without a sign and with one scale: a whole number, (code - zero) * scale; else 0 */
 };
 
 struct devmem {

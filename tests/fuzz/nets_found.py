@@ -318,3 +318,42 @@ def products_of_columns(net):
 def codes_cut(net):
     """The same of codes."""
     return cut_in_three(net, quantised(net, pixels_of_codes(net, 40), -3, 3))
+
+
+@found_codes
+def zeros_inside(net):
+    """Codes whose zero is neither the first nor the middle one, and all that reads them; convolutions that make such codes."""
+    grid = lambda x, scale, zero: quantised(net, x, -zero * scale, (255 - zero) * scale)
+    net.parameter((2, 5, 9, 7))
+    w = coded_weights(net, 24, 5, 3, 3)
+    y = net.add("Convolution 3x3", [quantised(net, 0, -2, 2)], lambda p: op.convolution(p, w(), [1, 1], [1, 1], [1, 1], [1, 1]))
+    x = grid(y, 0.015625, 64)
+    by = constant(net, 1, 24, 1, 1)
+    readers = [
+        net.add("MaxPool 3x3", [x], lambda p: op.max_pool(p, [1, 1], [1, 1], [1, 1], [1, 1], [3, 3])),
+        net.add("AvgPool 3x3, padding counts", [x], lambda p: op.avg_pool(p, [2, 2], [1, 1], [1, 1], [3, 3], False)),
+        net.add("AvgPool 3x3", [x], lambda p: op.avg_pool(p, [1, 1], [1, 1], [1, 1], [3, 3], True)),
+        net.add("ReduceMean [2, 3]", [x], lambda p: op.reduce_mean(p, i64([2, 3]), True)),
+        net.add("Pad 0", [x], lambda p: op.pad(p, i64([0, 0, 1, 2]), i64([0, 0, 0, 1]), "constant", op.constant(np.float32(0)))),
+        net.add("Multiply channels", [x], lambda p: op.multiply(p, by())),
+        net.add("Add", [x, grid(y, 0.03125, 100)], op.add),
+        net.add("Concat", [x, x], lambda *p: op.concat(list(p), 1)),
+    ]
+    m, n = readers[0], net.add("MaxPool 5x5", [x], lambda p: op.max_pool(p, [1, 1], [1, 1], [2, 2], [2, 2], [5, 5]))
+    readers += [
+        quantised(net, net.add("Add", [m, n], op.add), -2, 1.984375),
+        grid(net.add("Multiply channels", [n], lambda p: op.multiply(p, by())), 0.03125, 140),
+        grid(net.add("Sigmoid", [m], op.sigmoid), 0.00390625, 0),
+    ]
+    halves = net.add("Split axis=1 2", [x], lambda p: op.split(p, i64(1), 2))
+    results = []
+    for r in [x, halves, halves + 1] + readers:
+        n = net.shape[r][1]
+        v = coded_weights(net, 16, n, 3, 3)
+        z = net.add("Convolution 3x3", [r], lambda p, v=v: op.convolution(p, v(), [1, 1], [1, 1], [1, 1], [1, 1]))
+        d = coded_weights(net, 16, 1, 1, 3, 3)
+        z = net.add("GroupConvolution 3x3", [grid(z, 0.03125, 200)], lambda p, d=d: op.group_convolution(p, d(), [1, 1], [1, 1], [1, 1], [1, 1]))
+        u = coded_weights(net, 3, 16, 1, 1)
+        z = grid(net.add("ReLU", [z], op.relu), 0.03125, 30)
+        results.append(net.add("Convolution 1x1", [z], lambda p, u=u: op.convolution(p, u(), [1, 1], [0, 0], [0, 0], [1, 1])))
+    return results

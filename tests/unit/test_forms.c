@@ -97,8 +97,8 @@ static float value_of(const struct form_line *l, int i)
 {
 	const uint8_t *c = l->x;
 	float v = l->x_elem == EL_F32  ? ((const float *)l->x)[i]
-		  : l->x_elem == EL_U8 ? (float)c[i] * l->x_scale
-				       : (float)(int8_t)c[i] * l->x_scale;
+		  : l->x_elem == EL_U8 ? ((float)c[i] - l->x_zero) * l->x_scale
+				       : ((float)(int8_t)c[i] - l->x_zero) * l->x_scale;
 	v = v * l->x_sign;
 	if (l->m)
 		v = v * l->m[i];
@@ -132,21 +132,22 @@ static void check_lines(void)
 			int wrong = 0;
 			for (int n = 1; n < N; n++)
 				for (int k = 0; k < 16; k++) {
-					const struct form_line l = {.x = in ? (const void *)codes
-									    : (const void *)x,
-								    .m = k & 1 ? m : NULL,
-								    .a = k & 2 ? a : NULL,
-								    .x_elem = elems[in],
-								    .a_elem = EL_F32,
-								    .y_elem = elems[out],
-								    .x_scale = 0.03f,
-								    .y_by = 21.5f,
-								    .y_shift = 40.25f,
-								    .x_sign = k & 4 ? -1 : 1,
-								    .a_sign = k & 8 ? -1 : 1,
-								    .slope = k & 4 ? 0.1f : 1,
-								    .lo = k & 8 ? -0.5f : -INFINITY,
-								    .hi = k & 1 ? 6 : INFINITY};
+					const struct form_line l = {
+						.x = in ? (const void *)codes : (const void *)x,
+						.m = k & 1 ? m : NULL,
+						.a = k & 2 ? a : NULL,
+						.x_elem = elems[in],
+						.a_elem = EL_F32,
+						.y_elem = elems[out],
+						.x_scale = 0.03f,
+						.x_zero = elems[in] == EL_U8 ? 77 : 0,
+						.y_by = 21.5f,
+						.y_shift = 40.25f,
+						.x_sign = k & 4 ? -1 : 1,
+						.a_sign = k & 8 ? -1 : 1,
+						.slope = k & 4 ? 0.1f : 1,
+						.lo = k & 8 ? -0.5f : -INFINITY,
+						.hi = k & 1 ? 6 : INFINITY};
 					if (!line_right(l, n))
 						wrong = n;
 				}

@@ -187,11 +187,13 @@ bool grid_of(const struct graph *g, uint32_t v, const struct step_env *env, stru
 	struct found x;
 	if (!find(g, v, env, is_view, CONCATS, &x) || !x.whole)
 		return false;
-	*f = (struct mem_form){.elem = x.grid.zero == 0 ? EL_U8 : EL_I8,
+	bool is_signed = x.grid.zero == 128;
+	*f = (struct mem_form){.elem = is_signed ? EL_I8 : EL_U8,
 			       .scale = x.grid.scale,
 			       .by = x.grid.by,
-			       .shift = x.grid.shift};
-	return x.grid.zero == 0 || x.grid.zero == 128;
+			       .shift = x.grid.shift,
+			       .zero = is_signed ? 0 : x.grid.zero};
+	return zero_on_grid(&x.grid);
 }
 
 bool grid_of_values(const struct graph *g, uint32_t v, const struct step_env *env,

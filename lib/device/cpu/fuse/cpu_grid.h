@@ -8,7 +8,7 @@
 #include "kernel/cpu_codes.h"
 
 /* The grid that the outputs of node v lie on, as the form of its codes: a FakeQuantize with limits of one value each, the
- * same before and after, 256 levels, zero among them at code 0 of bytes without or with a sign; MaxPool,
+ * same before and after, 256 levels, zero among them; bytes have a sign where that gives zero the code 0.  MaxPool,
  * views, slices, Splits, Pads of zeros and Concats of one grid between it and the output change nothing. */
 bool grid_of(const struct graph *g, uint32_t v, const struct step_env *env, struct mem_form *f);
 /* The grid of any FakeQuantize with limits of one value each and at most 256 levels; whatever moves values, and changes none,

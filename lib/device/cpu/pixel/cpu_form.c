@@ -120,7 +120,7 @@ static void from_codes(const struct mem_form *f, int64_t first, int64_t channels
 	if (f->elem == EL_BF16)
 		vec_from_bf16(src, dst, n * channels);
 	else if (!f->scales && f->elem == EL_U8)
-		LEVEL_CALL(from_u8, src, n * channels, f->scale, dst);
+		LEVEL_CALL(from_u8, src, n * channels, f->scale, f->zero, dst);
 	else if (!f->scales && f->elem == EL_I8)
 		LEVEL_CALL(from_i8, src, n * channels, f->scale, dst);
 	else if (f->elem == EL_U8)
@@ -206,7 +206,7 @@ void form_plain(const struct mem_form *f, const struct form_shape *s, const void
 {
 	int64_t n = s->channels * s->pixels;
 	if (f->elem == EL_U8 && !f->pixels)
-		LEVEL_CALL(from_rows, data, s->images * n, f->scale, f->zero, dst);
+		LEVEL_CALL(from_u8, data, s->images * n, f->scale, f->zero, dst);
 	else if (f->elem == EL_F32 && (!f->pixels || s->pixels == 1))
 		memcpy(dst, data, (size_t)(s->images * n) * sizeof *dst);
 	else if (s->pixels == 1)

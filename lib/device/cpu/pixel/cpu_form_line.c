@@ -132,7 +132,8 @@ CODES_INLINE __m512 load_codes(const struct form_line *l, const enum elem elem, 
 		return _mm512_maskz_loadu_ps(m, (const float *)l->x + i);
 	__m128i u = _mm_maskz_loadu_epi8(m, (const uint8_t *)l->x + i);
 	__m512i code = elem == EL_U8 ? _mm512_cvtepu8_epi32(u) : _mm512_cvtepi8_epi32(u);
-	return _mm512_mul_ps(_mm512_cvtepi32_ps(code), _mm512_set1_ps(l->x_scale));
+	__m512 v = _mm512_sub_ps(_mm512_cvtepi32_ps(code), _mm512_set1_ps(l->x_zero));
+	return _mm512_mul_ps(v, _mm512_set1_ps(l->x_scale));
 }
 
 CODES_INLINE __m512 signed_of(__m512 v, float sign)

@@ -13,7 +13,7 @@ struct form_line {
 	void *y;           /* may be x or a of the same type */
 	/* EL_F32; EL_BF16 where form_line_narrow; of x and y EL_U8, EL_I8 where form_line_codes: codes, beside f32 alone. */
 	enum elem x_elem, a_elem, y_elem;
-	float x_scale; /* of codes: a code times that */
+	float x_scale, x_zero; /* of codes: (code - x_zero) * x_scale */
 	float y_by,
 		y_shift; /* of codes: times and plus that, rounded and limited, signed less 128 */
 	float x_sign, a_sign; /* 1 or -1 */

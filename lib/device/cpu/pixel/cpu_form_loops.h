@@ -130,16 +130,10 @@ ADD_CODES(add_iiu, int8_t, int8_t, uint8_t)
 ADD_CODES(add_iii, int8_t, int8_t, int8_t)
 #undef ADD_CODES
 
-static void LEVEL(from_rows)(const uint8_t *restrict x, int64_t n, float by, float zero, float *restrict y)
+static void LEVEL(from_u8)(const uint8_t *restrict x, int64_t n, float by, float zero, float *restrict y)
 {
 	for (int64_t i = 0; i < n; i++)
 		y[i] = ((float)x[i] - zero) * by;
-}
-
-static void LEVEL(from_u8)(const uint8_t *restrict x, int64_t n, float by, float *restrict y)
-{
-	for (int64_t i = 0; i < n; i++)
-		y[i] = (float)x[i] * by;
 }
 
 static void LEVEL(from_i8)(const int8_t *restrict x, int64_t n, float by, float *restrict y)

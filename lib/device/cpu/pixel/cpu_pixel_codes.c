@@ -67,7 +67,8 @@ int pixel_codes_conv(struct pixel_step *s, const struct tensor *w, const void *k
 	int8_t *code = mem_try((size_t)count);
 	bool pads = has_padding(&s->g);
 	float zero = pads ? 0 : s->x.zero; /* that biases stand for */
-	float *shift = bias || zero != 0 ? MEM_NEWN(float, (size_t)rows) : NULL;
+	float made = s->direct ? s->codes.zero : 0;
+	float *shift = bias || zero != 0 || made != 0 ? MEM_NEWN(float, (size_t)rows) : NULL;
 	int rc = 0;
 	if (!f32 || !code) {
 		rc = cpu_no_memory(e);
@@ -84,6 +85,8 @@ int pixel_codes_conv(struct pixel_step *s, const struct tensor *w, const void *k
 		scale[i] *= x_scale;
 		if (s->direct)
 			scale[i] /= s->codes.scales ? s->codes.scales[i] : s->codes.scale;
+		if (made != 0)
+			shift[i] += made / scale[i];
 	}
 	struct onednn_conv_spec spec = {.g = s->g,
 					.src = s->x.elem,

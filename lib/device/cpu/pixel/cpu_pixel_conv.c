@@ -59,7 +59,7 @@ static const float *take_bias(struct fuse_part *part, const struct form_shape *s
 /* Is instruction i, which limits value 0, nothing more than what codes of f do anyway? */
 static bool only_limits(const struct epi_code *k, const struct mem_form *f)
 {
-	if (f->elem != EL_U8 || k->source[0].operand || k->source[0].index != 0)
+	if (f->elem != EL_U8 || f->zero != 0 || k->source[0].operand || k->source[0].index != 0)
 		return false;
 	float scale = f->scale;
 	for (int64_t i = 0; i < f->n_scales; i++)

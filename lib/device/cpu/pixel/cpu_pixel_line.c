@@ -187,8 +187,7 @@ static bool find_walk(const struct pixel_memory *m, const struct form_shape *s, 
 {
 	enum elem elem = m->form.elem;
 	bool can = elem == EL_F32 ||
-		   (elem == EL_BF16 ? form_line_narrow()
-				    : form_line_codes() && !m->form.scales && m->form.zero == 0);
+		   (elem == EL_BF16 ? form_line_narrow() : form_line_codes() && !m->form.scales);
 	if (!can || (!m->form.pixels && s->pixels > 1))
 		return false;
 	w->form = &m->form;
@@ -267,6 +266,7 @@ static void run_passes(const struct line_run *r, int64_t first, int64_t n, float
 			.x = i ? (const char *)tile : r->x.at + first * r->x.size,
 			.x_elem = i ? EL_F32 : r->x.form->elem,
 			.x_scale = r->x.form->scale,
+			.x_zero = r->x.form->zero,
 			.m = r->m[i],
 			.a = a->at ? (const void *)(a->at + first * a->size) : r->same[i],
 			.a_elem = a->at ? a->form->elem : EL_F32,

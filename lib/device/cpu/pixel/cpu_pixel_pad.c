@@ -80,7 +80,7 @@ static void copy_pixels(const struct pad_run *r, int64_t src, int64_t at, int64_
 	size_t bytes = (size_t)(r->p->shape.channels * form_size(r->form.elem));
 	char *y = r->y + (size_t)at * bytes;
 	if (src < 0)
-		memset(y, 0, (size_t)n * bytes);
+		memset(y, (int)r->form.zero, (size_t)n * bytes); /* of codes, else 0 */
 	else
 		memcpy(y, (const char *)r->x->p + (size_t)src * bytes, (size_t)n * bytes);
 }

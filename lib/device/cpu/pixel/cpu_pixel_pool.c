@@ -165,7 +165,8 @@ static void pool_mean(const struct pool_run *r, const char *x, const int64_t o[3
 	inside(g, 0, o[0], &z0, &z1);
 	inside(g, 1, o[1], &y0, &y1);
 	inside(g, 2, o[2], &x0, &x1);
-	int64_t count = r->p->padded_counts ? g->taps : (z1 - z0) * (y1 - y0) * (x1 - x0);
+	int64_t seen = (z1 - z0) * (y1 - y0) * (x1 - x0),
+		count = r->p->padded_counts ? g->taps : seen;
 	float by = (r->x->form.elem == EL_F32 ? 1 : r->x->form.scale) / (float)count;
 	memset(mean, 0, (size_t)n * sizeof *mean);
 	for (int64_t iz = z0; iz < z1; iz++)
@@ -174,7 +175,7 @@ static void pool_mean(const struct pool_run *r, const char *x, const int64_t o[3
 				 x + ((iz * g->in[1] + iy) * g->in[2] + x0) * c * size, x1 - x0, c,
 				 n, mean);
 	for (int64_t i = 0; i < n; i++)
-		mean[i] *= by;
+		mean[i] = (mean[i] - r->x->form.zero * (float)seen) * by;
 }
 
 /* Values of the window of column o that count. */
@@ -200,6 +201,9 @@ static void pool_mean_row(const struct pool_run *r, const char *x, int64_t oz, i
 		for (int64_t iy = y0; iy < y1; iy++)
 			form_sum(r->x->form.elem, x + (iz * g->in[1] + iy) * g->in[2] * c * size, 1,
 				 0, g->in[2] * c, tall + g->pad[2] * c);
+	float zero = r->x->form.zero * (float)((z1 - z0) * (y1 - y0));
+	for (int64_t i = 0; zero != 0 && i < g->in[2] * c; i++)
+		tall[g->pad[2] * c + i] -= zero;
 	/* Windows that follow each other are added up together where they overlap entirely but for a column. */
 	int64_t together = g->stride[2] == 1 ? g->out[2] : 1;
 	for (int64_t o = 0; o < g->out[2]; o += together) {

@@ -93,7 +93,7 @@ bool pixel_program_add(const struct pixel_program *p, const struct pixel_memory 
 		if (o < 0 && !value)
 			return false;
 		m[i] = o < 0 ? &value[i == 2] : &memory[o];
-		if (form_size(m[i]->form.elem) != 1 || m[i]->form.scales)
+		if (form_size(m[i]->form.elem) != 1 || m[i]->form.scales || m[i]->form.zero != 0)
 			return false;
 		at[i] = (const char *)m[i]->data + (o < 0 ? 0 : first);
 	}

@@ -124,7 +124,7 @@ static void slice_output(const struct pixel_run *r, int64_t image, const struct 
 
 static bool in_codes(const struct mem_form *f)
 {
-	return f->pixels && form_size(f->elem) == 1 && !f->scales;
+	return f->pixels && form_size(f->elem) == 1 && !f->scales && f->zero == 0;
 }
 
 /* The same of codes. */
