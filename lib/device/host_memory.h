@@ -16,7 +16,7 @@ struct mem_form {
 	 * of matrices read them. */
 	bool pixels;
 	/* Of codes with a scale for each channel: (3,n_scales), what stands there in place of scale, by and shift; whoever
-	 * writes the tensor owns them.  NULL: none. */
+	 * writes the tensor owns them.  NULL: none.  Zero is the code nearest to what is added. */
 	const float *scales;
 	int64_t n_scales;
 	float zero; /* of codes without a sign and with one scale: a whole number, (code - zero) * scale; else 0 */

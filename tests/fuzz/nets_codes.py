@@ -56,7 +56,7 @@ def ranges(net, n, way=None):
     elif way == "narrow":
         low, high = -top, top
     elif way == "on a level":
-        low = -int(net.rng.integers(0, levels)) * step
+        low = -net.rng.integers(0, levels, n if net.chance(0.5) else 1) * step
         high = low + (levels - 1) * step
     elif way == "beside":       # zero is outside
         low, high = net.any((top / 4, top), (-top, -top / 4))
@@ -239,7 +239,7 @@ def group_convolution(net, x):
     if not 1 <= n <= 3:
         return None
     if net.chance(0.3):
-        x = quantise(net, x, net.any("zero on", "symmetric", None))
+        x = quantise(net, x, net.any("zero on", "symmetric", "on a level", None))
     else:
         x = perhaps(net, x)
     if not 1 <= len(net.shape[x]) - 2 <= 3:

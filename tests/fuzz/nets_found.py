@@ -357,3 +357,23 @@ def zeros_inside(net):
         z = grid(net.add("ReLU", [z], op.relu), 0.03125, 30)
         results.append(net.add("Convolution 1x1", [z], lambda p, u=u: op.convolution(p, u(), [1, 1], [0, 0], [0, 0], [1, 1])))
     return results
+
+
+@found_codes
+def zeros_of_channels(net):
+    """Depthwise convolutions of codes with a zero for each channel: padding is of these, on each side as much as is asked for."""
+    net.parameter((2, 20, 11, 9))
+    scale = (np.float32(1 / 64) * 2 ** (np.arange(20) % 3)).astype(np.float32)
+    zero = (np.arange(20) * 13 % 256).astype(np.float32)
+    limits = [v.reshape(1, 20, 1, 1).astype(np.float32) for v in (-zero * scale, (255 - zero) * scale)]
+    each = lambda x: net.add("FakeQuantize of channels", [x], lambda p: op.fake_quantize(
+        p, *[op.constant(v) for v in limits + limits], 256))
+    results = []
+    for x in (0, same_convolution(net, 0, 20, 1)):
+        for k, s, lo, hi, d in ((3, 1, [1, 1], [1, 1], 1), (5, 2, [2, 1], [1, 2], 1), (3, 1, [0, 0], [0, 0], 1), (3, 1, [2, 2], [2, 2], 2),
+                                (3, 2, [1, 0], [0, 1], 1)):
+            w = coded_weights(net, 20, 1, 1, k, k)
+            y = net.add("GroupConvolution %dx%d s%d p%s-%s d%d" % (k, k, s, lo, hi, d), [each(x)], lambda p, w=w, s=s, lo=lo, hi=hi, d=d:
+                        op.group_convolution(p, w(), [s, s], lo, hi, [d, d]))
+            results.append(same_convolution(net, y, 4, 1))
+    return results

@@ -60,7 +60,7 @@ bool grid_of_channels(const struct graph *g, uint32_t v, const struct step_env *
 	if (op_kind(g->type[v]) != OP_FAKE_QUANTIZE || !levels || atoi(levels) != 256)
 		return false;
 	float *x = MEM_NEWN(float, (size_t)n * 4); /* low, high; again, of the output */
-	bool fits = true, zero = true, symmetric = true;
+	bool fits = true, zero = true, symmetric = true, whole = true;
 	for (int i = 0; i < 4 && fits; i++)
 		fits = along_channels(g, graph_source(g, v, 1 + i), env, g->out_rank[o], n,
 				      x + i * n);
@@ -70,13 +70,15 @@ bool grid_of_channels(const struct graph *g, uint32_t v, const struct step_env *
 		fits = scale > 1e-30f && isfinite(scale);
 		zero = zero && low == 0;
 		symmetric = symmetric && fabsf(low + 128) < 1e-3f;
+		whole = whole && low <= 0 && low >= -255 && fabsf(low - rintf(low)) < 1e-3f;
 		scales[i] = scale;
 		scales[n + i] = 255 / (x[n + i] - x[i]);
 		scales[2 * n + i] = -x[i] * scales[n + i];
 	}
 	mem_free(x);
-	*f = (struct mem_form){.elem = zero ? EL_U8 : EL_I8, .scales = scales, .n_scales = n};
-	return fits && (zero || symmetric);
+	*f = (struct mem_form){
+		.elem = symmetric && !zero ? EL_I8 : EL_U8, .scales = scales, .n_scales = n};
+	return fits && (zero || symmetric || whole);
 }
 
 /* What FakeQuantize v makes: numbers on a grid of at most 256 codes. */

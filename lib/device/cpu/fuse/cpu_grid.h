@@ -15,7 +15,7 @@ bool grid_of(const struct graph *g, uint32_t v, const struct step_env *env, stru
  * may lie between it and the output. */
 bool grid_of_values(const struct graph *g, uint32_t v, const struct step_env *env,
 		    struct code_grid *grid);
-/* The same of the FakeQuantize v itself, where it has limits for each of n channels (dim 1), all from zero on or all symmetric:
+/* The same of the FakeQuantize v itself, where it has limits for each of n channels (dim 1), zero being a code of each:
  * scales (3,n) is filled, and is the form's. */
 bool grid_of_channels(const struct graph *g, uint32_t v, const struct step_env *env, int64_t n,
 		      struct mem_form *f, float *scales);

@@ -5,6 +5,7 @@
 #include "kernel/cpu_turn.h"
 #include "kernel/cpu_vec.h"
 
+#include <math.h>
 #include <string.h>
 
 #define LEVEL_FILE "device/cpu/pixel/cpu_form_loops.h"
@@ -27,6 +28,16 @@ void form_copy_rows(const void *x, int64_t x_step, int64_t n, int64_t bytes, voi
 		    int64_t y_step)
 {
 	LEVEL_CALL(copy_rows, x, x_step, n, bytes, y, y_step);
+}
+
+static float base_of(const struct mem_form *f)
+{
+	return f->elem == EL_I8 ? 128 : 0;
+}
+
+float form_zero(const struct mem_form *f, int64_t i)
+{
+	return rintf(f->scales[2 * f->n_scales + i]) - base_of(f);
 }
 
 /* n pixels of floats to codes of 8 bits, after HSwish if that is asked for. */
@@ -74,19 +85,21 @@ void form_add(const struct mem_form *fa, const void *a, const struct mem_form *f
 		form_add(fb, b, fa, a, n, f, low, dst);
 		return;
 	}
-	low = low > (is_signed ? -128 : 0) ? low : is_signed ? -128 : 0;
+	/* Zeros are subtracted, and added, at once. */
+	float more = f->zero - fa->zero * x - fb->zero * y;
+	low = low + f->zero > (is_signed ? -128 : 0) ? low + f->zero : is_signed ? -128 : 0;
 	if (fb->elem == EL_U8 && !is_signed)
-		LEVEL_CALL(add_uuu, a, x, b, y, n, low, high, dst);
+		LEVEL_CALL(add_uuu, a, x, b, y, more, n, low, high, dst);
 	else if (fb->elem == EL_U8)
-		LEVEL_CALL(add_uui, a, x, b, y, n, low, high, dst);
+		LEVEL_CALL(add_uui, a, x, b, y, more, n, low, high, dst);
 	else if (fa->elem == EL_U8 && !is_signed)
-		LEVEL_CALL(add_uiu, a, x, b, y, n, low, high, dst);
+		LEVEL_CALL(add_uiu, a, x, b, y, more, n, low, high, dst);
 	else if (fa->elem == EL_U8)
-		LEVEL_CALL(add_uii, a, x, b, y, n, low, high, dst);
+		LEVEL_CALL(add_uii, a, x, b, y, more, n, low, high, dst);
 	else if (!is_signed)
-		LEVEL_CALL(add_iiu, a, x, b, y, n, low, high, dst);
+		LEVEL_CALL(add_iiu, a, x, b, y, more, n, low, high, dst);
 	else
-		LEVEL_CALL(add_iii, a, x, b, y, n, low, high, dst);
+		LEVEL_CALL(add_iii, a, x, b, y, more, n, low, high, dst);
 }
 
 void form_max(enum elem elem, const void *x, int64_t n, void *y)
@@ -124,9 +137,11 @@ static void from_codes(const struct mem_form *f, int64_t first, int64_t channels
 	else if (!f->scales && f->elem == EL_I8)
 		LEVEL_CALL(from_i8, src, n * channels, f->scale, dst);
 	else if (f->elem == EL_U8)
-		LEVEL_CALL(from_u8_by, src, n, channels, f->scales + first, dst);
+		LEVEL_CALL(from_u8_by, src, n, channels, f->scales + first,
+			   f->scales + 2 * f->n_scales + first, base_of(f), dst);
 	else
-		LEVEL_CALL(from_i8_by, src, n, channels, f->scales + first, dst);
+		LEVEL_CALL(from_i8_by, src, n, channels, f->scales + first,
+			   f->scales + 2 * f->n_scales + first, base_of(f), dst);
 }
 
 void form_read(const struct mem_form *f, const struct form_shape *s, const void *data,

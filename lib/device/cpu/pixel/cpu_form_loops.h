@@ -109,14 +109,14 @@ SUM_ROWS(sum_bf16, uint16_t, LOAD_BF16, LEVEL(of_bf16))
 #undef LOAD_BF16
 
 #define ADD_CODES(name, A, B, C) \
-static void LEVEL(name)(const void *a, float fa, const void *b, float fb, int64_t n, float low, \
+static void LEVEL(name)(const void *a, float fa, const void *b, float fb, float more, int64_t n, float low, \
 			float high, void *dst) \
 { \
 	const A *restrict x = a; \
 	const B *restrict y = b; \
 	C *restrict z = dst; \
 	for (int64_t i = 0; i < n; i++) { \
-		float q = __builtin_rintf((float)x[i] * fa + (float)y[i] * fb); \
+		float q = __builtin_rintf((float)x[i] * fa + (float)y[i] * fb + more); \
 		q = q > low ? q : low; \
 		q = q < high ? q : high; \
 		z[i] = (C)(int)q; \
@@ -142,13 +142,14 @@ static void LEVEL(from_i8)(const int8_t *restrict x, int64_t n, float by, float 
 		y[i] = (float)x[i] * by;
 }
 
-/* n rows of `channels` codes each as numbers, with a scale for each channel. */
+/* n rows of `channels` codes each as numbers, with a scale for each channel and a zero, `base` less than more. */
 #define FROM_BYTES(name, C) \
-static void LEVEL(name)(const C *restrict x, int64_t n, int64_t channels, const float *restrict by, float *restrict y) \
+static void LEVEL(name)(const C *restrict x, int64_t n, int64_t channels, const float *restrict by, \
+			const float *restrict more, float base, float *restrict y) \
 { \
 	for (int64_t p = 0; p < n; p++, x += channels, y += channels) \
 		for (int64_t i = 0; i < channels; i++) \
-			y[i] = (float)x[i] * by[i]; \
+			y[i] = ((float)x[i] + base - __builtin_rintf(more[i])) * by[i]; \
 }
 FROM_BYTES(from_u8_by, uint8_t)
 FROM_BYTES(from_i8_by, int8_t)

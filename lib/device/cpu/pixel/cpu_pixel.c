@@ -118,6 +118,7 @@ void pixel_step_free(struct pixel_step *s)
 	pixel_resize_release(&s->resize);
 	pixel_pad_release(&s->pad);
 	mem_free(s->want);
+	mem_free(s->zeros);
 	mem_free(s->x_scales);
 	mem_free(s->scales);
 	mem_free(s);

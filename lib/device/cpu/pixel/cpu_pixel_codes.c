@@ -58,6 +58,31 @@ bool pixel_codes_of_input(struct pixel_step *s, const struct step_node *n)
 	return true;
 }
 
+/* Where zero has codes of its own in each channel, padding is part of what the convolution reads. */
+static void frame(struct pixel_step *s)
+{
+	struct window *g = &s->g;
+	bool same = true;
+	for (int64_t i = 0; i < s->x.n_scales && same; i++)
+		same = form_zero(&s->x, i) == 0;
+	s->framed = !same && has_padding(g);
+	if (!s->framed)
+		return;
+	s->zeros = MEM_NEWN(char, (size_t)s->x.n_scales);
+	for (int64_t i = 0; i < s->x.n_scales; i++)
+		s->zeros[i] = (char)(int)form_zero(&s->x, i);
+	g->in_plane = 1;
+	for (int i = 0; i < 3; i++) {
+		int64_t reach =
+			(g->out[i] - 1) * g->stride[i] + (g->kernel[i] - 1) * g->dilation[i] + 1;
+		s->margin[i] = g->pad[i];
+		s->size[i] = g->in[i];
+		g->in[i] = reach > g->pad[i] + g->in[i] ? reach : g->pad[i] + g->in[i];
+		g->in_plane *= g->in[i];
+		g->pad[i] = g->pad_end[i] = 0;
+	}
+}
+
 /* Weights as codes, their scales, and the convolution. */
 int pixel_codes_conv(struct pixel_step *s, const struct tensor *w, const void *key,
 		     const float *bias, struct err *e)
@@ -65,10 +90,12 @@ int pixel_codes_conv(struct pixel_step *s, const struct tensor *w, const void *k
 	int64_t count = tensor_elements(w), rows = s->g.groups * s->g.cout;
 	float *f32 = mem_try((size_t)count * sizeof *f32), *scale = MEM_NEWN(float, (size_t)rows);
 	int8_t *code = mem_try((size_t)count);
+	const struct window whole = s->g;
+	frame(s);
 	bool pads = has_padding(&s->g);
-	float zero = pads ? 0 : s->x.zero; /* that biases stand for */
 	float made = s->direct ? s->codes.zero : 0;
-	float *shift = bias || zero != 0 || made != 0 ? MEM_NEWN(float, (size_t)rows) : NULL;
+	float *shift = MEM_NEWN(float, (size_t)rows);
+	bool shifts = false;
 	int rc = 0;
 	if (!f32 || !code) {
 		rc = cpu_no_memory(e);
@@ -79,14 +106,14 @@ int pixel_codes_conv(struct pixel_step *s, const struct tensor *w, const void *k
 	}
 	for (int64_t i = 0; i < rows && rc > 0; i++) {
 		float x_scale = s->x.scales ? s->x.scales[i / s->g.cout] : s->x.scale;
-		if (shift)
-			shift[i] = (bias ? bias[i] / (x_scale * scale[i]) : 0) -
-				   zero * (float)sum_of(code + i * (count / rows), count / rows);
+		float zero = s->x.scales ? form_zero(&s->x, i / s->g.cout) : pads ? 0 : s->x.zero;
+		shift[i] = (bias ? bias[i] / (x_scale * scale[i]) : 0) -
+			   zero * (float)sum_of(code + i * (count / rows), count / rows);
 		scale[i] *= x_scale;
 		if (s->direct)
 			scale[i] /= s->codes.scales ? s->codes.scales[i] : s->codes.scale;
-		if (made != 0)
-			shift[i] += made / scale[i];
+		shift[i] += made / scale[i];
+		shifts = shifts || shift[i] != 0;
 	}
 	struct onednn_conv_spec spec = {.g = s->g,
 					.src = s->x.elem,
@@ -94,14 +121,14 @@ int pixel_codes_conv(struct pixel_step *s, const struct tensor *w, const void *k
 					.weights = *w,
 					.key = key,
 					.scale = scale,
-					.bias = shift,
+					.bias = shifts ? shift : NULL,
 					.zero = pads ? (int)s->x.zero : 0};
 	spec.weights.elem = EL_I8;
 	spec.weights.data = code;
 	struct tiled_conv_spec tiled = {.g = s->g,
 					.weights = &spec.weights,
 					.key = key,
-					.bias = shift,
+					.bias = shifts ? shift : NULL,
 					.scale = scale,
 					.src = s->x.elem,
 					.dst = spec.dst,
@@ -116,6 +143,10 @@ int pixel_codes_conv(struct pixel_step *s, const struct tensor *w, const void *k
 	mem_free(code);
 	mem_free(scale);
 	mem_free(shift);
+	if (rc <= 0) { /* floats have no such padding */
+		s->g = whole;
+		s->framed = false;
+	}
 	return rc;
 }
 

@@ -309,7 +309,7 @@ struct mem_form wanted_form(const struct step_node *n, enum elem elem)
 
 bool same_grid(const struct mem_form *a, const struct mem_form *b)
 {
-	size_t bytes = (size_t)a->n_scales * sizeof *a->scales;
+	size_t bytes = (size_t)a->n_scales * 3 * sizeof *a->scales;
 	return a->elem == b->elem && a->pixels == b->pixels && a->scale == b->scale &&
 	       a->zero == b->zero && a->n_scales == b->n_scales &&
 	       (a->scales == b->scales || memcmp(a->scales, b->scales, bytes) == 0);

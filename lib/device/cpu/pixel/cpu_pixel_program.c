@@ -1,6 +1,7 @@
 /* cpu_pixel_program.c - element-wise operators over (pixels, channels), whatever form their operands lie in. */
 #include "device/cpu/pixel/cpu_pixel_impl.h"
 
+#include <math.h>
 #include <string.h>
 
 bool pixel_is_channel(const struct epilogue *code, const struct form_shape *s,
@@ -93,12 +94,12 @@ bool pixel_program_add(const struct pixel_program *p, const struct pixel_memory 
 		if (o < 0 && !value)
 			return false;
 		m[i] = o < 0 ? &value[i == 2] : &memory[o];
-		if (form_size(m[i]->form.elem) != 1 || m[i]->form.scales || m[i]->form.zero != 0)
+		if (form_size(m[i]->form.elem) != 1 || m[i]->form.scales)
 			return false;
 		at[i] = (const char *)m[i]->data + (o < 0 ? 0 : first);
 	}
-	form_add(&m[0]->form, at[0], &m[1]->form, at[1], n, &m[2]->form, p->positive ? 0 : -128,
-		 (void *)(uintptr_t)at[2]);
+	form_add(&m[0]->form, at[0], &m[1]->form, at[1], n, &m[2]->form,
+		 p->positive ? 0 : -INFINITY, (void *)(uintptr_t)at[2]);
 	return true;
 }
 

@@ -4,6 +4,7 @@
 #include "kernel/onednn/onednn_layout.h"
 
 #include <math.h>
+#include <string.h>
 
 static size_t whole_lines(int64_t bytes)
 {
@@ -41,6 +42,48 @@ static void make_codes(const struct pixel_run *r, struct image_part p, char *x, 
 	}
 }
 
+/* The same wherever they are. */
+static void take_codes(const struct pixel_run *r, struct image_part p, char *x, float *tile)
+{
+	const struct pixel_step *s = r->s;
+	const struct devmem *m = r->in[s->x_in];
+	int64_t size = s->in_shape.channels * form_size(s->x.elem);
+	if (same_grid(&m->form, &s->x))
+		memcpy(x, (const char *)m->p + (p.image * s->in_shape.pixels + p.first) * size,
+		       (size_t)(p.n * size));
+	else
+		make_codes(r, p, x, tile);
+}
+
+/* Pixels from .. from + n - 1 of an image with its padding (framed), line by line. */
+static void frame_codes(const struct pixel_run *r, int64_t image, int64_t from, int64_t n, char *x,
+			float *tile)
+{
+	const struct pixel_step *s = r->s;
+	const struct window *g = &s->g;
+	int64_t c = s->in_shape.channels;
+	for (int64_t here; n > 0; n -= here, from += here, x += here * c) {
+		int64_t at[3] = {from / g->in[2] / g->in[1], from / g->in[2] % g->in[1],
+				 from % g->in[2]};
+		int64_t inner = 0, left = g->in[2] - at[2];
+		bool inside = true;
+		for (int d = 0; d < 3; d++) {
+			int64_t i = at[d] - s->margin[d];
+			inside = inside && i >= 0 && i < s->size[d];
+			inner = inner * s->size[d] + i;
+		}
+		if (inside)
+			left = s->size[2] - (at[2] - s->margin[2]);
+		else if (at[2] < s->margin[2])
+			left = s->margin[2] - at[2];
+		here = left < n ? left : n;
+		if (inside)
+			take_codes(r, (struct image_part){image, inner, here}, x, tile);
+		for (int64_t i = 0; !inside && i < here; i++)
+			memcpy(x + i * c, s->zeros, (size_t)c);
+	}
+}
+
 /* Codes of the pixels that a slice reads: where they are, or made in x. */
 static const void *slice_input(const struct pixel_run *r, int64_t image,
 			       const struct window_slice *sl, char *x, float *tile)
@@ -48,6 +91,10 @@ static const void *slice_input(const struct pixel_run *r, int64_t image,
 	const struct pixel_step *s = r->s;
 	const struct devmem *m = r->in[s->x_in];
 	int64_t c = s->in_shape.channels, size = c * form_size(s->x.elem);
+	if (s->framed) {
+		frame_codes(r, image, sl->from, sl->n_in, x, tile);
+		return x;
+	}
 	if (r->ready || same_grid(&m->form, &s->x))
 		return (r->ready ? r->ready : (const char *)m->p) +
 		       (image * s->in_shape.pixels + sl->from) * size;

@@ -29,10 +29,13 @@ struct pixel_step {
 	uint32_t n_out;
 	struct mem_form *want; /* (n_out) of outputs that only this device reads */
 	struct form_shape in_shape, shape;
-	struct window g;   /* of a convolution */
-	bool joined;       /* its images are one behind the other, as if they were one */
-	uint32_t x_in;     /* the input with the data */
-	struct mem_form x; /* its grid */
+	struct window g; /* of a convolution */
+	bool joined;     /* its images are one behind the other, as if they were one */
+	bool framed; /* the window's input has the padding, of codes of zero, which differ from channel to channel */
+	int64_t margin[3], size[3]; /* of framed ones: in front of the input, and the input's */
+	char *zeros;                /* a pixel of such codes */
+	uint32_t x_in;              /* the input with the data */
+	struct mem_form x;          /* its grid */
 	float *x_scales,
 		*scales; /* those of x, and of the first output, where they are for each channel; NULL */
 	struct onednn_conv *conv; /* one of these four */
