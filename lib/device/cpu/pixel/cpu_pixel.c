@@ -12,6 +12,7 @@ static int new_program(struct pixel_step *s, const struct step_spec *spec,
 	if (p->n_parts != 1 || p->part[0].head || !fits_pixels(p->node[0].out) ||
 	    !pixel_same_planes(p, p->node[p->part[0].result].out))
 		return 0;
+	s->shape = form_shape_of(p->node[p->part[0].result].out);
 	for (uint32_t v = 0; v < p->n; v++) {
 		const struct fuse_node *f = &p->node[v];
 		if (f->role != ROLE_CODE || !f->node || !fits_pixels(f->out) ||
@@ -19,12 +20,13 @@ static int new_program(struct pixel_step *s, const struct step_spec *spec,
 			return 0;
 		if (f->leaves && !tensor_same_shape(f->out, p->node[p->part[0].result].out))
 			return 0;
-		if (f->leaves)
+		if (f->leaves) {
 			s->want[f->out_index] = wanted_form(f->node, s->elem);
+			pixel_want_channels(s, f->node, f->out_index);
+		}
 	}
 	(void)spec;
 	s->has_program = true;
-	s->shape = form_shape_of(p->node[p->part[0].result].out);
 	return pixel_program_init(&s->program, &p->part[0], p->node[p->part[0].result].out);
 }
 

@@ -150,15 +150,18 @@ int pixel_codes_conv(struct pixel_step *s, const struct tensor *w, const void *k
 	return rc;
 }
 
-void pixel_want_channels(struct pixel_step *s, const struct step_node *n)
+void pixel_want_channels(struct pixel_step *s, const struct step_node *n, uint32_t out)
 {
 	struct mem_form f;
-	if (s->elem != EL_I8 || n->op->kind != OP_FAKE_QUANTIZE || !s->want[0].pixels ||
-	    !only_depthwise(n->graph, n->v))
+	if (s->elem != EL_I8 || s->scales || n->op->kind != OP_FAKE_QUANTIZE ||
+	    !s->want[out].pixels || !only_depthwise(n->graph, n->v))
 		return;
 	s->scales = MEM_NEWN(float, (size_t)s->shape.channels * 3);
-	if (!grid_of_channels(n->graph, n->v, n->env, s->shape.channels, &f, s->scales))
+	if (!grid_of_channels(n->graph, n->v, n->env, s->shape.channels, &f, s->scales)) {
+		mem_free(s->scales);
+		s->scales = NULL;
 		return;
-	s->want[0] = f;
-	s->want[0].pixels = true;
+	}
+	s->want[out] = f;
+	s->want[out].pixels = true;
 }

@@ -347,7 +347,7 @@ int pixel_conv_init(struct pixel_step *s, const struct step_spec *spec, struct f
 		return 0;
 	const float *bias = take_bias(part, &s->shape);
 	s->want[0] = wanted_form(p->node[part->result].node, s->elem);
-	pixel_want_channels(s, p->node[part->result].node);
+	pixel_want_channels(s, p->node[part->result].node, 0);
 	if (s->elem == EL_I8 && pixel_codes_of_input(s, n)) {
 		const struct epilogue whole = part->code;
 		s->direct = take_codes(part, node + (bias != NULL), &s->want[0], &s->codes);

@@ -77,8 +77,9 @@ int pixel_conv_run(struct pixel_step *s, int i, struct channel_part part, const 
 
 /* ---- cpu_pixel_codes.c ---- */
 
-/* Where depthwise convolutions alone read what FakeQuantize n makes: codes with a scale for each channel, into s->want[0]. */
-void pixel_want_channels(struct pixel_step *s, const struct step_node *n);
+/* Where depthwise convolutions alone read what FakeQuantize n, which is output `out`, makes: codes with a scale for each channel,
+ * into s->want[out]; of one output. */
+void pixel_want_channels(struct pixel_step *s, const struct step_node *n, uint32_t out);
 /* The form of the codes that the convolution of s->g, of node n, reads, into s->x: the grid that its input lies on.  False: none. */
 bool pixel_codes_of_input(struct pixel_step *s, const struct step_node *n);
 /* As pixel_plain_conv of such codes, where the weights lie on grids, too; s->direct: its results are codes of s->codes, else f32. */
