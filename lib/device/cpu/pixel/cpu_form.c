@@ -37,7 +37,7 @@ static float base_of(const struct mem_form *f)
 
 float form_zero(const struct mem_form *f, int64_t i)
 {
-	return rintf(f->scales[2 * f->n_scales + i]) - base_of(f);
+	return f->scales ? rintf(f->scales[2 * f->n_scales + i]) - base_of(f) : f->zero;
 }
 
 /* n pixels of floats to codes of 8 bits, after HSwish if that is asked for. */

@@ -34,7 +34,7 @@ void form_codes_pixels(const struct mem_form *f, int64_t first, int64_t channels
 /* The same of HSwish of them, whole pixels, to codes of 8 bits. */
 void form_codes_hswish(const struct mem_form *f, int64_t channels, const float *src, int64_t n,
 		       void *dst);
-/* The code of zero of channel i, where codes have a scale for each. */
+/* The code of zero, in channel i where codes have a scale for each. */
 float form_zero(const struct mem_form *f, int64_t i);
 /* n floats to codes of f->elem, which have one scale. */
 void form_codes(const struct mem_form *f, const float *src, int64_t n, void *dst);

@@ -93,7 +93,6 @@ int pixel_codes_conv(struct pixel_step *s, const struct tensor *w, const void *k
 	const struct window whole = s->g;
 	frame(s);
 	bool pads = has_padding(&s->g);
-	float made = s->direct ? s->codes.zero : 0;
 	float *shift = MEM_NEWN(float, (size_t)rows);
 	bool shifts = false;
 	int rc = 0;
@@ -112,7 +111,8 @@ int pixel_codes_conv(struct pixel_step *s, const struct tensor *w, const void *k
 		scale[i] *= x_scale;
 		if (s->direct)
 			scale[i] /= s->codes.scales ? s->codes.scales[i] : s->codes.scale;
-		shift[i] += made / scale[i];
+		if (s->direct)
+			shift[i] += form_zero(&s->codes, i) / scale[i];
 		shifts = shifts || shift[i] != 0;
 	}
 	struct onednn_conv_spec spec = {.g = s->g,

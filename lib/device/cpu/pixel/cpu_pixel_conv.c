@@ -62,8 +62,11 @@ static bool only_limits(const struct epi_code *k, const struct mem_form *f)
 	if (f->elem != EL_U8 || f->zero != 0 || k->source[0].operand || k->source[0].index != 0)
 		return false;
 	float scale = f->scale;
-	for (int64_t i = 0; i < f->n_scales; i++)
+	for (int64_t i = 0; i < f->n_scales; i++) {
 		scale = f->scales[i] > scale ? f->scales[i] : scale;
+		if (form_zero(f, i) != 0)
+			return false;
+	}
 	return k->kind == OP_RELU ||
 	       (k->kind == OP_CLAMP && k->args.a == 0 && k->args.b >= 254.5f * scale);
 }
