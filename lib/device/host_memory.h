@@ -7,7 +7,7 @@
 
 /* How the elements of an f32 tensor lie in memory. */
 struct mem_form {
-	/* EL_F32; EL_U8, EL_I8: codes, the value is code * scale; EL_BF16: with scale 1 */
+	/* EL_F32; EL_U8, EL_I8: codes, the value is (code - zero) * scale; EL_BF16: with scale 1 */
 	enum elem elem;
 	float scale;
 	/* Of codes: what FakeQuantize multiplies by and adds before it rounds and, with a sign, takes 128 off. */
@@ -19,7 +19,8 @@ struct mem_form {
 	 * writes the tensor owns them.  NULL: none.  Zero is the code nearest to what is added. */
 	const float *scales;
 	int64_t n_scales;
-	float zero; /* of codes without a sign and with one scale: a whole number, (code - zero) * scale; else 0 */
+	/* Of codes without a sign and with one scale; else 0.  A whole number in pixels. */
+	float zero;
 };
 
 struct devmem {

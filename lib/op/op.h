@@ -323,6 +323,10 @@ struct op_info {
 const struct op_info *op_info(enum op_kind kind);
 enum op_kind op_kind(const char *type); /* any case, aliases; OP_UNKNOWN */
 bool op_is_view(const struct op *op);   /* the output has input 0's bytes: needs no kernel */
+static inline bool op_is_split(enum op_kind kind)
+{
+	return kind == OP_SPLIT || kind == OP_VARIADIC_SPLIT;
+}
 bool op_is_bounded(const struct op *op);
 
 /* Decode node v.  An operator that is not in the table gives kind OP_UNKNOWN and

@@ -13,7 +13,8 @@ is left is printed.  Exit status 1 when one was wrong.
 
 With --codes they are quantised networks (nets_codes.py) in the ways of CODES_HOWS, and what is right is what our own
 f32 computes: within 1e-2 of it in the root of the mean square, or four times as far as outputs move when all values
-between move by last bits, and what Gelu, Swish and Sigmoid make by 2^-11, as single values then lie on the other side between two levels.  Weights in few bits have
+between move by last bits, and by 2^-11 what Gelu, Swish and Sigmoid make for the first input of others, as single
+values then lie on the other side between two levels.  Weights in few bits have
 rows quantised as they come; there values between move by 1 %.
 """
 import argparse

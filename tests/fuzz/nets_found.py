@@ -264,11 +264,15 @@ def coded_weights(net, *dims):
     return lambda: op.multiply(op.convert(op.constant(w), "f32"), op.constant(scale))
 
 
+def pixels_of_channels(net, x, n):
+    """A convolution of codes."""
+    x, w = quantised(net, x, -2, 1.984375), coded_weights(net, n, net.shape[x][1], 3, 3)
+    return net.add("Convolution 3x3", [x], lambda p: op.convolution(p, w(), [1, 1], [1, 1], [1, 1], [1, 1]))
+
+
 def pixels_of_codes(net, n):
     net.parameter((1, 5, 9, 7))
-    x = quantised(net, 0, -2, 2)
-    w = coded_weights(net, n, 5, 3, 3)
-    return net.add("Convolution 3x3", [x], lambda p: op.convolution(p, w(), [1, 1], [1, 1], [1, 1], [1, 1]))
+    return pixels_of_channels(net, 0, n)
 
 
 @found_codes
@@ -288,17 +292,17 @@ def lines_between_codes(net):
     factors for each image."""
     results = []
     for n in (20, 32):
-        x = quantised(net, pixels_of_codes(net, n), -3, 3)
+        x = quantised(net, pixels_of_codes(net, n), -3, 2.9765625)
         m, b = constant(net, 1, n, 1, 1), constant(net, 1, n, 1, 1)
         y = net.add("Multiply channels", [x], lambda p, m=m: op.multiply(p, m()))
         y = net.add("Add channels", [y], lambda p, b=b: op.add(p, b()))
         r = quantised(net, net.add("ReLU", [y], op.relu), 0, 4)
-        s = quantised(net, net.add("HSwish", [pixels_of_codes(net, n)], op.hswish), -0.375, 4)
+        s = quantised(net, net.add("HSwish", [pixels_of_codes(net, n)], op.hswish), -0.375, 3.609375)
         mean = net.add("ReduceMean [2, 3]", [r], lambda p: op.reduce_mean(p, i64([2, 3]), True))
-        t = quantised(net, net.add("Multiply", [s, mean], op.multiply), -1, 2)
+        t = quantised(net, net.add("Multiply", [s, mean], op.multiply), -1, 0.9921875)
         w = coded_weights(net, 9, n, 1, 1)
         conv = lambda p, w=w: op.convolution(p, w(), [1, 1], [0, 0], [0, 0], [1, 1])
-        results += [net.add("Convolution 1x1", [v], conv) for v in (r, s, t, quantised(net, y, -4, 4))]
+        results += [net.add("Convolution 1x1", [v], conv) for v in (r, s, t, quantised(net, y, -1.25, 2.734375))]
     return results
 
 
@@ -317,7 +321,7 @@ def products_of_columns(net):
 @found_codes
 def codes_cut(net):
     """The same of codes."""
-    return cut_in_three(net, quantised(net, pixels_of_codes(net, 40), -3, 3))
+    return cut_in_three(net, quantised(net, pixels_of_codes(net, 40), -1, 2.984375))
 
 
 @found_codes
@@ -326,7 +330,7 @@ def zeros_inside(net):
     grid = lambda x, scale, zero: quantised(net, x, -zero * scale, (255 - zero) * scale)
     net.parameter((2, 5, 9, 7))
     w = coded_weights(net, 24, 5, 3, 3)
-    y = net.add("Convolution 3x3", [quantised(net, 0, -2, 2)], lambda p: op.convolution(p, w(), [1, 1], [1, 1], [1, 1], [1, 1]))
+    y = net.add("Convolution 3x3", [quantised(net, 0, -2, 1.984375)], lambda p: op.convolution(p, w(), [1, 1], [1, 1], [1, 1], [1, 1]))
     x = grid(y, 0.015625, 64)
     by = constant(net, 1, 24, 1, 1)
     readers = [
@@ -369,11 +373,13 @@ def zeros_of_channels(net):
     each = lambda x: net.add("FakeQuantize of channels", [x], lambda p: op.fake_quantize(
         p, *[op.constant(v) for v in limits + limits], 256))
     results = []
-    for x in (0, same_convolution(net, 0, 20, 1)):
+    made = lambda: pixels_of_channels(net, 0, 20)
+    once = same_convolution(net, 0, 20, 1)
+    for x in (lambda: 0, lambda: once, made, lambda: net.add("ReLU", [made()], op.relu)):
         for k, s, lo, hi, d in ((3, 1, [1, 1], [1, 1], 1), (5, 2, [2, 1], [1, 2], 1), (3, 1, [0, 0], [0, 0], 1), (3, 1, [2, 2], [2, 2], 2),
                                 (3, 2, [1, 0], [0, 1], 1)):
             w = coded_weights(net, 20, 1, 1, k, k)
-            y = net.add("GroupConvolution %dx%d s%d p%s-%s d%d" % (k, k, s, lo, hi, d), [each(x)], lambda p, w=w, s=s, lo=lo, hi=hi, d=d:
+            y = net.add("GroupConvolution %dx%d s%d p%s-%s d%d" % (k, k, s, lo, hi, d), [each(x())], lambda p, w=w, s=s, lo=lo, hi=hi, d=d:
                         op.group_convolution(p, w(), [s, s], lo, hi, [d, d]))
             results.append(same_convolution(net, y, 4, 1))
     return results

@@ -162,7 +162,7 @@ static bool pick(const struct step_node *n, struct moves_seen *x)
 
 static bool is_cut(const struct step_node *n)
 {
-	return n->op->kind == OP_SPLIT || n->op->kind == OP_VARIADIC_SPLIT;
+	return op_is_split(n->op->kind);
 }
 
 static bool see_output(const struct moves_seeing *v, uint32_t node, uint32_t port,

@@ -96,8 +96,7 @@ static bool reads_rows(const struct step_spec *s)
 static bool splits_for_others(const struct step_spec *s)
 {
 	for (uint32_t v = 1; v < s->n_nodes && s->node[0].op->kind == OP_MATMUL; v++) {
-		enum op_kind kind = s->node[v].op->kind;
-		bool read = kind != OP_SPLIT && kind != OP_VARIADIC_SPLIT;
+		bool read = !op_is_split(s->node[v].op->kind);
 		for (uint32_t u = v + 1; u < s->n_nodes && !read; u++)
 			for (uint32_t i = 0; i < s->node[u].n_in; i++)
 				read = read || (s->node[u].in[i].from == FROM_NODE &&
@@ -106,6 +105,14 @@ static bool splits_for_others(const struct step_spec *s)
 			return true;
 	}
 	return false;
+}
+
+static bool has_split(const struct step_spec *s)
+{
+	bool any = false;
+	for (uint32_t v = 0; v < s->n_nodes; v++)
+		any = any || op_is_split(s->node[v].op->kind);
+	return any;
 }
 
 /* Weights that add up lie on no grid any more. */
@@ -133,7 +140,7 @@ static bool fuses_otherwise(struct device *d, const struct step_spec *spec)
 	if (padded_step_init(&padded, spec))
 		spec = &padded.to.spec;
 	if (in_pixels(d->state, spec, &elem) && !cpu_fuse_is_tokens(spec) &&
-	    !pixel_step_may_be(spec))
+	    !pixel_step_may_be(spec) && !(has_split(spec) && reads_rows(spec)))
 		return false;
 	for (uint32_t v = 0; v < spec->n_nodes; v++) {
 		struct step_spec one = {.n_nodes = 1, .node = &spec->node[v]};

@@ -337,29 +337,40 @@ PAIRS static void outer_by_vectors(const uint16_t *x, const uint16_t *y, int64_t
 		some_rows(true, true, x + 2 * i, right, (k + 1) / 2, c + i * ldc, ldc, m - i, w);
 }
 
-/* The same by tiles, which want blocks. */
-static void outer_by_tiles(const uint16_t *x, const uint16_t *y, int64_t m, int64_t w, int64_t k,
+enum { OUTER_K = 256 }; /* of the left side, as blocks */
+
+/* A panel of X by all of Y by tiles, which want blocks. */
+static void outer_by_tiles(const uint16_t *x, const uint16_t *y, int64_t m, int64_t n, int64_t k,
 			   float *c, int64_t ldc)
 {
-	float block[PAIRS_N / PAIRS_M][PAIRS_K / 2 * PAIRS_M] __attribute__((aligned(64)));
-	for (int64_t l = 0; l < k; l += PAIRS_K, x += PAIRS_K * PAIRS_N, y += PAIRS_K * PAIRS_N) {
+	enum { FLOATS = BLOCK / 2 };
+	float block[PAIRS_N / PAIRS_M * (OUTER_K / PAIRS_K) * FLOATS] __attribute__((aligned(64)));
+	for (int64_t l = 0; l < k; l += OUTER_K) {
+		int64_t some = k - l < OUTER_K ? k - l : OUTER_K, n_blocks = 0;
 		for (int64_t i = 0; i < m; i += PAIRS_M)
-			cpu_turn((const float *)(const void *)(x + 2 * i), PAIRS_N, PAIRS_K / 2,
-				 PAIRS_M, block[i / PAIRS_M], PAIRS_K / 2);
-		pairs_panel((const uint16_t *)(const void *)block[0], y, m, w,
-			    k - l < PAIRS_K ? k - l : PAIRS_K, c, ldc, true);
+			for (int64_t b = 0; b < some; b += PAIRS_K)
+				cpu_turn((const float *)(const void *)(x + (l + b) * PAIRS_N +
+								       2 * i),
+					 PAIRS_N, PAIRS_K / 2, PAIRS_M, block + n_blocks++ * FLOATS,
+					 PAIRS_K / 2);
+		for (int64_t j = 0; j < n; j += PAIRS_N)
+			pairs_panel((const uint16_t *)(const void *)block,
+				    y + j * depth(k) + l * PAIRS_N, m,
+				    n - j < PAIRS_N ? n - j : PAIRS_N, some, c + j, ldc, true);
 	}
 }
 
 void pairs_outer(const uint16_t *x, const uint16_t *y, int64_t m, int64_t n, int64_t k, float *c,
 		 int64_t ldc)
 {
-	int64_t panel = depth(k) * PAIRS_N;
-	for (int64_t i = 0; i < m; i += PAIRS_N, x += panel)
-		for (int64_t j = 0; j < n; j += PAIRS_N)
-			(tiles_there() ? outer_by_tiles : outer_by_vectors)(
-				x, y + j * depth(k), m - i < PAIRS_N ? m - i : PAIRS_N,
-				n - j < PAIRS_N ? n - j : PAIRS_N, k, c + i * ldc + j, ldc);
+	for (int64_t i = 0; i < m; i += PAIRS_N, x += depth(k) * PAIRS_N, c += PAIRS_N * ldc) {
+		int64_t rows = m - i < PAIRS_N ? m - i : PAIRS_N;
+		if (tiles_there())
+			outer_by_tiles(x, y, rows, n, k, c, ldc);
+		for (int64_t j = 0; j < n && !tiles_there(); j += PAIRS_N)
+			outer_by_vectors(x, y + j * depth(k), rows,
+					 n - j < PAIRS_N ? n - j : PAIRS_N, k, c + j, ldc);
+	}
 }
 
 #else

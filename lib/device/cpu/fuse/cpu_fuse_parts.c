@@ -121,7 +121,7 @@ static bool classify_node(struct fuse_node *f, const struct step_node *n, bool f
 	*f = (struct fuse_node){.node = n, .kind = kind, .out = &n->out[0], .part = -1};
 	if (!is_f32(&n->out[0]))
 		return false;
-	if (kind == OP_SPLIT || kind == OP_VARIADIC_SPLIT)
+	if (op_is_split(kind))
 		return try_view(f, n);
 	if (first && cpu_kernel_is_head(kind))
 		return try_head(f, n);

@@ -123,7 +123,7 @@ static bool is_view(enum op_kind kind)
 {
 	return kind == OP_MAX_POOL || kind == OP_RESHAPE || kind == OP_SQUEEZE ||
 	       kind == OP_UNSQUEEZE || kind == OP_SLICE || kind == OP_STRIDED_SLICE ||
-	       kind == OP_SPLIT || kind == OP_VARIADIC_SPLIT || kind == OP_PAD;
+	       op_is_split(kind) || kind == OP_PAD;
 }
 
 /* Does Pad v put in values of its input, or zeros?  Then *zeros is true. */
@@ -184,17 +184,22 @@ static bool find(const struct graph *g, uint32_t v, const struct step_env *env,
 
 enum { CONCATS = 4 };
 
+struct mem_form grid_form(const struct code_grid *x)
+{
+	bool is_signed = x->zero == 128;
+	return (struct mem_form){.elem = is_signed ? EL_I8 : EL_U8,
+				 .scale = x->scale,
+				 .by = x->by,
+				 .shift = x->shift,
+				 .zero = is_signed ? 0 : x->zero};
+}
+
 bool grid_of(const struct graph *g, uint32_t v, const struct step_env *env, struct mem_form *f)
 {
 	struct found x;
 	if (!find(g, v, env, is_view, CONCATS, &x) || !x.whole)
 		return false;
-	bool is_signed = x.grid.zero == 128;
-	*f = (struct mem_form){.elem = is_signed ? EL_I8 : EL_U8,
-			       .scale = x.grid.scale,
-			       .by = x.grid.by,
-			       .shift = x.grid.shift,
-			       .zero = is_signed ? 0 : x.grid.zero};
+	*f = grid_form(&x.grid);
 	return zero_on_grid(&x.grid);
 }
 

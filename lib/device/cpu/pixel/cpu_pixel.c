@@ -76,7 +76,7 @@ int pixel_step_new(const struct step_spec *spec, struct cpu_ctx *ctx, enum elem 
 	} else if (kind == OP_CONCAT || kind == OP_SLICE || kind == OP_STRIDED_SLICE) {
 		s->kind = PIXEL_CONCAT;
 		rc = pixel_concat_init(&s->concat, spec, elem, s->want);
-	} else if (is_split(kind)) {
+	} else if (op_is_split(kind)) {
 		s->kind = PIXEL_SPLIT;
 		rc = pixel_split_init(&s->split, spec, elem, s->want);
 	} else if (kind == OP_TRANSPOSE && spec->n_nodes == 1) {

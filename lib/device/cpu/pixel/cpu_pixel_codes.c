@@ -48,12 +48,7 @@ bool pixel_codes_of_input(struct pixel_step *s, const struct step_node *n)
 	}
 	if (!grid_of_values(n->graph, x, n->env, &grid) || grid.zero != rintf(grid.zero))
 		return false;
-	bool is_signed = grid.zero == 128;
-	*f = (struct mem_form){.elem = is_signed ? EL_I8 : EL_U8,
-			       .scale = grid.scale,
-			       .by = grid.by,
-			       .shift = grid.shift,
-			       .zero = is_signed ? 0 : grid.zero};
+	*f = grid_form(&grid);
 	f->pixels = true;
 	return true;
 }
@@ -105,14 +100,15 @@ int pixel_codes_conv(struct pixel_step *s, const struct tensor *w, const void *k
 	}
 	for (int64_t i = 0; i < rows && rc > 0; i++) {
 		float x_scale = s->x.scales ? s->x.scales[i / s->g.cout] : s->x.scale;
-		float zero = s->x.scales ? form_zero(&s->x, i / s->g.cout) : pads ? 0 : s->x.zero;
+		float zero = pads ? 0 : form_zero(&s->x, i / s->g.cout);
 		shift[i] = (bias ? bias[i] / (x_scale * scale[i]) : 0) -
 			   zero * (float)sum_of(code + i * (count / rows), count / rows);
 		scale[i] *= x_scale;
 		if (s->direct)
 			scale[i] /= s->codes.scales ? s->codes.scales[i] : s->codes.scale;
-		if (s->direct)
-			shift[i] += form_zero(&s->codes, i) / scale[i];
+		float made = s->direct ? form_zero(&s->codes, i) : 0;
+		if (made != 0)
+			shift[i] += made / scale[i];
 		shifts = shifts || shift[i] != 0;
 	}
 	struct onednn_conv_spec spec = {.g = s->g,

@@ -52,7 +52,8 @@ bool pixel_concat_init(struct pixel_concat *p, const struct step_spec *spec, enu
 	p->shape = form_shape_of(&n->out[0]);
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct tensor *t = n->in[i].tensor;
-		if (n->in[i].from != FROM_INPUT || t->elem != EL_F32 || !tensor_is_static(t))
+		if (n->in[i].from != FROM_INPUT || t->elem != EL_F32 || !tensor_is_static(t) ||
+		    tensor_elements(t) == 0)
 			return false;
 		struct form_shape s = form_shape_of(t);
 		p->in[i] = n->in[i].index;

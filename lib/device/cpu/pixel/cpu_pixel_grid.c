@@ -209,17 +209,12 @@ bool only_depthwise(const struct graph *g, uint32_t v)
 	return any;
 }
 
-bool is_split(enum op_kind kind)
-{
-	return kind == OP_SPLIT || kind == OP_VARIADIC_SPLIT;
-}
-
 static bool output_wants_pixels(const struct graph *g, uint32_t o, const struct step_env *env);
 
 bool splits_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
 {
 	bool any = false;
-	if (!is_split(op_kind(g->type[v])) || !keeps_planes(g, v))
+	if (!op_is_split(op_kind(g->type[v])) || !keeps_planes(g, v))
 		return false;
 	for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1] && !any; o++)
 		any = output_wants_pixels(g, o, env);
@@ -246,10 +241,11 @@ static bool output_wants_pixels(const struct graph *g, uint32_t o, const struct 
 			case OPC_BINARY: any = true; break;
 			default:
 				if (kind == OP_SLICE || kind == OP_STRIDED_SLICE) {
-					if (!keeps_planes(g, u) || !wants_pixels(g, u, env))
+					if (i != g->in_ptr[u] || !keeps_planes(g, u) ||
+					    !wants_pixels(g, u, env))
 						return false;
 					any = true;
-				} else if (is_split(kind)) {
+				} else if (op_is_split(kind)) {
 					if (i != g->in_ptr[u] || !splits_pixels(g, u, env))
 						return false;
 					any = true;

@@ -29,8 +29,7 @@ bool has_planes(const struct graph *g, uint32_t v);
 bool concat_joins_channels(const struct graph *g, uint32_t v);
 /* Do input and output of v differ in their channels alone? */
 bool keeps_planes(const struct graph *g, uint32_t v);
-/* Is it Split or VariadicSplit?  Does v cut channels, dim 1 of tensors with planes, and a reader of one of its outputs want pixels? */
-bool is_split(enum op_kind kind);
+/* Does v split channels, dim 1 of tensors with planes, and a reader of one of its outputs want pixels? */
 bool splits_pixels(const struct graph *g, uint32_t v, const struct step_env *env);
 /* Is v a Pad of the spatial dims alone, as far as shapes tell? */
 bool pads_pixels(const struct graph *g, uint32_t v);

@@ -43,7 +43,7 @@ static void make_codes(const struct pixel_run *r, struct image_part p, char *x, 
 }
 
 /* The same wherever they are. */
-static void take_codes(const struct pixel_run *r, struct image_part p, char *x, float *tile)
+static void copy_codes(const struct pixel_run *r, struct image_part p, char *x, float *tile)
 {
 	const struct pixel_step *s = r->s;
 	const struct devmem *m = r->in[s->x_in];
@@ -78,7 +78,7 @@ static void frame_codes(const struct pixel_run *r, int64_t image, int64_t from, 
 			left = s->margin[2] - at[2];
 		here = left < n ? left : n;
 		if (inside)
-			take_codes(r, (struct image_part){image, inner, here}, x, tile);
+			copy_codes(r, (struct image_part){image, inner, here}, x, tile);
 		for (int64_t i = 0; !inside && i < here; i++)
 			memcpy(x + i * c, s->zeros, (size_t)c);
 	}
