@@ -250,6 +250,31 @@ def pixels_cut(net):
     return cut_in_three(net, same_convolution(net, 0, 40, 1)) + [same_convolution(net, y, 4, 3)]
 
 
+def map_of(net, x):
+    """Means over channels, and what is made of them: one value a pixel."""
+    return net.add("ReduceMean [1]", [x], lambda p: op.reduce_mean(p, i64([1]), True))
+
+
+@found
+def maps_of_pixels(net):
+    """Norms of channels spelled out, gates of one channel that a convolution makes or a mean, of two images and of volumes."""
+    net.parameter((2, 5, 6, 7))
+    net.parameter((2, 5, 3, 4, 5))
+    results = []
+    for x in (0, 1):
+        y = same_convolution(net, x, 12, 3)
+        d = net.add("Subtract", [y, map_of(net, y)], op.subtract)
+        v = map_of(net, net.add("Multiply", [d, d], op.multiply))
+        b = constant(net, 12, *[1] * (len(net.shape[x]) - 2))
+        z = net.add("Divide", [d, net.add("Sqrt", [v], op.sqrt)], op.divide)
+        z = same_convolution(net, net.add("Multiply channels", [z], lambda p, b=b: op.multiply(p, b())), 8, 1)
+        gate = net.add("Sigmoid", [same_convolution(net, z, 1, 3)], op.sigmoid)
+        z = net.add("Multiply", [gate, z], op.multiply)
+        lost = net.add("ReduceMean [1], dim lost", [z], lambda p: op.reduce_mean(p, i64([1]), False))
+        results += [same_convolution(net, z, 4, 3), net.add("ReLU", [lost], op.relu)]
+    return results
+
+
 # ---- quantised ----
 
 def quantised(net, x, low, high):

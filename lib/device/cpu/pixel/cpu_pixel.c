@@ -73,6 +73,10 @@ int pixel_step_new(const struct step_spec *spec, struct cpu_ctx *ctx, enum elem 
 	if (kind == OP_MAX_POOL || kind == OP_AVG_POOL || kind == OP_REDUCE_MEAN) {
 		s->kind = PIXEL_POOL;
 		rc = pixel_pool_init(&s->pool, spec, elem, s->want);
+		if (!rc && kind == OP_REDUCE_MEAN) {
+			s->kind = PIXEL_CHANNELS;
+			rc = pixel_channels_init(&s->channels, spec, s->want);
+		}
 	} else if (kind == OP_CONCAT || kind == OP_SLICE || kind == OP_STRIDED_SLICE) {
 		s->kind = PIXEL_CONCAT;
 		rc = pixel_concat_init(&s->concat, spec, elem, s->want);

@@ -27,12 +27,21 @@ static bool integers(const struct graph *g, uint32_t v, const struct step_env *e
 	return true;
 }
 
-bool is_mean_of_planes(const struct tensor *axes, uint32_t rank)
+static bool is_mean_of(const struct tensor *axes, uint32_t rank, uint32_t dims)
 {
 	struct err e = ERR_INIT;
 	uint32_t set;
-	return (rank == 4 || rank == 5) && op_axes(axes, rank, &set, &e) >= 0 &&
-	       set == (rank == 4 ? 0xc : 0x1c);
+	return (rank == 4 || rank == 5) && op_axes(axes, rank, &set, &e) >= 0 && set == dims;
+}
+
+bool is_mean_of_planes(const struct tensor *axes, uint32_t rank)
+{
+	return is_mean_of(axes, rank, rank == 4 ? 0xc : 0x1c);
+}
+
+bool is_mean_of_channels(const struct tensor *axes, uint32_t rank)
+{
+	return is_mean_of(axes, rank, 2);
 }
 
 /* Is node v a convolution or pooling of one spatial dim, or does its input 0 descend from one by operators that keep its
@@ -264,7 +273,8 @@ static bool output_wants_pixels(const struct graph *g, uint32_t o, const struct 
 				else if (kind != OP_REDUCE_MEAN)
 					return false;
 				else if (integers(g, graph_source(g, u, 1), env, &axes) &&
-					 is_mean_of_planes(&axes, g->out_rank[o]))
+					 (is_mean_of_planes(&axes, g->out_rank[o]) ||
+					  is_mean_of_channels(&axes, g->out_rank[o])))
 					any = true;
 			}
 		}

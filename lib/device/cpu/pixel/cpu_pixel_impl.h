@@ -35,6 +35,8 @@ bool splits_pixels(const struct graph *g, uint32_t v, const struct step_env *env
 bool pads_pixels(const struct graph *g, uint32_t v);
 /* Is a reduction along the axes (a constant) one of whole planes of (n,c,h,w), or of whole volumes? */
 bool is_mean_of_planes(const struct tensor *axes, uint32_t rank);
+/* Of dim 1 of such a tensor? */
+bool is_mean_of_channels(const struct tensor *axes, uint32_t rank);
 
 /* Can it lie in pixels form at all: static f32, 3 to 5 dims? */
 bool fits_pixels(const struct tensor *t);
@@ -63,6 +65,21 @@ bool pixel_pool_wants(const struct pixel_pool *p, struct devmem *const *in,
 /* y: the form of output 0.  -1: ST_RUNTIME. */
 int pixel_pool_run(const struct pixel_pool *p, struct cpu_ctx *ctx, struct devmem *const *in,
 		   struct devmem *const *out, const struct mem_form *y, struct err *e) MUST_CHECK;
+
+/* ---- cpu_pixel_channels.c ---- */
+
+/* ReduceMean of the channels of each pixel; its output is plain. */
+struct pixel_channels {
+	uint32_t x_in; /* the input with the data */
+	struct form_shape shape;
+};
+/* As pixel_pool_init. */
+bool pixel_channels_init(struct pixel_channels *p, const struct step_spec *spec,
+			 struct mem_form *want);
+/* As pixel_pool_run. */
+int pixel_channels_run(const struct pixel_channels *p, struct cpu_ctx *ctx,
+		       struct devmem *const *in, struct devmem *const *out,
+		       struct err *e) MUST_CHECK;
 
 /* ---- cpu_pixel_concat.c ---- */
 
@@ -176,6 +193,7 @@ enum pixel_operand {
 	PIXEL_ONE,     /* a constant of one value */
 	PIXEL_CHANNEL, /* constants, one a channel: repeated for a tile */
 	PIXEL_SPREAD,  /* an input of the step with one pixel an image, repeated for a tile */
+	PIXEL_MAP,     /* an input of the step with one channel, repeated for all of them */
 	PIXEL_READ,    /* a whole tensor: an input of the step, or a constant */
 	PIXEL_WRITE    /* an output of the step */
 };

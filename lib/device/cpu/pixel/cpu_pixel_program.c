@@ -21,6 +21,15 @@ static bool is_one_pixel(const struct epilogue *code, const struct form_shape *s
 	       code->cols == s->pixels && o->mod >= code->rows;
 }
 
+/* Has it one value for each pixel of each image? */
+static bool is_map(const struct epilogue *code, const struct form_shape *s,
+		   const struct epi_operand *o)
+{
+	bool images = o->row == s->pixels && o->div == s->channels && o->mod >= s->images;
+	return s->pixels > 1 && s->channels > 1 && o->col == 1 && code->cols == s->pixels &&
+	       (images || (s->images == 1 && o->row == 0));
+}
+
 static bool classify(const struct epilogue *code, const struct form_shape *s,
 		     const struct epi_operand *o, const struct fuse_place *place,
 		     enum pixel_operand *kind)
@@ -30,6 +39,10 @@ static bool classify(const struct epilogue *code, const struct form_shape *s,
 	*kind = o->row == 0 && o->col == 0 ? PIXEL_ONE : PIXEL_CHANNEL;
 	if (place->base == BASE_INPUT && !place->bytes && is_one_pixel(code, s, o)) {
 		*kind = PIXEL_SPREAD;
+		return true;
+	}
+	if (place->base == BASE_INPUT && !place->bytes && is_map(code, s, o)) {
+		*kind = PIXEL_MAP;
 		return true;
 	}
 	if (*kind == PIXEL_ONE || pixel_is_channel(code, s, o))
@@ -183,6 +196,14 @@ static void repeat_pixel(float *x, int64_t channels, int64_t n)
 		memcpy(x + i * channels, x, (size_t)channels * sizeof *x);
 }
 
+/* One value for each of n pixels, the last of those at x, from the first on as often as there are channels. */
+static void spread_map(float *x, int64_t channels, int64_t n)
+{
+	const float *from = x + n * channels - n;
+	for (int64_t i = 0; i < n; i++)
+		vec_fill(from[i], x + i * channels, channels);
+}
+
 /* Where a tensor has the floats of these pixels one after another; NULL: it lies otherwise. */
 static float *floats_at(const struct pixel_memory *m, const struct form_shape *s, int64_t image,
 			int64_t first)
@@ -243,11 +264,12 @@ void pixel_program_run(const struct pixel_program *p, struct epilogue *code,
 {
 	int64_t floats = n * p->shape.channels, step = (floats + 15) / 16 * 16;
 	const struct form_shape one = {p->shape.images, p->shape.channels, 1};
+	const struct form_shape map = {p->shape.images, 1, p->shape.pixels};
 	float *at = scratch;
 	for (int i = 0; i < code->n_operands; i++) {
 		if (!pixel_is_memory(p->kind[i]))
 			continue;
-		float *there = p->kind[i] == PIXEL_SPREAD
+		float *there = p->kind[i] == PIXEL_SPREAD || p->kind[i] == PIXEL_MAP
 				       ? NULL
 				       : floats_at(&memory[i], &p->shape, image, first);
 		code->operand[i].data = there ? there : at;
@@ -256,6 +278,10 @@ void pixel_program_run(const struct pixel_program *p, struct epilogue *code,
 		if (p->kind[i] == PIXEL_SPREAD) {
 			form_read(&memory[i].form, &one, memory[i].data, image, 0, 1, at);
 			repeat_pixel(at, p->shape.channels, n);
+		} else if (p->kind[i] == PIXEL_MAP) {
+			form_read(&memory[i].form, &map, memory[i].data, image, first, n,
+				  at + floats - n);
+			spread_map(at, p->shape.channels, n);
 		} else if (p->kind[i] == PIXEL_READ)
 			form_read(&memory[i].form, &p->shape, memory[i].data, image, first, n, at);
 		at += step;

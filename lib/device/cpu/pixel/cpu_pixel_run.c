@@ -16,6 +16,8 @@ bool pixel_step_wants(const struct pixel_step *s, struct devmem *const *in,
 		return true;
 	if (s->kind == PIXEL_POOL)
 		return pixel_pool_wants(&s->pool, in, out);
+	if (s->kind == PIXEL_CHANNELS)
+		return !form_is_plain(&in[s->channels.x_in]->form);
 	if (s->kind == PIXEL_CONCAT)
 		return pixel_concat_wants(&s->concat, in);
 	if (s->kind == PIXEL_SPLIT)
@@ -63,7 +65,7 @@ bool pixel_images_join(const struct pixel_run *r, const struct form_shape *shape
 	const struct pixel_program *p = &r->s->program;
 	bool join = shape->images > 1;
 	for (int i = 0; r->s->has_program && i < p->code.n_operands && join; i++)
-		join = !pixel_is_memory(p->kind[i]) ||
+		join = !pixel_is_memory(p->kind[i]) || p->kind[i] == PIXEL_MAP ||
 		       (p->kind[i] != PIXEL_SPREAD &&
 			(shape->pixels == 1 || !form_is_plain(&r->memory[i].form)));
 	return join;
@@ -121,6 +123,9 @@ int pixel_step_run(struct pixel_step *s, struct devmem *const *in, struct devmem
 		pixel_deconv_slices_run(&r);
 	} else if (s->kind == PIXEL_POOL) {
 		if (pixel_pool_run(&s->pool, s->ctx, in, out, &r.y, e) < 0)
+			return -1;
+	} else if (s->kind == PIXEL_CHANNELS) {
+		if (pixel_channels_run(&s->channels, s->ctx, in, out, e) < 0)
 			return -1;
 	} else if (s->kind == PIXEL_CONCAT) {
 		if (pixel_concat_run(&s->concat, s->ctx, in, out, &r.y, e) < 0)

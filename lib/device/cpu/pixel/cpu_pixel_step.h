@@ -14,6 +14,7 @@ enum pixel_kind {
 	PIXEL_DECONV,
 	PIXEL_PROGRAM,
 	PIXEL_POOL,
+	PIXEL_CHANNELS,
 	PIXEL_CONCAT,
 	PIXEL_SPLIT,
 	PIXEL_TURN,
@@ -50,6 +51,7 @@ struct pixel_step {
 	bool has_program;
 	struct pixel_program program;
 	struct pixel_pool pool;
+	struct pixel_channels channels;
 	struct pixel_concat concat;
 	struct pixel_split split;
 	struct pixel_turn turn;
