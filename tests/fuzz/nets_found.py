@@ -260,8 +260,9 @@ def maps_of_pixels(net):
     """Norms of channels spelled out, gates of one channel that a convolution makes or a mean, of two images and of volumes."""
     net.parameter((2, 5, 6, 7))
     net.parameter((2, 5, 3, 4, 5))
+    net.parameter((1, 5, 6, 7))
     results = []
-    for x in (0, 1):
+    for x in (0, 1, 2):
         y = same_convolution(net, x, 12, 3)
         d = net.add("Subtract", [y, map_of(net, y)], op.subtract)
         v = map_of(net, net.add("Multiply", [d, d], op.multiply))
@@ -273,6 +274,15 @@ def maps_of_pixels(net):
         lost = net.add("ReduceMean [1], dim lost", [z], lambda p: op.reduce_mean(p, i64([1]), False))
         results += [same_convolution(net, z, 4, 3), net.add("ReLU", [lost], op.relu)]
     return results
+
+
+@found
+def image_for_each_channel(net):
+    """An image that volumes are added to: what are its channels are their planes."""
+    net.parameter((1, 5, 6, 7))
+    net.parameter((1, 3, 4, 6, 7))
+    m, y = same_convolution(net, 0, 4, 3), same_convolution(net, 1, 8, 3)
+    return [same_convolution(net, net.add("Add", [y, m], op.add), 4, 1), net.add("Multiply", [m, y], op.multiply)]
 
 
 # ---- quantised ----

@@ -55,7 +55,11 @@ bool pixel_step_may_be(const struct step_spec *s)
 			if (!tensor_same_shape(&s->node[v].out[0], &n->out[0]))
 				return false;
 		return s->n_out == 1;
-	default: return true;
+	default: /* what begins with one value a pixel goes on so */
+		for (uint32_t v = 1; v < s->n_nodes && n->out[0].dim[1] == 1; v++)
+			if (tensor_elements(&s->node[v].out[0]) > tensor_elements(&n->out[0]))
+				return false;
+		return true;
 	}
 }
 

@@ -64,7 +64,8 @@ static inline bool pixel_step_may_be(const struct step_spec *s)
 bool pixels_pay(const struct graph *g);
 /* False: these nodes had better be several steps, of which some can be in pixels where the whole cannot: what
  * joins or pools with anything behind it but its FakeQuantize, a convolution with what broadcasts its output, or of
- * which other steps read more than what the last node makes; Splits of channels with anything else. */
+ * which other steps read more than what the last node makes; Splits of channels with anything else, maps of
+ * one channel with what they meet. */
 bool pixel_step_may_be(const struct step_spec *s);
 /* 1; 0: it is no such step; -1: ST_RUNTIME. */
 int pixel_step_new(const struct step_spec *s, struct cpu_ctx *ctx, enum elem elem,

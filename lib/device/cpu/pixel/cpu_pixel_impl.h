@@ -236,7 +236,7 @@ struct pixel_program {
 	int sum;       /* likewise: where it ends up */
 	struct pixel_line line;
 };
-/* Have the values of all nodes, and whole tensors that are inputs, the images and channels of `out`?  Broadcasting gives tensors
+/* Have the values of all nodes, and whole tensors that are inputs, the images and channels of `out`, and others one channel or one pixel?  Broadcasting gives tensors
  * of as many elements more dims, or fewer; pixels are others then. */
 bool pixel_same_planes(const struct fuse_plan *p, const struct tensor *out);
 /* The program of `part`, whose matrix has the elements of `out`; false: an operand is of no kind.  To

@@ -122,6 +122,13 @@ static bool is_like(const struct form_shape *s, const struct tensor *t)
 	return x.images == s->images && x.channels == s->channels;
 }
 
+/* A tensor that is broadcast: has it channels and pixels of its own?  With fewer dims than the output these are others. */
+static bool is_image(const struct tensor *t)
+{
+	const struct form_shape x = form_shape_of(t);
+	return x.channels > 1 && x.pixels > 1;
+}
+
 bool pixel_same_planes(const struct fuse_plan *p, const struct tensor *out)
 {
 	const struct form_shape s = form_shape_of(out);
@@ -131,8 +138,9 @@ bool pixel_same_planes(const struct fuse_plan *p, const struct tensor *out)
 			return false;
 		for (int i = 0; f->role == ROLE_CODE && i < f->n_data; i++)
 			if (f->arg[i].from == FROM_INPUT &&
-			    tensor_elements(f->arg[i].tensor) == tensor_elements(out) &&
-			    !is_like(&s, f->arg[i].tensor))
+			    (tensor_elements(f->arg[i].tensor) == tensor_elements(out)
+				     ? !is_like(&s, f->arg[i].tensor)
+				     : is_image(f->arg[i].tensor)))
 				return false;
 	}
 	return true;
