@@ -1,5 +1,5 @@
-/* cpu_pixel_slices.c - convolutions in pixels run, slice by slice: what a slice reads is made ready, and its sums become
- * what follows makes of them. */
+/* cpu_pixel_slices.c - convolutions in pixels run, slice by slice: what a slice reads is made ready (cpu_pixel_input.c), and its
+ * sums become what follows makes of them. */
 #include "device/cpu/pixel/cpu_pixel_step.h"
 #include "kernel/onednn/onednn_layout.h"
 
@@ -9,103 +9,6 @@
 static size_t whole_lines(int64_t bytes)
 {
 	return ((size_t)bytes + 63) & ~(size_t)63;
-}
-
-/* Pixels of an image, of those from `first` on, n of them: as many as it has there, where images are joined (the step's joined) and
- * do not lie as one. */
-struct image_part {
-	int64_t image, first, n;
-};
-static struct image_part part_of_image(const struct form_shape *s, bool apart, int64_t image,
-				       int64_t first, int64_t n)
-{
-	if (!apart)
-		return (struct image_part){image, first, n};
-	int64_t at = first % s->pixels, left = s->pixels - at;
-	return (struct image_part){image + first / s->pixels, at, n < left ? n : left};
-}
-
-/* Codes of pixels of an input in another form, to x. */
-static void make_codes(const struct pixel_run *r, struct image_part p, char *x, float *tile)
-{
-	const struct pixel_step *s = r->s;
-	const struct devmem *m = r->in[s->x_in];
-	int64_t c = s->in_shape.channels, step = pixel_program_tile(&s->in_shape);
-	if (form_is_plain(&m->form) && s->in_shape.pixels > 1) {
-		form_turn(&s->x, &s->in_shape, m->p, p.image, p.first, p.n, x);
-		return;
-	}
-	for (int64_t i = 0; i < p.n; i += step) {
-		int64_t n = p.n - i < step ? p.n - i : step;
-		form_read(&m->form, &s->in_shape, m->p, p.image, p.first + i, n, tile);
-		form_codes_pixels(&s->x, 0, c, tile, n, x + i * c * form_size(s->x.elem));
-	}
-}
-
-/* The same wherever they are. */
-static void copy_codes(const struct pixel_run *r, struct image_part p, char *x, float *tile)
-{
-	const struct pixel_step *s = r->s;
-	const struct devmem *m = r->in[s->x_in];
-	int64_t size = s->in_shape.channels * form_size(s->x.elem);
-	if (same_grid(&m->form, &s->x))
-		memcpy(x, (const char *)m->p + (p.image * s->in_shape.pixels + p.first) * size,
-		       (size_t)(p.n * size));
-	else
-		make_codes(r, p, x, tile);
-}
-
-/* Pixels from .. from + n - 1 of an image with its padding (framed), line by line. */
-static void frame_codes(const struct pixel_run *r, int64_t image, int64_t from, int64_t n, char *x,
-			float *tile)
-{
-	const struct pixel_step *s = r->s;
-	const struct window *g = &s->g;
-	int64_t c = s->in_shape.channels;
-	for (int64_t here; n > 0; n -= here, from += here, x += here * c) {
-		int64_t at[3] = {from / g->in[2] / g->in[1], from / g->in[2] % g->in[1],
-				 from % g->in[2]};
-		int64_t inner = 0, left = g->in[2] - at[2];
-		bool inside = true;
-		for (int d = 0; d < 3; d++) {
-			int64_t i = at[d] - s->margin[d];
-			inside = inside && i >= 0 && i < s->size[d];
-			inner = inner * s->size[d] + i;
-		}
-		if (inside)
-			left = s->size[2] - (at[2] - s->margin[2]);
-		else if (at[2] < s->margin[2])
-			left = s->margin[2] - at[2];
-		here = left < n ? left : n;
-		if (inside)
-			copy_codes(r, (struct image_part){image, inner, here}, x, tile);
-		for (int64_t i = 0; !inside && i < here; i++)
-			memcpy(x + i * c, s->zeros, (size_t)c);
-	}
-}
-
-/* Codes of the pixels that a slice reads: where they are, or made in x. */
-static const void *slice_input(const struct pixel_run *r, int64_t image,
-			       const struct window_slice *sl, char *x, float *tile)
-{
-	const struct pixel_step *s = r->s;
-	const struct devmem *m = r->in[s->x_in];
-	int64_t c = s->in_shape.channels, size = c * form_size(s->x.elem);
-	if (s->framed) {
-		frame_codes(r, image, sl->from, sl->n_in, x, tile);
-		return x;
-	}
-	if (r->ready || same_grid(&m->form, &s->x))
-		return (r->ready ? r->ready : (const char *)m->p) +
-		       (image * s->in_shape.pixels + sl->from) * size;
-	bool apart = s->joined && form_is_plain(&m->form) && s->in_shape.pixels > 1;
-	for (int64_t i = 0; i < sl->n_in;) {
-		struct image_part p =
-			part_of_image(&s->in_shape, apart, image, sl->from + i, sl->n_in - i);
-		make_codes(r, p, x + i * size, tile);
-		i += p.n;
-	}
-	return x;
 }
 
 /* What becomes of a slice's outputs in y, pixels of one image or of images that lie as one. */
@@ -162,7 +65,8 @@ static void slice_output(const struct pixel_run *r, int64_t image, const struct 
 	bool apart = s->joined && !(pixel_images_join(r, &s->shape) &&
 				    (s->shape.pixels == 1 || !form_is_plain(&r->y)));
 	for (int64_t i = 0; i < sl->n;) {
-		struct image_part p = part_of_image(&s->shape, apart, image, sl->at + i, sl->n - i);
+		struct pixel_part p =
+			pixel_part_of_image(&s->shape, apart, image, sl->at + i, sl->n - i);
 		const struct window_slice part = {.at = p.first, .n = p.n};
 		part_output(r, p.image, &part, y + i * size, tile);
 		i += p.n;
@@ -271,7 +175,7 @@ static int conv_slice(struct pixel_run *r, int64_t image, int i, int thread, str
 		return cpu_no_memory(e);
 	char *y = there ? slice_sums(r, image, &sl) : x + x_bytes;
 	float *room = (float *)(void *)(x + x_bytes + y_bytes);
-	const void *from = slice_input(r, image, &sl, x, room);
+	const void *from = pixel_slice_input(r, image, &sl, x, room);
 	const struct channel_part all = {0, 1};
 	if (convolve(r, image, i, all, from, y, (char *)room + room_bytes, e) < 0)
 		return -1;
@@ -289,7 +193,7 @@ static int conv_part(struct pixel_run *r, int64_t image, int i, struct channel_p
 	void *scratch = cpu_thread_scratch(s->ctx, thread, sl.scratch + 64);
 	if (!scratch)
 		return cpu_no_memory(e);
-	return convolve(r, image, i, part, slice_input(r, image, &sl, NULL, NULL),
+	return convolve(r, image, i, part, pixel_slice_input(r, image, &sl, NULL, NULL),
 			slice_sums(r, image, &sl), scratch, e);
 }
 
@@ -348,7 +252,7 @@ static int deconv_slice(struct pixel_run *r, int64_t image, int i, int thread, s
 		return cpu_no_memory(e);
 	char *y = x + x_bytes;
 	float *room = (float *)(void *)(y + y_bytes);
-	const void *from = slice_input(r, image, &sl, x, room);
+	const void *from = pixel_slice_input(r, image, &sl, x, room);
 	if (pixel_conv_run(r->s, i, (struct channel_part){0, 1}, from, y,
 			   (char *)room + whole_lines(tile * 4), e) < 0)
 		return -1;
@@ -414,8 +318,8 @@ static void ready_task(void *arg, int task, int thread)
 	}
 	cpu_range(s->in_shape.images * s->in_shape.pixels, s->ctx->n_threads, task, &lo, &hi);
 	while (lo < hi) {
-		struct image_part p = part_of_image(&s->in_shape, true, 0, lo, hi - lo);
-		make_codes(r, p, r->ready + lo * c * form_size(s->x.elem), tile);
+		struct pixel_part p = pixel_part_of_image(&s->in_shape, true, 0, lo, hi - lo);
+		pixel_make_codes(r, p, r->ready + lo * c * form_size(s->x.elem), tile);
 		lo += p.n;
 	}
 }

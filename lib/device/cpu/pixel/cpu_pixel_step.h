@@ -111,6 +111,22 @@ bool pixel_images_join(const struct pixel_run *r, const struct form_shape *shape
 /* The first error of a task is the run's. */
 void pixel_note(struct pixel_run *r, int rc, const struct err *e);
 
+/* ---- cpu_pixel_input.c ---- */
+
+/* Pixels of an image. */
+struct pixel_part {
+	int64_t image, first, n;
+};
+/* Of those from `first` on, n of them: as many as the image has there, where images are joined (the step's joined) and do not lie as
+ * one (apart). */
+struct pixel_part pixel_part_of_image(const struct form_shape *s, bool apart, int64_t image,
+				      int64_t first, int64_t n);
+/* Codes of pixels of the convolution's input, which is in another form, to x.  tile: floats of a pixel_program_tile. */
+void pixel_make_codes(const struct pixel_run *r, struct pixel_part p, char *x, float *tile);
+/* Codes of the pixels that a slice reads: where they are, or made in x. */
+const void *pixel_slice_input(const struct pixel_run *r, int64_t image,
+			      const struct window_slice *sl, char *x, float *tile);
+
 /* ---- cpu_pixel_slices.c: the step's convolution, and what follows it ---- */
 
 void pixel_conv_slices_run(struct pixel_run *r);
