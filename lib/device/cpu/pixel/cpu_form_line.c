@@ -10,6 +10,15 @@
 
 #ifdef CPU_HAS_LEVELS
 
+#define CODES __attribute__((target("arch=x86-64-v4,prefer-vector-width=512")))
+#define CODES_INLINE CODES __attribute__((always_inline)) static inline
+
+/* v times 1 or -1. */
+CODES_INLINE __m512 signed_by(__m512 v, float sign)
+{
+	return _mm512_xor_ps(v, _mm512_and_ps(_mm512_set1_ps(sign), _mm512_set1_ps(-0.0f)));
+}
+
 #define NARROW __attribute__((target("arch=x86-64-v4,avx512bf16,prefer-vector-width=512")))
 #define NARROW_INLINE NARROW __attribute__((always_inline)) static inline
 
@@ -43,12 +52,6 @@ NARROW_INLINE void store(void *y, const bool narrow, int64_t i, const bool whole
 		_mm512_storeu_ps((float *)y + i, v);
 	else
 		_mm512_mask_storeu_ps((float *)y + i, some, v);
-}
-
-/* v times 1 or -1. */
-NARROW_INLINE __m512 signed_by(__m512 v, float sign)
-{
-	return _mm512_xor_ps(v, _mm512_and_ps(_mm512_set1_ps(sign), _mm512_set1_ps(-0.0f)));
 }
 
 enum addend { NONE, WIDE, SHORT };
@@ -116,9 +119,6 @@ NARROW static void narrow_line(const struct form_line *l, int64_t n)
 
 /* ---- codes ---- */
 
-#define CODES __attribute__((target("arch=x86-64-v4,prefer-vector-width=512")))
-#define CODES_INLINE CODES __attribute__((always_inline)) static inline
-
 bool form_line_codes(void)
 {
 	return cpu_level >= 4;
@@ -136,20 +136,15 @@ CODES_INLINE __m512 load_codes(const struct form_line *l, const enum elem elem, 
 	return _mm512_mul_ps(v, _mm512_set1_ps(l->x_scale));
 }
 
-CODES_INLINE __m512 signed_of(__m512 v, float sign)
-{
-	return _mm512_xor_ps(v, _mm512_and_ps(_mm512_set1_ps(sign), _mm512_set1_ps(-0.0f)));
-}
-
 CODES_INLINE __m512 line_of(const struct form_line *l, const enum elem elem, const bool multiplies,
 			    const bool adds, int64_t i, __mmask16 k)
 {
-	__m512 v = signed_of(load_codes(l, elem, i, k), l->x_sign);
+	__m512 v = signed_by(load_codes(l, elem, i, k), l->x_sign);
 	if (multiplies)
 		v = _mm512_mul_ps(v, _mm512_maskz_loadu_ps(k, l->m + i));
 	if (adds)
 		v = _mm512_add_ps(
-			v, signed_of(_mm512_maskz_loadu_ps(k, (const float *)l->a + i), l->a_sign));
+			v, signed_by(_mm512_maskz_loadu_ps(k, (const float *)l->a + i), l->a_sign));
 	if (l->slope != 1)
 		v = _mm512_mask_mul_ps(v, _mm512_cmp_ps_mask(v, _mm512_setzero_ps(), _CMP_LT_OQ), v,
 				       _mm512_set1_ps(l->slope));
