@@ -22,6 +22,9 @@
 # than by SIGINT.  The face runs no commands.  The worker ignores these signals, and hears of them by others, which bash
 # keeps until it can run their traps.
 
+# shellcheck source=pipelines/clock.sh
+. "$(dirname "${BASH_SOURCE[0]}")/clock.sh"
+
 interrupted=          # the signal that came last
 insisted=             # there was more than one, in whatever phases
 phase=start           # the one that runs, or ran last
@@ -92,7 +95,7 @@ face_pass() {
 # Warnings are shown as they come, and what a phase of more than 2 seconds does: on a terminal a line that is rewritten, in
 # a log now and then.
 face_the_worker() {
-	local number=0 limit=0 name='' began=0 note='' next=10 shown='' rest='' total=0 log='' word line
+	local now_us number=0 limit=0 name='' began=0 note='' next=10 shown='' rest='' total=0 log='' word line
 	while :; do
 		if read -r -t 1 word <&"$face_from"; then
 			read_log
@@ -109,7 +112,8 @@ face_the_worker() {
 			end) number=0 face_heard='' ;;
 			*)
 				read -r number limit name <<< "$word"
-				began=$SECONDS note='' next=10
+				read_clock
+				began=$now_us note='' next=10
 				;;
 			esac
 			echo go >&"$face_to"
@@ -163,7 +167,9 @@ phases_end() {
 
 run_phase() {
 	[ -z "$interrupted" ] || return 1    # a signal came between two phases
-	local orderly='' status=0 began=${EPOCHREALTIME/[.,]/} took
+	local orderly='' status=0 now_us began took
+	read_clock
+	began=$now_us
 	if [ "$1" = -g ]; then
 		orderly=yes
 		shift
@@ -197,7 +203,8 @@ run_phase() {
 	done
 	phase_group=
 	tell_face end
-	took=$(((${EPOCHREALTIME/[.,]/} - began) / 100000))
+	read_clock
+	took=$(((now_us - began) / 100000))
 	phases_times+="${phases_times:+, }$phase $((took / 10)).$((took % 10)) s"
 	return "$status"
 }
@@ -324,7 +331,9 @@ clear_line() {
 }
 
 show_progress() {
-	local now=$((SECONDS - began)) of='' text
+	local now_us now of='' text
+	read_clock
+	now=$(((now_us - began) / 1000000))
 	[ "$now" -ge 2 ] || return 0
 	[ "$limit" = 0 ] || of=/$limit
 	text="[$number/$total] $name $now$of s$note"

@@ -4,11 +4,14 @@
 #   program   the name by which the script was called (installed: hsdag-place)
 #   here      this folder
 #   bin       the programs: of the build $B, else of the checkout, else of the installed tree; PATH has both folders
+# and has the functions print_version, recipe_for and those of clock.sh
 program=${0##*/}
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 bin=${B:-$here/../build}/bin
 [ -d "$bin" ] || bin=$here/../../../bin     # installed: PREFIX/share/hsdag/pipelines
 PATH=$bin:$here:$PATH
+# shellcheck source=pipelines/clock.sh
+. "$here/clock.sh"
 
 print_version() { devrun --version | sed "1s/^devrun/$program/"; }
 

@@ -47,7 +47,11 @@ check_answer() {
 # ---- the search ----
 
 # Seconds of the budget that are left; a share of them, at most 40.
-left() { awk -v b="$budget" -v us=$((${EPOCHREALTIME/[.,]/} - began)) 'BEGIN { l = b - us / 1e6; print (l > 0 ? l : 0) }'; }
+left() {
+	local now_us
+	read_clock
+	awk -v b="$budget" -v us=$((now_us - began)) 'BEGIN { l = b - us / 1e6; print (l > 0 ? l : 0) }'
+}
 share_of_left() { awk -v l="$(left)" -v b="$budget" -v s="$1" 'BEGIN { x = b > 0 ? s * l : 10; print (x > 40 ? 40 : x) }'; }
 
 # Of random placements those that should be the fastest run beside the others.

@@ -1,6 +1,7 @@
 /* msg.c - messages to a person; with the out-of-memory hook the only library
  * code that prints or exits. */
 #include "base/msg.h"
+#include "base/clock_cond.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -163,8 +164,8 @@ void msg_busy(const char *what, double of_s)
 		return;
 	busy.what = what;
 	busy.of_s = of_s;
-	clock_gettime(CLOCK_REALTIME, &busy.began);
-	pthread_cond_init(&busy.ends, NULL);
+	clock_gettime(CLOCK_MONOTONIC, &busy.began);
+	clock_cond_init(&busy.ends);
 	sigfillset(&all); /* signals are the program's own matter */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	if (pthread_create(&busy.thread, NULL, busy_main, NULL) != 0)

@@ -1,6 +1,7 @@
 /* executor.c - runs of a plan, from the caller's side. */
 #include "exec/executor_impl.h"
 #include "base/clock.h"
+#include "base/clock_cond.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -19,7 +20,7 @@ struct executor *executor_new(struct device_list *l)
 	x->k = l->n;
 	x->devices = l;
 	pthread_mutex_init(&x->lock, NULL);
-	pthread_cond_init(&x->done, NULL);
+	clock_cond_init(&x->done);
 	x->worker = mem_try((size_t)l->n * sizeof *x->worker);
 	if (!x->worker) {
 		mem_free(x);
@@ -139,7 +140,7 @@ static void await_end(struct executor *x)
 {
 	while (!x->ended || x->n_active > 0) {
 		struct timespec until;
-		clock_gettime(CLOCK_REALTIME, &until);
+		clock_gettime(CLOCK_MONOTONIC, &until);
 		until.tv_nsec += (long)(WATCH_S * 1e9);
 		until.tv_sec += until.tv_nsec / 1000000000;
 		until.tv_nsec %= 1000000000;

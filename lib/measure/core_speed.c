@@ -1,6 +1,7 @@
 /* core_speed.c - threads that sample how fast their cores are. */
 #include "measure/core_speed.h"
 #include "base/clock.h"
+#include "base/clock_cond.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -146,13 +147,9 @@ static void *core_main(void *arg)
 
 static void init_locks(struct core_speed *p)
 {
-	pthread_condattr_t clock;
-	pthread_condattr_init(&clock);
-	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
 	pthread_mutex_init(&p->lock, NULL);
-	pthread_cond_init(&p->go, &clock);
-	pthread_cond_init(&p->done, &clock);
-	pthread_condattr_destroy(&clock);
+	clock_cond_init(&p->go);
+	clock_cond_init(&p->done);
 }
 
 static void find_cores(struct core_speed *p, const struct device_list *l, struct core *core)
