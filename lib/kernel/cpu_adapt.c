@@ -100,7 +100,10 @@ static void convert_outputs(const struct kernel_call *call, const struct tensor 
 	for (int i = 0; i < outputs_of(call->op); i++) {
 		const struct tensor *to = &call->out[i];
 		int64_t n = tensor_elements(to);
-		if (out[i].elem != to->elem && saturates(call->op, to->elem, out[i].elem))
+		bool integer = !elem_is_real(to->elem) && to->elem != EL_BOOLEAN;
+		if (integer && out[i].elem == EL_F32)
+			cpu_convert_rounded(to->elem, to->data, out[i].data, n);
+		else if (out[i].elem != to->elem && saturates(call->op, to->elem, out[i].elem))
 			cpu_convert_saturated(to->elem, to->data, out[i].elem, out[i].data, n);
 		else if (out[i].elem != to->elem)
 			cpu_convert(to->elem, to->data, out[i].elem, out[i].data, n);

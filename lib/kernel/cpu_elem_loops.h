@@ -149,7 +149,7 @@ static bool LEVEL(unary)(enum op_kind kind, const struct unary_args *u, const fl
 	case OP_SOFT_SIGN: EACH(v / (1 + (v < 0 ? -v : v)));
 	case OP_FLOOR: EACH(__builtin_floorf(v));
 	case OP_CEILING: EACH(__builtin_ceilf(v));
-	case OP_SIGN: EACH((float)((v > 0) - (v < 0)));
+	case OP_SIGN: EACH(v != v ? v : (float)((v > 0) - (v < 0)));
 	case OP_ROUND:
 		if (!u->half_away)
 			EACH(__builtin_rintf(v));

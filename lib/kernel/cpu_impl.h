@@ -148,6 +148,12 @@ bool cpu_output_used(const struct op *op, int i);
 void cpu_convert(enum elem to, void *dst, enum elem from, const void *src, int64_t n);
 /* The same from integers to i8 or u8, limited to the type's range. */
 void cpu_convert_saturated(enum elem to, void *dst, enum elem from, const void *src, int64_t n);
+/* What an operator that computes in f32 gives as integers, as in OpenVINO's CPU plugin: rounded, halves
+ * to even.  What the type does not hold is -2^31, or by cpu_limited the greatest f32 below 2^31 where
+ * it is too large; the caller keeps the low bits.  Tensors of i8 and u8 are limited to their range. */
+int64_t cpu_rounded(float x, enum elem to);
+int64_t cpu_limited(float x, enum elem to);
+void cpu_convert_rounded(enum elem to, void *dst, const float *x, int64_t n);
 /* Size of an element in bytes; 0 for packed types and strings. */
 size_t cpu_elem_size(enum elem t);
 /* The type in which NATIVE_F32 or NATIVE_WIDE kernels see elements of type t. */

@@ -110,7 +110,8 @@ int infer_istft(const struct op *op, const struct tensor *in, struct tensor *out
 	    in[0].dim[rank - 3] != size / 2 + 1 || in[1].rank != 1 || in[1].dim[0] > size)
 		return misfit(op, &in[0], e);
 	length = op_mul(in[0].dim[rank - 2] - 1, step);
-	if (!op->a.fft.center && __builtin_add_overflow(length, size, &length))
+	/* Centred frames have half a frame less on both sides: an odd one leaves an element. */
+	if (__builtin_add_overflow(length, op->a.fft.center ? size % 2 : size, &length))
 		return misfit(op, &in[0], e);
 	if (op_has_input(op, in, 4))
 		length = tensor_int(&in[4], 0);

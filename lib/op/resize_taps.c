@@ -118,7 +118,8 @@ int resize_scales(const struct op *op, const struct tensor *in, const struct ten
 		int64_t padded = in[0].dim[i] + r->pad_begin[i] + r->pad_end[i];
 		scale[i] = padded ? (double)out[0].dim[i] / (double)padded : 1;
 	}
-	if (r->by_sizes)
+	/* Pillow's filters know no scales but those of the sizes, as in OpenVINO. */
+	if (r->by_sizes || resize_wide(r))
 		return 0;
 	if (op->n_in > axes_in && (n = op_ints(&in[axes_in], axes, TENSOR_DIMS, e)) < 0)
 		return -1;

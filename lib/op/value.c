@@ -88,10 +88,10 @@ static void set_packed_bits(const struct tensor *t, int64_t i, unsigned value)
 #define AT(T, i) (((struct { T value; } __attribute__((packed)) *)t->data)[i].value)
 
 /* The levels of NF4: Dettmers et al., "QLoRA", NeurIPS 2023, appendix E. */
-static const float nf4[16] = {-1.0f,        -0.69619280f, -0.52507305f, -0.39491749f,
-			      -0.28444138f, -0.18477343f, -0.09105004f, 0.0f,
-			      0.07958030f,  0.16093020f,  0.24611230f,  0.33791524f,
-			      0.44070983f,  0.56261700f,  0.72295684f,  1.0f};
+static const float nf4[16] = {-1.0f,         -0.696192801f, -0.525073051f,  -0.394917488f,
+			      -0.284441382f, -0.184773430f, -0.0910500363f, 0.0f,
+			      0.0795802996f, 0.160930201f,  0.246112302f,   0.337915242f,
+			      0.440709829f,  0.562617004f,  0.722956836f,   1.0f};
 
 /* Small floating-point types of the OCP MX specification; f8e4m3 has no infinity. */
 static double f4_value(unsigned bits)

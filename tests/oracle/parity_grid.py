@@ -99,6 +99,11 @@ def reductions(c):
     for name in names + ["reduce_logical_and"]:
         x = c.real(2, 0, 3)
         c.add(name + " of nothing", lambda p: getattr(o, name)(p, i64(c, [1]), True), x > 0 if "logical" in name else x)
+    for kind in INTEGERS:                # the plugin has no limits but those of i32
+        least, most = np.iinfo(kind).min, np.iinfo(kind).max
+        for name, value in (("max", least), ("min", most), ("sum", 0), ("prod", 1), ("mean", 0)):
+            c.add("reduce_%s of nothing %s" % (name, kind.__name__), lambda p: getattr(o, "reduce_" + name)(p, i64(c, [1]), False),
+                  np.zeros((2, 0, 3), kind), want=np.full((2, 3), value, kind))
 
 
 def norms(c):
@@ -165,6 +170,42 @@ def integers(c):
         c.add("clamp " + name, lambda p: o.clamp(p, -2.5, 5.5), small)
         c.add("cum_sum " + name, lambda p: o.cumsum(p, i64(c, 0)), small)
         c.add("select " + name, o.select, small > 2, small, other)
+
+
+def rounded(c):
+    """What operators with real values give as integers: rounded to the nearest, and limited in 8 bits."""
+    o = c.ov.opset15
+    for kind in INTEGERS:
+        name, signed = kind.__name__, kind().dtype.kind == "i"
+        x = np.array([-120, -90, -30, -7, -5, -3, -2, -1, 0, 1, 2, 3, 4, 5, 7, 11] if signed else [0, 1, 2, 3, 4, 5, 7, 11, 30, 90, 200], kind)
+        for f in "asinh atan cos erf floor ceiling hsigmoid hswish log sigmoid sin sqrt tan tanh".split():
+            c.add("%s %s" % (f, name), getattr(o, f), x)
+        for f in ("exp", "cosh", "sinh"):           # beyond 8 bits, not beyond 32: the plugin has no more
+            c.add("%s %s" % (f, name), getattr(o, f), x if kind().itemsize == 1 else x[np.abs(x.astype(int)) <= 12])
+        for f in ("acos", "acosh", "asin", "atanh"):
+            c.add("%s %s" % (f, name), getattr(o, f), x if signed else np.array([1, 1, 1], kind))
+        c.add("elu " + name, lambda p: o.elu(p, 0.7), x)
+        x = spread(c, kind, 210, -9, 22).reshape(2, 3, 5, 7)
+        c.add("avg_pool " + name, lambda p: o.avg_pool(p, [2, 2], [1, 1], [1, 1], [3, 3], True), x)
+        c.add("adaptive_avg_pool " + name, lambda p: o.adaptive_avg_pool(p, i64(c, [2, 2])), x)
+        for variance in (True, False):
+            c.add("mvn %s %s" % (name, variance), lambda p: o.mvn(p, i64(c, [2, 3]), variance, 1e-6, "inside_sqrt"), x)
+        c.add("softmax " + name, lambda p: o.softmax(p, 1), x)
+        c.add("lrn " + name, lambda p: o.lrn(p, i64(c, [1]), 1.0, 0.75, 1.0, 3), x)
+        c.add("grn " + name, lambda p: o.grn(p, 1e-3), x)
+        if kind().itemsize == 1:
+            c.add("normalize_l2 " + name, lambda p: o.normalize_l2(p, i64(c, [1]), 1e-6, "add"), x)
+            c.add("matmul " + name, lambda p: o.matmul(p, c.const(np.arange(14).reshape(7, 2), kind), False, False), x)
+        for f in ("mean", "l2") if kind().itemsize > 1 else ():      # these are cut off; the plugin's sums of bytes have 8 bits
+            c.add("reduce_%s %s" % (f, name), lambda p: getattr(o, "reduce_" + f)(p, i64(c, [2, 3]), False), x)
+        if kind in (np.int8, np.uint8, np.int32, np.int64):
+            modes = ("nearest", "linear", "linear_onnx", "cubic") + ("bilinear_pillow", "bicubic_pillow") * (kind().itemsize == 1)
+            for mode, size in itertools.product(modes, ([7, 9], [3, 5])):        # with odd sizes few sums end in a half
+                c.add("interpolate %s %s %s" % (name, mode, size), lambda p: o.interpolate(
+                    p, i64(c, size), mode, "sizes", [0] * 4, [0] * 4, "half_pixel", axes=i64(c, [2, 3])), x)
+        if signed:
+            c.add("power of nothing " + name, lambda p: o.power(p, c.const(-1, kind)), np.array([0, 1, 2, -1, -2], kind))
+    c.add("sign", o.sign, np.array([np.nan, 1, -2, 0, -0.0, np.inf, -np.inf], np.float32))
 
 
 def wide(c):
@@ -496,5 +537,5 @@ def sizes(c):
 
 
 def families(family):
-    for f in (sizes, rarities, windows, broadcasts, reductions, norms, integers, wide, double, conversions, slices, indices):
+    for f in (sizes, rarities, windows, broadcasts, reductions, norms, integers, rounded, wide, double, conversions, slices, indices):
         family(f)

@@ -81,11 +81,15 @@ class Cases:
             got = [self.ov.Tensor(out.get_element_type(), out.get_shape()) for out in model.outputs]
             if not model.evaluate(got, [self.ov.Tensor(a) for a in self.inputs]):
                 raise RuntimeError("%s: not evaluated" % self.name)
-            return [np.array(t.data) for t in got]
+            return self.wanted([np.array(t.data) for t in got])
         compiled = self.ov.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32",
                                                               "INFERENCE_NUM_THREADS": 1})
         got = compiled(self.inputs)
-        return [np.array(got[out]) for out in compiled.outputs]      # the values go with the model
+        return self.wanted([np.array(got[out]) for out in compiled.outputs])      # the values go with the model
+
+    def wanted(self, got):
+        """OpenVINO's values, or those that are known better."""
+        return [g if w is None else w for g, w in zip(got, self.want)]
 
     def save(self, path):
         os.makedirs(path + "/in", exist_ok=True)
@@ -484,6 +488,9 @@ def resize(c):
     for mode, size, coeff in itertools.product(("bilinear_pillow", "bicubic_pillow"), ([8, 10], [3, 4], [2, 11]), (-0.5, -0.75)):
         c.add("interpolate %s %s %g" % (mode, size, coeff), lambda x: o.interpolate(
             x, k64(size), mode, "sizes", [0, 0, 0, 0], [0, 0, 0, 0], cube_coeff=coeff, axes=k64([2, 3])), c.real(1, 2, 7, 9))
+    for mode, scales in itertools.product(("bilinear_pillow", "bicubic_pillow"), ([1.7, 1.3], [0.55, 0.7], [0.4, 2.3])):
+        c.add("interpolate %s by %s" % (mode, scales), lambda x: o.interpolate(
+            x, c.const(scales, np.float32), mode, "scales", [0, 0, 0, 0], [0, 0, 0, 0], axes=k64([2, 3])), c.real(1, 2, 7, 9))
     for mode, corners, size in itertools.product(("nearest", "linear", "cubic"), (True, False), ([8, 10], [3, 4], [5, 11])):
         c.add("interpolate-1 %s %s %s" % (mode, corners, size), lambda x: c.ov.opset1.interpolate(
             x, k64(size), {"axes": [2, 3], "mode": mode, "align_corners": corners}), c.real(1, 2, 5, 6))

@@ -239,6 +239,11 @@ def fourier(c):
     for transpose in (False, True):
         c.add("stft %s" % transpose, lambda p, w: o.stft(
             p, w, c.const(8, np.int64), c.const(3, np.int64), transpose), c.real(2, 40), c.real(8, lo=0.2, hi=1))
+    k = lambda v: c.const(v, np.int64)
+    for size, center, normalized, length in itertools.product((8, 9), (False, True), (False, True), (None, 17, 40)):
+        c.add("istft %d %s %s %s" % (size, center, normalized, length), lambda p, w: o.istft(
+            p, w, k(size), k(4), center, normalized, *([] if length is None else [k(length)])),
+            c.real(2, size // 2 + 1, 6, 2), c.real(size - 1, lo=0.2, hi=1))
 
 
 def random(c):

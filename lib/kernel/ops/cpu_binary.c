@@ -32,7 +32,7 @@ static int64_t power(int64_t p, int64_t q)
 {
 	uint64_t x = 1, base = (uint64_t)p;
 	if (q < 0)
-		return p == 1 ? 1 : p == -1 ? (q & 1 ? -1 : 1) : 0;
+		return p == 1 ? 1 : p == -1 ? (q & 1 ? -1 : 1) : p == 0 ? INT32_MIN : 0;
 	for (; q; q >>= 1, base *= base)
 		if (q & 1)
 			x *= base;

@@ -2,6 +2,7 @@
 #include "kernel/cpu_impl.h"
 #include "kernel/cpu_vec.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { GRAIN = 32768 };
@@ -23,6 +24,28 @@ static int64_t truncated(double x, enum elem to)
 	if (!(x > -bound - (wide ? 0 : 1) && x < bound))
 		return wide ? INT64_MIN : INT32_MIN;
 	return (int64_t)x;
+}
+
+/* Is x a number that the type holds?  Narrow types are computed in 32 bits. */
+static bool holds(enum elem t, float x)
+{
+	float below = t == EL_U64         ? 0x1p64f
+		      : elem_bits(t) > 32 ? 0x1p63f
+		      : t == EL_U32       ? 0x1p32f
+					  : 0x1p31f;
+	return x >= (elem_bits(t) > 32 ? -0x1p63f : -0x1p31f) && x < below;
+}
+
+int64_t cpu_rounded(float x, enum elem to)
+{
+	if (!holds(to, x))
+		return INT32_MIN;
+	return x < 0x1p63f ? (int64_t)nearbyintf(x) : (int64_t)(uint64_t)x;
+}
+
+int64_t cpu_limited(float x, enum elem to)
+{
+	return x > 0 && !holds(to, x) ? (int64_t)nextafterf(0x1p31f, 0) : cpu_rounded(x, to);
 }
 
 static void convert_any(const struct tensor *dst, const struct tensor *src, int64_t n)
@@ -140,6 +163,17 @@ void cpu_convert_saturated(enum elem to, void *dst, enum elem from, const void *
 	for (int64_t i = 0; i < n; i++) {
 		int64_t x = tensor_int(&s, i);
 		tensor_set_int(&d, i, x < lo ? lo : x > hi ? hi : x);
+	}
+}
+
+void cpu_convert_rounded(enum elem to, void *dst, const float *x, int64_t n)
+{
+	struct tensor d = {.elem = to, .data = dst};
+	bool narrow = to == EL_I8 || to == EL_U8;
+	int64_t lo = to == EL_U8 ? 0 : INT8_MIN, hi = to == EL_U8 ? UINT8_MAX : INT8_MAX;
+	for (int64_t i = 0; i < n; i++) {
+		int64_t v = cpu_rounded(x[i], to);
+		tensor_set_int(&d, i, !narrow ? v : v < lo ? lo : v > hi ? hi : v);
 	}
 }
 

@@ -24,6 +24,7 @@ enum reduce_way {
 struct reduce_run {
 	enum op_kind kind;
 	const struct tensor *in, *out;
+	enum elem of; /* what the graph says that they are: in and out may be converted */
 	struct dim_split d;
 	enum reduce_way way;
 	int64_t cuts; /* OUTER: pieces of a row, PIECES: of an output */
@@ -138,6 +139,20 @@ static int64_t start_int(enum op_kind kind, bool is_unsigned)
 	}
 }
 
+/* The least (ReduceMax) or greatest number of a type of integers: what is made of nothing. */
+static int64_t limit_int(enum op_kind kind, enum elem t)
+{
+	unsigned bits = elem_bits(t);
+	bool max = kind == OP_REDUCE_MAX;
+	switch (t) {
+	/* clang-format off */
+	case EL_U8: case EL_U16: case EL_U32: case EL_U64:
+		/* clang-format on */
+		return max ? 0 : (int64_t)(UINT64_MAX >> (64 - bits));
+	default: return max ? -(int64_t)(INT64_MAX >> (64 - bits)) - 1 : INT64_MAX >> (64 - bits);
+	}
+}
+
 static int64_t step_int(enum op_kind kind, bool is_unsigned, int64_t s, int64_t v)
 {
 	int64_t flip = is_unsigned ? INT64_MIN : 0;
@@ -236,6 +251,8 @@ static void reduce_any(const struct reduce_run *r, int64_t o)
 		s = is_unsigned ? (int64_t)((uint64_t)s / (uint64_t)r->d.count) : s / r->d.count;
 	if (r->kind == OP_REDUCE_L2)
 		s = (int64_t)sqrt(is_unsigned ? (double)(uint64_t)s : (double)s);
+	if (!r->d.count && (r->kind == OP_REDUCE_MAX || r->kind == OP_REDUCE_MIN))
+		s = limit_int(r->kind, r->of);
 	tensor_set_int(r->out, o, s);
 }
 
@@ -363,7 +380,10 @@ static void choose_way(struct reduce_run *r)
 
 int run_reduce(const struct kernel_call *k, struct err *e)
 {
-	struct reduce_run r = {.kind = k->op->kind, .in = &k->in[0], .out = &k->out[0]};
+	struct reduce_run r = {.kind = k->op->kind,
+			       .in = &k->in[0],
+			       .out = &k->out[0],
+			       .of = k->op->g->out_elem[k->op->g->out_ptr[k->op->v]]};
 	uint32_t axes;
 	if (op_axes(&k->in[1], r.in->rank, &axes, e))
 		return -1;

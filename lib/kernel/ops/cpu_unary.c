@@ -49,7 +49,7 @@ static double unary_real(enum op_kind kind, const struct unary_args *u, double v
 	case OP_ROUND: return round_half(v, u->half_away);
 	case OP_SELU: return v > 0 ? b * v : b * a * expm1(v);
 	case OP_SIGMOID: return 1 / (1 + exp(-v));
-	case OP_SIGN: return (v > 0) - (v < 0);
+	case OP_SIGN: return isnan(v) ? v : (v > 0) - (v < 0);
 	case OP_SIN: return sin(v);
 	case OP_SINH: return sinh(v);
 	case OP_SOFT_PLUS: return v > 30 ? v : log1p(exp(v));
@@ -66,7 +66,8 @@ static double unary_real(enum op_kind kind, const struct unary_args *u, double v
 	}
 }
 
-static int64_t unary_int(enum op_kind kind, const struct unary_args *u, int64_t v)
+/* v is of type `of`; functions with real values are rounded. */
+static int64_t unary_int(enum op_kind kind, const struct unary_args *u, enum elem of, int64_t v)
 {
 	switch (kind) {
 	case OP_ABS: return v < 0 ? (int64_t)(0 - (uint64_t)v) : v;
@@ -83,10 +84,11 @@ static int64_t unary_int(enum op_kind kind, const struct unary_args *u, int64_t 
 		if ((double)v < ceil((double)u->a))
 			return (int64_t)ceil((double)u->a);
 		return (double)v > floor((double)u->b) ? (int64_t)floor((double)u->b) : v;
-	default: {
-		double x = unary_real(kind, u, (double)v);
-		return x > -0x1p63 && x < 0x1p63 ? (int64_t)x : 0;
-	}
+	/* clang-format off */
+	case OP_ATANH: case OP_COSH: case OP_SINH:
+		/* clang-format on */
+		return cpu_limited((float)unary_real(kind, u, (double)v), of);
+	default: return cpu_rounded((float)unary_real(kind, u, (double)v), of);
 	}
 }
 
@@ -102,7 +104,12 @@ static uint64_t unary_huge(enum op_kind kind, const struct unary_args *u, uint64
 		double hi = floor((double)u->b);
 		return (double)v > hi ? hi > 0 ? (uint64_t)hi : 0 : v;
 	}
-	default: return (uint64_t)unary_int(kind, u, (int64_t)v);
+	/* clang-format off */
+	case OP_FLOOR: case OP_CEILING: case OP_ROUND: case OP_BITWISE_NOT: case OP_LOGICAL_NOT:
+	case OP_NEGATIVE:
+		/* clang-format on */
+		return (uint64_t)unary_int(kind, u, EL_U64, (int64_t)v);
+	default: return (uint64_t)cpu_rounded((float)unary_real(kind, u, (double)v), EL_U64);
 	}
 }
 
@@ -152,6 +159,7 @@ struct unary_run {
 	enum op_kind kind;
 	struct unary_args args;
 	struct tensor in, out;
+	enum elem of; /* what the graph says that the output is: in may be converted */
 	int64_t n;
 	int n_tasks;
 };
@@ -211,7 +219,7 @@ static void unary_task(void *arg, int task, int thread)
 			bool huge = r->in.elem == EL_U64 && v < 0;
 			tensor_set_int(&r->out, i,
 				       huge ? (int64_t)unary_huge(r->kind, &r->args, (uint64_t)v)
-					    : unary_int(r->kind, &r->args, v));
+					    : unary_int(r->kind, &r->args, r->of, v));
 		}
 	}
 }
@@ -251,8 +259,12 @@ struct unary_args cpu_unary_args(const struct op *op, const struct tensor *in,
 int run_unary(const struct kernel_call *k, struct err *e)
 {
 	(void)e;
-	struct unary_run r = {k->op->kind, cpu_unary_args(k->op, k->in, k->ctx), k->in[0],
-			      k->out[0],   tensor_elements(&k->out[0]),          1};
+	struct unary_run r = {.kind = k->op->kind,
+			      .args = cpu_unary_args(k->op, k->in, k->ctx),
+			      .in = k->in[0],
+			      .out = k->out[0],
+			      .of = k->op->g->out_elem[k->op->g->out_ptr[k->op->v]],
+			      .n = tensor_elements(&k->out[0])};
 	r.n_tasks = cpu_tasks(r.n, GRAIN);
 	cpu_parallel(k->ctx, r.n_tasks, unary_task, &r);
 	return 0;

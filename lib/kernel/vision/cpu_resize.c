@@ -5,6 +5,7 @@
 #include "kernel/cpu_vec.h"
 #include "op/resize_taps.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ struct resize_pass {
 struct resize_run {
 	int n_passes;
 	struct resize_pass pass[TENSOR_DIMS];
+	bool bytes, negative; /* between passes are integers of 8 bits, as in Pillow's images */
 	int64_t slabs, from, to, most; /* floats of a slab: of the input, output, between passes */
 	const float *x;
 	float *y;
@@ -109,6 +111,16 @@ static void resize_rows(const struct resize_pass *p, const float *x, float *y)
 		}
 }
 
+/* As integers of 8 bits: rounded and limited. */
+static void round_bytes(bool negative, float *x, int64_t n)
+{
+	const float lo = negative ? INT8_MIN : 0, hi = negative ? INT8_MAX : UINT8_MAX;
+	for (int64_t i = 0; i < n; i++) {
+		float v = nearbyintf(x[i]);
+		x[i] = v < lo ? lo : v > hi ? hi : v;
+	}
+}
+
 /* A slab through all axes; between: 2 * most floats. */
 static void resize_slab(const struct resize_run *r, const float *x, float *y, float *between)
 {
@@ -121,6 +133,8 @@ static void resize_slab(const struct resize_run *r, const float *x, float *y, fl
 			for (int64_t o = 0; o < p->outer; o++)
 				vec_gather_sum(x + o * p->n, p->at, p->weight, p->taps, p->m,
 					       to + o * p->m, p->m);
+		if (r->bytes)
+			round_bytes(r->negative, to, p->outer * p->m * p->inner);
 		x = to;
 	}
 }
@@ -141,10 +155,16 @@ static void resize_task(void *arg, int task, int thread)
 }
 
 /* Which axes in which order: those that shrink from the first on, then those that grow from the last
- * on, so that the passes between are short. */
-static int order_axes(const struct tensor *out, const int64_t *dim, const double *scale, int *axis)
+ * on, so that the passes between are short; where these round, from the last on, as OpenVINO. */
+static int order_axes(bool rounds, const struct tensor *out, const int64_t *dim,
+		      const double *scale, int *axis)
 {
 	int n = 0;
+	for (int d = (int)out->rank; rounds && d-- > 0;)
+		if (out->dim[d] != dim[d] || scale[d] != 1)
+			axis[n++] = d;
+	if (rounds)
+		return n;
 	for (int d = 0; d < (int)out->rank; d++)
 		if (out->dim[d] < dim[d] || (out->dim[d] == dim[d] && scale[d] != 1))
 			axis[n++] = d;
@@ -218,7 +238,10 @@ int run_resize(const struct kernel_call *k, struct err *e)
 		all *= (double)dim[d];
 		n = all < 0x1p40 ? n * dim[d] : n;
 	}
-	r.n_passes = order_axes(out, dim, scale, axis);
+	enum elem elem = k->op->g->out_elem[k->op->g->out_ptr[k->op->v]]; /* out is of f32 */
+	r.negative = elem == EL_I8;
+	r.bytes = resize_wide(a) && (elem == EL_U8 || elem == EL_I8);
+	r.n_passes = order_axes(r.bytes, out, dim, scale, axis);
 	if (r.n_passes == 0 && !padded)
 		return run_copy(k, e);
 	if (padded) {

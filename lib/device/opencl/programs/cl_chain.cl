@@ -116,7 +116,7 @@ fv function(int op, fv x, fv y, float alpha, float beta)
 	case E_FLOOR: return floor(x);
 	case E_ROUND_EVEN: return rint(x);
 	case E_ROUND_AWAY: return round(x);
-	case E_SIGN: return sign(x);
+	case E_SIGN: return isnan(x) ? x : sign(x);
 	case E_SOFT_SIGN: return x / (1.0f + fabs(x));
 	case E_FLOOR_MOD: return x - y * floor(x / y);
 #endif
