@@ -52,7 +52,8 @@ int newfile_open(struct newfile *f, const char *path, struct err *e)
 	f->fd = open_unnamed(path);
 	if (f->fd >= 0)
 		return 0;
-	f->fd = open(f->temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	unlink(f->temporary); /* of a process that is no more; nobody's link is followed */
+	f->fd = open(f->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	f->named = f->fd >= 0;
 	if (f->named)
 		return 0;

@@ -273,7 +273,10 @@ run_cut() {
 	HSDAG_CACHE_SIZE=some run -2 --separate-stderr devrun --probe -D ov:CPU googlenet.mp
 	[[ $stderr == *"HSDAG_CACHE_SIZE: 'some' is not a size"* ]]
 	HSDAG_CACHE=googlenet.mp run -1 --separate-stderr devrun --probe -D ov:CPU googlenet.mp
-	[[ $stderr == *"cannot use HSDAG_CACHE 'googlenet.mp'"* ]]
+	[[ $stderr == *"HSDAG_CACHE: cannot use 'googlenet.mp'"* ]]
+	mkdir -m 777 shared
+	HSDAG_CACHE=shared run -1 --separate-stderr devrun --probe -D ov:CPU googlenet.mp
+	[[ $stderr == *"HSDAG_CACHE: others may write in 'shared'"*"chmod go-w"* ]]
 }
 
 @test "a profile says what it costs that a set begins a segment, and what is saved when it does not" {

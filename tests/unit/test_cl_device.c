@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "device/opencl/cl_impl.h"
@@ -204,6 +205,13 @@ static void test_cache(void)
 	tap(b && n == 6 && !memcmp(b, "binary", 6), "stored and loaded");
 	mem_free(b);
 	tap(!cl_cache_load("kez", &n), "another key");
+	char sub[64];
+	snprintf(sub, sizeof sub, "%s/hsdag", dir);
+	chmod(sub, 0777);
+	b = cl_cache_load("key", &n);
+	tap(!b, "not from where others may write");
+	mem_free(b);
+	chmod(sub, 0700);
 	tap(only_file(dir, path, sizeof path), "one file, no leftovers");
 	size_t size = read_file(path, file, sizeof file);
 	for (size_t i = 0; i < 2 * size; i++) { /* every cut, and every byte changed */

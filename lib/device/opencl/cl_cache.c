@@ -1,20 +1,21 @@
 /* cl_cache.c - built OpenCL programs on disk, in $XDG_CACHE_HOME/hsdag or
- * ~/.cache/hsdag.
+ * ~/.cache/hsdag (device/cachedir.h: what others own there is not used).
  *
  * An entry is named by a hash of its key and holds the key itself, so that a
  * collision is a miss; its checksum tells a damaged entry, which is a miss
  * too.  Entries are written to a temporary name and renamed. */
 #include "device/opencl/cl_impl.h"
 
-#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "device/cachedir.h"
+
 #define CACHE_MAGIC "hsdagcl1"
-enum { PATH_BYTES = 4096 };
+enum { NAME_BYTES = 32 };
 
 struct cache_head {
 	char magic[8];
@@ -35,51 +36,35 @@ static uint64_t check_of(const char *key, const unsigned char *binary, size_t by
 	return hash(binary, bytes, hash(key, strlen(key), UINT64_C(0xcbf29ce484222325)));
 }
 
-/* Directory of the cache; false when there is no home. */
-static bool cache_dir(char *dst, size_t cap)
+/* The name of the key's entry in the directory, which is opened; -1: there is none to use. */
+static int open_cache(const char *key, char name[NAME_BYTES])
 {
-	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	int n = -1;
-	if (xdg && xdg[0] == '/')
-		n = snprintf(dst, cap, "%s/hsdag", xdg);
-	else if (home && home[0] == '/')
-		n = snprintf(dst, cap, "%s/.cache/hsdag", home);
-	return n > 0 && (size_t)n < cap;
-}
-
-static bool cache_path(const char *key, char *dst, size_t cap)
-{
-	char dir[PATH_BYTES - 64];
-	if (!cache_dir(dir, sizeof dir))
-		return false;
-	int n = snprintf(dst, cap, "%s/%016llx.clbin", dir,
-			 (unsigned long long)hash(key, strlen(key), UINT64_C(0xcbf29ce484222325)));
-	return n > 0 && (size_t)n < cap;
-}
-
-static void make_dirs(char *path)
-{
-	for (char *s = path + 1; (s = strchr(s, '/')); s++) {
-		*s = 0;
-		if (mkdir(path, 0700) && errno != EEXIST) {
-			*s = '/';
-			return;
-		}
-		*s = '/';
-	}
+	struct err unused = ERR_INIT;
+	char *path = cachedir_default();
+	int dir = path ? cachedir_open(path, &unused) : -1;
+	mem_free(path);
+	snprintf(name, NAME_BYTES, "%016llx.clbin",
+		 (unsigned long long)hash(key, strlen(key), UINT64_C(0xcbf29ce484222325)));
+	return dir;
 }
 
 unsigned char *cl_cache_load(const char *key, size_t *bytes)
 {
-	char path[PATH_BYTES];
+	char name[NAME_BYTES];
 	struct cache_head h;
 	struct stat st;
 	unsigned char *all = NULL, *binary = NULL;
-	FILE *f = cache_path(key, path, sizeof path) ? fopen(path, "rb") : NULL;
-	if (!f)
+	int dir = open_cache(key, name), fd = dir < 0 ? -1 : cachedir_file(dir, name);
+	if (dir >= 0)
+		close(dir);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "rb");
+	if (!f) {
+		if (fd >= 0)
+			close(fd);
 		return NULL;
+	}
 	size_t n_key = strlen(key);
-	if (!fstat(fileno(f), &st) && S_ISREG(st.st_mode) && fread(&h, sizeof h, 1, f) == 1 &&
+	if (!fstat(fileno(f), &st) && fread(&h, sizeof h, 1, f) == 1 &&
 	    !memcmp(h.magic, CACHE_MAGIC, 8) && h.key_bytes == n_key && h.binary_bytes &&
 	    h.binary_bytes < (UINT64_C(1) << 31) &&
 	    (uint64_t)st.st_size == sizeof h + n_key + h.binary_bytes &&
@@ -96,29 +81,34 @@ unsigned char *cl_cache_load(const char *key, size_t *bytes)
 
 void cl_cache_store(const char *key, const unsigned char *binary, size_t bytes)
 {
-	char path[PATH_BYTES], tmp[PATH_BYTES + 16];
+	char name[NAME_BYTES], tmp[NAME_BYTES + 32];
 	struct cache_head h = {CACHE_MAGIC, strlen(key), bytes, check_of(key, binary, bytes)};
-	if (!cache_path(key, path, sizeof path))
+	int dir = open_cache(key, name);
+	if (dir < 0)
 		return;
-	make_dirs(path);
-	snprintf(tmp, sizeof tmp, "%s.XXXXXX", path);
-	int fd = mkstemp(tmp);
+	snprintf(tmp, sizeof tmp, "%s.%ld", name, (long)getpid());
+	unlinkat(dir, tmp, 0); /* of a process that is no more */
+	int fd = openat(dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
-	if (!f) {
-		if (fd >= 0)
-			close(fd);
-		return;
+	if (f) {
+		bool ok = fwrite(&h, sizeof h, 1, f) == 1 && fwrite(key, h.key_bytes, 1, f) == 1 &&
+			  fwrite(binary, bytes, 1, f) == 1;
+		ok &= !fclose(f);
+		if (!ok || renameat(dir, tmp, dir, name))
+			unlinkat(dir, tmp, 0);
+	} else if (fd >= 0) {
+		close(fd);
+		unlinkat(dir, tmp, 0);
 	}
-	bool ok = fwrite(&h, sizeof h, 1, f) == 1 && fwrite(key, h.key_bytes, 1, f) == 1 &&
-		  fwrite(binary, bytes, 1, f) == 1;
-	ok &= !fclose(f);
-	if (!ok || rename(tmp, path))
-		unlink(tmp);
+	close(dir);
 }
 
 void cl_cache_drop(const char *key)
 {
-	char path[PATH_BYTES];
-	if (cache_path(key, path, sizeof path))
-		unlink(path);
+	char name[NAME_BYTES];
+	int dir = open_cache(key, name);
+	if (dir < 0)
+		return;
+	unlinkat(dir, name, 0);
+	close(dir);
 }

@@ -17,6 +17,7 @@
 #include "base/digest.h"
 #include "base/mem.h"
 #include "base/newfile.h"
+#include "device/cachedir.h"
 
 enum {
 	KEY_DIGITS = 32,
@@ -61,35 +62,14 @@ static uint64_t parse_size(const char *s)
 	return end[unit != NULL] || x > UINT64_MAX >> shift ? 0 : (uint64_t)x << shift;
 }
 
-/* The directory with those above it, as mkdir -p. */
-static int make_directory(char *path)
-{
-	for (char *s = path + 1; *s; s++)
-		if (*s == '/') {
-			*s = '\0';
-			int rc = mkdir(path, 0700);
-			*s = '/';
-			if (rc < 0 && errno != EEXIST)
-				return -1;
-		}
-	return mkdir(path, 0700) < 0 && errno != EEXIST ? -1 : 0;
-}
-
 /* Where it is, mem_free; NULL: nowhere. */
 static char *directory(bool *given)
 {
-	const char *own = getenv("HSDAG_CACHE"), *xdg = getenv("XDG_CACHE_HOME"),
-		   *home = getenv("HOME");
+	const char *own = getenv("HSDAG_CACHE");
 	*given = own && *own;
-	if (*given)
-		return strcmp(own, "off") == 0 ? NULL : mem_strdup(own);
-	bool has_xdg = xdg && *xdg == '/';
-	if (!has_xdg && !(home && *home == '/'))
-		return NULL;
-	size_t size = strlen(has_xdg ? xdg : home) + sizeof "/.cache/hsdag";
-	char *path = mem_alloc(size, 1);
-	snprintf(path, size, "%s%s/hsdag", has_xdg ? xdg : home, has_xdg ? "" : "/.cache");
-	return path;
+	if (!*given)
+		return cachedir_default();
+	return strcmp(own, "off") == 0 ? NULL : mem_strdup(own);
 }
 
 int ov_cache_open(struct ov_cache **out, struct err *e)
@@ -107,16 +87,11 @@ int ov_cache_open(struct ov_cache **out, struct err *e)
 	char *path = directory(&given);
 	if (!path)
 		return 0;
-	int dir = make_directory(path) < 0 ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool usable = dir >= 0 && faccessat(dir, ".", R_OK | W_OK | X_OK, 0) == 0;
-	if (!usable) {
-		int rc = given ? err_sys(e, ST_RUNTIME, "cannot use HSDAG_CACHE '%s'",
-					 err_escape(q, sizeof q, path, strlen(path)))
-			       : 0;
-		if (dir >= 0)
-			close(dir);
+	struct err why = ERR_INIT;
+	int dir = cachedir_open(path, &why);
+	if (dir < 0) {
 		mem_free(path);
-		return rc;
+		return given ? err_set(e, why.code, "HSDAG_CACHE: %s", why.msg) : 0;
 	}
 	struct ov_cache *c = *out = MEM_NEW(struct ov_cache);
 	*c = (struct ov_cache){.dir = dir, .path = path, .most = most};
@@ -150,11 +125,10 @@ static bool map_file(const struct ov_cache *c, const char *name, struct ov_blob 
 {
 	struct stat st;
 	*out = (struct ov_blob){0};
-	int fd = openat(c->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = cachedir_file(c->dir, name);
 	if (fd < 0)
 		return false;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	    st.st_size > (off_t)sizeof(struct trailer)) {
+	if (fstat(fd, &st) == 0 && st.st_size > (off_t)sizeof(struct trailer)) {
 		void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (p != MAP_FAILED)
 			*out = (struct ov_blob){p, (size_t)st.st_size - sizeof(struct trailer),
