@@ -14,6 +14,7 @@ if [ $# -eq 0 ]; then
 	set -- "${@%.bin.xz}"
 fi
 for m; do
+	[[ $m != -* ]] || m=./$m
 	if [ "${m%.xml}" = "$m" ]; then
 		ours=$here/../tests/models/$m.xml
 		[ -f "$ours" ] || {

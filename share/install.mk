@@ -8,6 +8,11 @@ DOCDIR  ?= $(PREFIX)/share/doc/hsdag
 MANDIR  ?= $(PREFIX)/share/man
 COMPDIR ?= $(PREFIX)/share/bash-completion/completions
 
+include pipelines/plain.mk
+ifneq ($(filter install uninstall,$(MAKECMDGOALS)),)
+$(call refuse_special,PREFIX DESTDIR BINDIR DATADIR DOCDIR MANDIR COMPDIR)
+endif
+
 # Scripts that people call: hsdag-NAME.  The others lie beside them in $(DATADIR)/pipelines.
 COMMANDS = place train calibrate experiment $(notdir $(wildcard pipelines/apply))
 NAMES    = $(notdir $(PROGS)) $(COMMANDS:%=hsdag-%)

@@ -1,7 +1,7 @@
 # cache.bash - where the old build's inputs and texts are kept; loaded with $here set.
 # shellcheck shell=bash disable=SC2154
 
-cache=${GOLDEN_CACHE:-${TMPDIR:-/tmp}/hsdag-golden}
+cache=${GOLDEN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/hsdag-golden}
 export PYTHON=${HSDAG_PYTHON:-$here/../../build/venv/bin/python}
 
 # sum FILE... - one checksum of all
