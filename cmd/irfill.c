@@ -26,38 +26,29 @@ struct options {
 /* What is being made: mapped memory, of a new file or, for a stream, of none. */
 struct output {
 	const char *path;
-	bool to_file;
+	bool is_open;
 	struct newfile file;
 	uint8_t *data;
 	uint64_t bytes;
 };
-
-/* Standard output, a device or a pipe: written at the end, not replaced. */
-static bool is_stream(const struct output *o)
-{
-	struct stat st;
-	return strcmp(o->path, "-") == 0 || (stat(o->path, &st) == 0 && !S_ISREG(st.st_mode));
-}
 
 static int output_open(struct output *o, const char *path, uint64_t bytes, struct err *e)
 {
 	*o = (struct output){.path = path, .bytes = bytes};
 	if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
 		return err_set(e, ST_USAGE, "weights are not written to a terminal; use -o FILE");
-	if (!is_stream(o)) {
-		if (newfile_open(&o->file, path, e) < 0)
-			return -1;
-		o->to_file = o->file.lazy = true;
-		/* Room first: a full disk is found here, not by a signal later. */
-		if (bytes && (errno = posix_fallocate(o->file.fd, 0, (off_t)bytes)) != 0)
-			return err_sys(e, ST_RUNTIME, "cannot make '%s' of %" PRIu64 " bytes", path,
-				       bytes);
-	}
+	if (newfile_open(&o->file, path, e) < 0)
+		return -1;
+	o->is_open = o->file.lazy = true;
+	bool direct = o->file.direct; /* written at the end */
+	/* Room first: a full disk is found here, not by a signal later. */
+	if (!direct && bytes && (errno = posix_fallocate(o->file.fd, 0, (off_t)bytes)) != 0)
+		return err_sys(e, ST_RUNTIME, "cannot make '%s' of %" PRIu64 " bytes", path, bytes);
 	if (bytes == 0)
 		return 0;
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		       o->to_file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS,
-		       o->to_file ? o->file.fd : -1, 0);
+		       direct ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED, direct ? -1 : o->file.fd,
+		       0);
 	if (p == MAP_FAILED)
 		return err_sys(e, ST_RUNTIME, "cannot map %" PRIu64 " bytes of weights", bytes);
 	o->data = p;
@@ -66,18 +57,11 @@ static int output_open(struct output *o, const char *path, uint64_t bytes, struc
 
 static int output_commit(struct output *o, struct err *e)
 {
-	if (!o->to_file) {
-		FILE *f = strcmp(o->path, "-") == 0 ? stdout : fopen(o->path, "wb");
-		if (!f)
-			return err_sys(e, ST_RUNTIME, "cannot open '%s'", o->path);
-		bool done = fwrite(o->data ? (void *)o->data : "", 1, o->bytes, f) == o->bytes;
-		if (!done || (f == stdout ? fflush(f) : fclose(f)) != 0)
-			return err_sys(e, ST_RUNTIME, "cannot write '%s'", o->path);
-		return 0;
-	}
-	if (o->data && msync(o->data, o->bytes, MS_ASYNC) < 0)
+	if (o->data &&
+	    (o->file.direct ? fwrite(o->data, 1, o->bytes, newfile_text(&o->file)) != o->bytes
+			    : msync(o->data, o->bytes, MS_ASYNC) < 0))
 		return err_sys(e, ST_RUNTIME, "cannot write '%s'", o->path);
-	o->to_file = false;
+	o->is_open = false;
 	return newfile_commit(&o->file, e);
 }
 
@@ -85,7 +69,7 @@ static void output_release(struct output *o)
 {
 	if (o->data)
 		munmap(o->data, o->bytes);
-	if (o->to_file)
+	if (o->is_open)
 		newfile_abandon(&o->file);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/msg.h"
+#include "base/newfile.h"
 #include "base/opt.h"
 #include "base/tabfile.h"
 #include "report/placecheck.h"
@@ -186,22 +187,14 @@ static int write_answer(const char *path, const struct input *x, const struct op
 {
 	char *text = NULL;
 	size_t n = 0;
-	FILE *mem = open_memstream(&text, &n), *out = NULL;
+	FILE *mem = open_memstream(&text, &n);
 	if (!mem)
 		return err_sys(e, ST_RUNTIME, "no memory for the text");
 	int rc = write_text(mem, x, o, e);
 	if (fclose(mem) != 0 && rc >= 0)
 		rc = err_sys(e, ST_RUNTIME, "no memory for the text");
-	bool to_stdout = strcmp(path, "-") == 0;
-	if (rc >= 0) {
-		out = to_stdout ? stdout : fopen(path, "w");
-		if (!out)
-			rc = err_sys(e, ST_RUNTIME, "cannot create '%s'", path);
-		else if (fwrite(text, 1, n, out) != n)
-			rc = err_sys(e, ST_RUNTIME, "cannot write '%s'", path);
-	}
-	if (out && !to_stdout && fclose(out) != 0 && rc >= 0)
-		rc = err_sys(e, ST_RUNTIME, "cannot write '%s'", path);
+	if (rc >= 0 && newfile_write(path, text, n, e) < 0)
+		rc = -1;
 	free(text);
 	return rc;
 }

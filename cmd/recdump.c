@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/msg.h"
+#include "base/newfile.h"
 #include "base/opt.h"
 #include "stream/json.h"
 #include "stream/rec.h"
@@ -94,15 +95,16 @@ int main(int argc, char **argv)
 		rc = -1;
 	if (rc < 0)
 		return opt_finish(rc, &e);
-	FILE *out = stdout;
+	struct newfile out;
 	struct rec_reader *in = rec_reader_open(first < argc ? argv[first] : "-", -1, &e);
-	rc = in ? 0 : -1;
-	if (rc == 0 && strcmp(common.output, "-") != 0 && !(out = fopen(common.output, "w")))
-		rc = err_sys(&e, ST_RUNTIME, "cannot create '%s'", common.output);
-	if (rc == 0)
-		rc = dump(in, out, &o, &e);
-	if (out && out != stdout && fclose(out) != 0 && rc == 0)
-		rc = err_sys(&e, ST_RUNTIME, "cannot write '%s'", common.output);
+	rc = in ? newfile_open(&out, common.output, &e) : -1;
+	if (rc == 0) {
+		rc = dump(in, newfile_text(&out), &o, &e);
+		if (rc < 0)
+			newfile_abandon(&out);
+		else
+			rc = newfile_commit(&out, &e);
+	}
 	rec_reader_close(in);
 	tsv_free(o.tsv);
 	return opt_finish(rc, &e);

@@ -1,12 +1,9 @@
 /* boundary.c - crossing tensors, as Results of a copy of the graph. */
 #include "devrun/boundary.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "exec/npy.h"
+#include "exec/tensor_dir.h"
 
 void boundary_list(const struct session *s, const uint16_t *device, struct arena *a,
 		   struct boundaries *b)
@@ -93,39 +90,32 @@ struct writer {
 	const struct session *s;
 };
 
-static int save_one(const struct writer *w, uint32_t i, const void *data, FILE *f, struct arena *a,
-		    struct err *e)
+static int save_one(const struct writer *w, uint32_t i, const void *data, struct tensor_dir *d,
+		    struct arena *a, struct err *e)
 {
 	const struct graph *g = w->s->model.g;
-	char q[1000], shape[300];
 	uint32_t out = w->b->out[i], v = graph_node_of(g, out);
 	struct tensor t = result_value(&w->s->model, w->s->model.n_results - w->b->n + i, data);
-	fprintf(f, "%u.npy\t%s\t%s\t%lld\t%u\t%s\n", i,
-		err_escape(q, sizeof q, g->node_name[v], strlen(g->node_name[v])),
-		tensor_text(&t, shape, sizeof shape), (long long)g->id[v], out - g->out_ptr[v],
-		w->b->from[i]);
-	return npy_write(arena_printf(a, "%s/%u.npy", w->b->dir, i), &t, e);
+	return tensor_dir_add(d, g->node_name[v], &t,
+			      arena_printf(a, "\t%lld\t%u\t%s", (long long)g->id[v],
+					   out - g->out_ptr[v], w->b->from[i]),
+			      e);
 }
 
 /* The last results are the boundaries. */
 static int save_all(void *arg, const void *const *result, struct err *e)
 {
 	const struct writer *w = arg;
-	const char *dir = w->b->dir;
 	uint32_t first = w->s->model.n_results - w->b->n;
+	struct tensor_dir d;
+	if (tensor_dir_open(&d, w->b->dir, e) < 0)
+		return -1;
 	struct arena *a = arena_new();
-	FILE *f = NULL;
 	int rc = 0;
-	if (mkdir(dir, 0777) != 0 && errno != EEXIST)
-		rc = err_sys(e, ST_RUNTIME, "cannot make directory '%s'", dir);
-	if (rc == 0 && !(f = fopen(arena_printf(a, "%s/index.tsv", dir), "we")))
-		rc = err_sys(e, ST_RUNTIME, "cannot write '%s/index.tsv'", dir);
 	for (uint32_t i = 0; rc == 0 && i < w->b->n; i++)
-		rc = save_one(w, i, result[first + i], f, a, e);
-	if (f && fclose(f) != 0 && rc == 0)
-		rc = err_sys(e, ST_RUNTIME, "cannot write '%s/index.tsv'", dir);
+		rc = save_one(w, i, result[first + i], &d, a, e);
 	arena_free(a);
-	return rc;
+	return tensor_dir_close(&d, rc, e);
 }
 
 /* ---- the run ---- */

@@ -1,9 +1,9 @@
 /* model_inputs.c - inputs from files, outputs to files, and beside each other. */
 #include "exec/model_inputs.h"
 #include "exec/npy.h"
+#include "exec/tensor_dir.h"
 #include "op/value.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,39 +40,19 @@ struct tensor result_value(const struct model *m, uint32_t i, const void *result
 
 /* ---- files ---- */
 
-static int make_dir(const char *dir, struct err *e)
-{
-	if (mkdir(dir, 0777) != 0 && errno != EEXIST)
-		return err_sys(e, ST_RUNTIME, "cannot make directory '%s'", dir);
-	return 0;
-}
-
-/* One line of index.tsv. */
-static void index_line(FILE *f, uint32_t i, const char *name, const struct tensor *t)
-{
-	char q[1000], shape[300];
-	fprintf(f, "%u.npy\t%s\t%s\n", i, err_escape(q, sizeof q, name, strlen(name)),
-		tensor_text(t, shape, sizeof shape));
-}
-
 static int save(const struct model *m, const uint32_t *node, uint32_t n,
 		struct tensor (*tensor_of)(const struct model *m, uint32_t i, const void *data),
 		const void *const *data, const char *dir, struct err *e)
 {
-	struct arena *a = arena_new();
-	int rc = make_dir(dir, e);
-	FILE *f = rc == 0 ? fopen(arena_printf(a, "%s/index.tsv", dir), "we") : NULL;
-	if (rc == 0 && !f)
-		rc = err_sys(e, ST_RUNTIME, "cannot write '%s/index.tsv'", dir);
+	struct tensor_dir d;
+	if (tensor_dir_open(&d, dir, e) < 0)
+		return -1;
+	int rc = 0;
 	for (uint32_t i = 0; rc == 0 && i < n; i++) {
 		struct tensor t = tensor_of(m, i, data[i]);
-		index_line(f, i, m->g->node_name[node[i]], &t);
-		rc = npy_write(arena_printf(a, "%s/%u.npy", dir, i), &t, e);
+		rc = tensor_dir_add(&d, m->g->node_name[node[i]], &t, "", e);
 	}
-	if (f && fclose(f) != 0 && rc == 0)
-		rc = err_sys(e, ST_RUNTIME, "cannot write '%s/index.tsv'", dir);
-	arena_free(a);
-	return rc;
+	return tensor_dir_close(&d, rc, e);
 }
 
 static struct tensor input_value(const struct model *m, uint32_t i, const void *data)

@@ -43,7 +43,7 @@ static void shape_text(const struct tensor *t, char *dst, size_t cap)
 	snprintf(dst + n, cap - n, t->rank == 1 ? ",)" : ")");
 }
 
-int npy_write(const char *path, const struct tensor *t, struct err *e)
+int npy_create(struct newfile *file, const char *path, const struct tensor *t, struct err *e)
 {
 	char shape[300], head[512];
 	struct tensor wide = *t;
@@ -60,9 +60,10 @@ int npy_write(const char *path, const struct tensor *t, struct err *e)
 	int padded = (10 + len + 1 + 63) / 64 * 64 - 10;
 	memset(head + len, ' ', (size_t)(padded - len));
 	head[padded - 1] = '\n';
-	FILE *f = fopen(path, "wbe");
-	if (!f)
-		return err_sys(e, ST_RUNTIME, "cannot write '%s'", path);
+	if (newfile_open(file, path, e) < 0)
+		return -1;
+	file->lazy = true;
+	FILE *f = newfile_text(file);
 	unsigned char pre[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
 	pre[8] = (unsigned char)(padded & 0xff);
 	pre[9] = (unsigned char)(padded >> 8);
@@ -76,9 +77,11 @@ int npy_write(const char *path, const struct tensor *t, struct err *e)
 	} else {
 		ok = ok && fwrite(t->data, size, n, f) == n;
 	}
-	if (fclose(f) != 0 || !ok)
-		return err_sys(e, ST_RUNTIME, "cannot write '%s'", path);
-	return 0;
+	if (fflush(f) == 0 && ok)
+		return 0;
+	err_sys(e, ST_RUNTIME, "cannot write '%s'", path);
+	newfile_abandon(file);
+	return -1;
 }
 
 /* The value of a key of the header: points behind "'key':" and blanks, or NULL. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/newfile.h"
 #include "base/tabfile.h"
 #include "stream/tsv.h"
 
@@ -16,7 +17,9 @@ enum { MODEL, METHOD, SEED, EVALUATION, SECONDS, LATENCY, BEST, COLUMNS };
 
 struct curve_file {
 	const struct curve_log_options *o;
+	struct newfile file; /* that is out; it takes its name with its first line */
 	FILE *out;
+	bool is_new;
 	uint64_t n;       /* placements so far */
 	double before_s;  /* seconds of what the file had */
 	double started_s; /* on clock_s */
@@ -92,12 +95,25 @@ static int open_file(struct curve_file *c, struct err *e)
 		if (rc < 0)
 			return -1;
 	}
-	c->out = fopen(c->o->to, more ? "a" : "w");
-	if (!c->out)
-		return file_error(c, e);
-	if (!more)
-		fputs(CURVE_HEADER, c->out);
-	return fflush(c->out) != 0 ? file_error(c, e) : 0;
+	c->is_new = !more;
+	if (more)
+		return (c->out = fopen(c->o->to, "a")) ? 0 : file_error(c, e);
+	if (newfile_open(&c->file, c->o->to, e) < 0)
+		return -1;
+	c->file.lazy = true;
+	c->out = newfile_text(&c->file);
+	fputs(CURVE_HEADER, c->out);
+	return 0;
+}
+
+static int close_file(struct curve_file *c, int rc, struct err *e)
+{
+	if (!c->is_new)
+		return fclose(c->out) != 0 && rc >= 0 ? file_error(c, e) : rc;
+	if (rc >= 0 || c->file.direct)
+		return newfile_commit(&c->file, e) < 0 ? -1 : rc;
+	newfile_abandon(&c->file);
+	return rc;
 }
 
 /* ---- runs ---- */
@@ -140,6 +156,8 @@ static int add_run(struct curve_file *c, const struct rec *r, struct arena *a, s
 	if (c->best < INFINITY)
 		fprintf(c->out, "%.9g", c->best);
 	putc('\n', c->out);
+	if (c->is_new)
+		return newfile_show(&c->file, e);
 	return fflush(c->out) != 0 ? file_error(c, e) : 0;
 }
 
@@ -166,15 +184,10 @@ static int pass_on(struct curve_file *c, struct filter *f, struct arena *a, stru
 int curve_log(struct filter *f, const struct curve_log_options *o, struct err *e)
 {
 	struct curve_file c = {.o = o, .started_s = clock_s(), .played_s = NAN, .best = INFINITY};
-	if (open_file(&c, e) < 0) {
-		if (c.out)
-			(void)fclose(c.out);
+	if (open_file(&c, e) < 0)
 		return -1;
-	}
 	struct arena *a = arena_new();
 	int rc = pass_on(&c, f, a, e);
 	arena_free(a);
-	if (fclose(c.out) != 0 && rc >= 0)
-		rc = file_error(&c, e);
-	return rc;
+	return close_file(&c, rc, e);
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/ascending.h"
+#include "base/newfile.h"
 #include "base/pairmap.h"
 #include "ir/write.h"
 #include "stream/json.h"
@@ -30,6 +31,9 @@ struct split {
 	uint32_t *constants; /* outputs of constants that Results read */
 	uint32_t n_constants;
 	FILE *index;
+	const char **stem; /* of the files that there are: DIR/NNNN_DEVICE */
+	uint32_t n_stems;
+	bool made; /* the directory is new */
 	struct arena *tmp;
 	struct split_report *rep;
 };
@@ -38,7 +42,8 @@ struct split {
 
 struct bin {
 	const struct weights *from;
-	FILE *file;
+	struct newfile to;
+	FILE *file; /* the same */
 	uint64_t bytes;
 	struct pairmap at; /* offset and size of a constant of `from` -> where it is here */
 	bool failed, outside;
@@ -85,41 +90,50 @@ static char *file_stem(const struct split *s, uint32_t number, const char *devic
 	return stem;
 }
 
-static int close_written(FILE *f, bool failed, const char *path, struct err *e)
+/* Takes away what has been written, so that DIR is empty again. */
+static void remove_files(const struct split *s)
 {
-	if (fclose(f) != 0 || failed)
-		return err_sys(e, ST_RUNTIME, "cannot write '%s'", path);
-	return 0;
+	for (uint32_t i = 0; i < s->n_stems; i++) {
+		unlink(arena_printf(s->tmp, "%s.bin", s->stem[i]));
+		unlink(arena_printf(s->tmp, "%s.xml", s->stem[i]));
+	}
+	if (s->made)
+		rmdir(s->dir);
 }
 
-static int write_text(const char *path, const char *text, size_t n, struct err *e)
+static int close_bin(struct bin *bin, const char *path, const struct split *s, struct err *e)
 {
-	FILE *f = fopen(path, "w");
-	if (!f)
-		return err_sys(e, ST_RUNTIME, "cannot create '%s'", path);
-	return close_written(f, fwrite(text, 1, n, f) != n, path, e);
+	int rc = 0;
+	if (bin->failed)
+		rc = err_sys(e, ST_RUNTIME, "cannot write '%s'", path);
+	else if (bin->outside)
+		rc = err_set(e, ST_INPUT,
+			     "'%s' holds %" PRIu64 " bytes, too few for the constants of "
+			     "'%s'",
+			     s->g->weights, s->weights->bytes, s->g->name);
+	if (rc == 0)
+		return newfile_commit(&bin->to, e);
+	newfile_abandon(&bin->to);
+	return -1;
 }
 
 static int write_pair(struct split *s, const char *stem, const struct ir_part *part,
 		      uint64_t *bytes, struct err *e)
 {
 	const char *path = arena_printf(s->tmp, "%s.bin", stem);
-	struct bin bin = {.from = s->weights, .file = fopen(path, "wb")};
-	if (!bin.file)
-		return err_sys(e, ST_RUNTIME, "cannot create '%s'", path);
+	struct bin bin = {.from = s->weights};
+	if (newfile_open(&bin.to, path, e) < 0)
+		return -1;
+	bin.to.lazy = true;
+	bin.file = newfile_text(&bin.to);
 	const struct ir_bin to = {copy_constant, append, &bin};
 	struct ir_writer *w = ir_writer_new(strrchr(stem, '/') + 1, &to);
 	ir_write_part(w, &to, s->g, s->constant, part);
 	size_t n;
 	const char *text = ir_writer_text(w, &n);
-	int rc = close_written(bin.file, bin.failed, path, e);
-	if (rc == 0 && bin.outside)
-		rc = err_set(e, ST_INPUT,
-			     "'%s' holds %" PRIu64 " bytes, too few for the constants of "
-			     "'%s'",
-			     s->g->weights, s->weights->bytes, s->g->name);
+	int rc = close_bin(&bin, path, s, e);
 	if (rc == 0)
-		rc = write_text(arena_printf(s->tmp, "%s.xml", stem), text, n, e);
+		rc = newfile_write(arena_printf(s->tmp, "%s.xml", stem), text, n, e);
 	ir_writer_free(w);
 	pairmap_release(&bin.at);
 	*bytes = bin.bytes;
@@ -201,6 +215,7 @@ static int write_segment(struct split *s, uint32_t number, const char *device,
 			 const struct ir_part *part, struct err *e)
 {
 	char *stem = file_stem(s, number, device), *name = strrchr(stem, '/') + 1;
+	s->stem[s->n_stems++] = stem;
 	uint64_t bytes = 0;
 	if (write_pair(s, stem, part, &bytes, e) < 0)
 		return -1;
@@ -277,9 +292,10 @@ static int write_index(struct split *s, uint32_t n_names, struct err *e)
 
 /* ---- the whole ---- */
 
-static int make_directory(const char *dir, struct err *e)
+static int make_directory(const char *dir, bool *made, struct err *e)
 {
-	if (mkdir(dir, 0777) < 0 && errno != EEXIST)
+	*made = mkdir(dir, 0777) == 0;
+	if (!*made && errno != EEXIST)
 		return err_sys(e, ST_RUNTIME, "cannot make the directory '%s'", dir);
 	DIR *d = opendir(dir);
 	if (!d)
@@ -324,8 +340,9 @@ int split_write(const char *dir, const struct graph *g, const struct segments *x
 	char *text = NULL;
 	size_t n = 0;
 	*rep = (struct split_report){0};
-	int rc = make_directory(dir, e);
+	int rc = make_directory(dir, &s.made, e);
 	if (rc == 0) {
+		s.stem = arena_raw(s.tmp, (size_t)x->n + 1, sizeof *s.stem);
 		segment_ports_of(g, x, constant, s.tmp, &s.ports);
 		find_constants(&s);
 		s.index = open_memstream(&text, &n);
@@ -335,7 +352,9 @@ int split_write(const char *dir, const struct graph *g, const struct segments *x
 	if (s.index && fclose(s.index) != 0 && rc == 0)
 		rc = err_sys(e, ST_RUNTIME, "no memory for the index");
 	if (rc == 0)
-		rc = write_text(path, text, n, e);
+		rc = newfile_write(path, text, n, e);
+	if (rc < 0)
+		remove_files(&s);
 	free(text);
 	arena_free(s.tmp);
 	return rc;

@@ -25,7 +25,7 @@ struct rec_writer {
 	int fd;
 	char *path;
 	struct newfile file; /* that is being made */
-	bool is_file;        /* else a pipe or a device */
+	bool is_file;        /* else standard output or a FIFO */
 	msgpack_sbuffer buf;
 	msgpack_packer packer;
 	struct open_map stack[SCAN_MAX_DEPTH];
@@ -70,8 +70,6 @@ static int open_fifo(const char *path, struct rec_reader *watch, struct err *e)
 struct rec_writer *rec_writer_open(const char *path, struct rec_reader *watch, struct err *e)
 {
 	struct stat st;
-	char quoted[200];
-	err_escape(quoted, sizeof quoted, path, strlen(path));
 	if (strcmp(path, "-") == 0) {
 		if (isatty(STDOUT_FILENO)) {
 			err_set(e, ST_USAGE,
@@ -81,26 +79,18 @@ struct rec_writer *rec_writer_open(const char *path, struct rec_reader *watch, s
 		}
 		return writer_new(STDOUT_FILENO, path);
 	}
-	bool exists = stat(path, &st) == 0;
-	if (exists && S_ISDIR(st.st_mode)) {
-		err_set(e, ST_RUNTIME, "cannot write '%s': it is a directory", quoted);
-		return NULL;
-	}
-	if (exists && S_ISFIFO(st.st_mode)) {
+	if (stat(path, &st) == 0 && S_ISFIFO(st.st_mode)) {
 		int fd = open_fifo(path, watch, e);
 		return fd < 0 ? NULL : writer_new(fd, path);
-	}
-	if (exists && !S_ISREG(st.st_mode)) { /* a device such as /dev/full */
-		int fd = open(path, O_WRONLY | O_CLOEXEC);
-		if (fd < 0) {
-			err_sys(e, ST_RUNTIME, "cannot open '%s'", quoted);
-			return NULL;
-		}
-		return writer_new(fd, path);
 	}
 	struct newfile file;
 	if (newfile_open(&file, path, e) < 0)
 		return NULL;
+	if (isatty(file.fd)) {
+		newfile_abandon(&file);
+		err_set(e, ST_USAGE, "will not write binary records to a terminal");
+		return NULL;
+	}
 	struct rec_writer *w = writer_new(file.fd, path);
 	w->file = file;
 	w->is_file = true;
