@@ -15,7 +15,7 @@ struct options {
 	struct opt_common common;
 	const char *weights;
 	int constants; /* enum const_mode */
-	bool no_colocate, any_operator, stats;
+	bool no_colocate, split_variables, any_operator, stats;
 	struct opt_texts shapes;
 };
 
@@ -133,6 +133,8 @@ static int run(const struct options *o, const char *path, int argc, char **argv,
 		return -1;
 	}
 	graph_colocate(g, (enum const_mode)o->constants, !o->no_colocate);
+	if (!o->split_variables)
+		graph_join_variables(g);
 	note(g, &rep);
 	int rc = 0;
 	if (o->stats)
@@ -155,8 +157,13 @@ int main(int argc, char **argv)
 		 "Constants as nodes to place (keep all; drop Const nodes; or\n"
 		 "fold, drop all that is computed from constants alone)",
 		 0, 0, const_modes, NULL},
-		{"no-colocate", 0, OPT_FLAG, &o.no_colocate, NULL, "Every node is its own set.", 0,
-		 0, NULL, NULL},
+		{"no-colocate", 0, OPT_FLAG, &o.no_colocate, NULL,
+		 "Every node is its own set, but for variables.", 0, 0, NULL, NULL},
+		{"split-variables", 0, OPT_FLAG, &o.split_variables, NULL,
+		 "What reads and what assigns a variable, and what lies between,\n"
+		 "may be placed apart. devrun can run that; OpenVINO's HETERO and\n"
+		 "segments as files cannot.",
+		 0, 0, NULL, NULL},
 		{"weights", 0, OPT_TEXT, &o.weights, "FILE",
 		 "The .bin (default: MODEL.bin beside MODEL.xml, if it is there).", 0, 0, NULL,
 		 NULL},

@@ -106,6 +106,24 @@ static int read_curve(const char *path, struct input *in, struct err *e)
 	return 0;
 }
 
+/* OpenVINO keeps a variable within a segment: files that part one cannot run. */
+static int check_variables(const struct graph *g, const struct segments *x, struct arena *a,
+			   struct err *e)
+{
+	struct segment_parted *p;
+	char name[100];
+	uint32_t n = segments_parted(g, x, a, &p);
+	if (n == 0)
+		return 0;
+	return err_set(
+		e, ST_INPUT,
+		"--segments: %u of the model's variables are used in several segments ('%s' in %u "
+		"and %u), which OpenVINO cannot run; ir2dag without --split-variables keeps "
+		"what uses a variable together",
+		n, err_escape(name, sizeof name, p[0].id, strlen(p[0].id)), x->of[p[0].first],
+		x->of[p[0].second]);
+}
+
 /* One IR per segment into o->segments. */
 static int write_segments(const struct graph *g, const struct placed *p, const bool *constant,
 			  const char *const *names, const struct options *o, struct arena *a,
@@ -120,7 +138,9 @@ static int write_segments(const struct graph *g, const struct placed *p, const b
 		return err_prefix(e, "weights of '%s'", g->name);
 	placecheck_devices(g, p, constant, device);
 	segments_of_graph(g, device, false, a, &x);
-	int rc = split_write(o->segments, g, &x, constant, names, p->k, &w, &rep, e);
+	int rc = check_variables(g, &x, a, e);
+	if (rc == 0)
+		rc = split_write(o->segments, g, &x, constant, names, p->k, &w, &rep, e);
 	weights_close(&w);
 	if (rc == 0)
 		msg_note(1, "%u segments in '%s', %.3f MB of weights", rep.n_files, o->segments,

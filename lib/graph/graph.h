@@ -187,6 +187,18 @@ void graph_colocate(struct graph *g, enum const_mode mode, bool colocate);
 int graph_join_sets(struct graph *g, const uint32_t *group, uint32_t n_groups,
 		    struct err *e) MUST_CHECK;
 
+/* ---- variables (varsets.c) ---- */
+
+/* The id of the variable that node v reads or assigns; NULL: v is neither ReadValue nor Assign. */
+const char *graph_variable(const struct graph *g, uint32_t v);
+/* Sets that read and assign one variable become one, with everything on a path from a reader to a
+ * writer: a runtime that keeps variables within what one device runs at a time (OpenVINO)
+ * cannot have them apart.  Where such sets would wait for each other in a circle, they are one.
+ * Sets are numbered in a topological order. */
+void graph_join_variables(struct graph *g);
+/* (n_sets) which sets read or assign a variable; NULL when none does.  Memory from a. */
+bool *graph_variable_sets(const struct graph *g, struct arena *a);
+
 /* ---- a plain directed graph, and the quotient by sets ---- */
 
 struct digraph {
@@ -204,6 +216,9 @@ void digraph_quotient(const struct digraph *d, const uint32_t *group, uint32_t n
 void digraph_csr(const struct digraph *d, bool in, struct arena *a, uint32_t **ptr, uint32_t **adj);
 /* Topological order in order[n]; false when d has a cycle. */
 bool digraph_toposort(const struct digraph *d, struct arena *a, uint32_t *order);
+/* Strongly connected components (Tarjan, SIAM J. Computing 1(2), 1972): component[n], numbered in a
+ * topological order of what they are contracted to; returns how many.  d may have cycles. */
+uint32_t digraph_components(const struct digraph *d, uint32_t *component);
 /* Upward and downward longest paths in edges: depth from the sources and to the sinks.
  * d must be acyclic with ids in topological order. */
 void digraph_depths(const struct digraph *d, uint32_t *from_source, uint32_t *to_sink);

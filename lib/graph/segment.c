@@ -157,6 +157,86 @@ void segments_of(const struct digraph *d, const uint16_t *device, bool join, str
 	arena_free(tmp);
 }
 
+/* ---- what stays whole ---- */
+
+/* Groups of nodes that stay together, numbered in a topological order. */
+static uint32_t number_wholes(const struct digraph *d, const uint32_t *whole, struct arena *a,
+			      uint32_t *number)
+{
+	uint32_t *of_whole = arena_raw(a, d->n, sizeof *of_whole), n = 0;
+	memset(of_whole, 0xff, d->n * sizeof *of_whole);
+	for (uint32_t v = 0; v < d->n; v++) {
+		if (whole[v] == GRAPH_NONE)
+			number[v] = n++;
+		else if (of_whole[whole[v]] == GRAPH_NONE)
+			number[v] = of_whole[whole[v]] = n++;
+		else
+			number[v] = of_whole[whole[v]];
+	}
+	struct digraph q;
+	digraph_quotient(d, number, n, a, &q);
+	uint32_t *order = arena_raw(a, n, sizeof *order), *place = ARENA_NEWN(a, uint32_t, n);
+	bool acyclic = digraph_toposort(&q, a, order);
+	assert(acyclic);
+	(void)acyclic;
+	for (uint32_t i = 0; i < n; i++)
+		place[order[i]] = i;
+	for (uint32_t v = 0; v < d->n; v++)
+		number[v] = place[number[v]];
+	return n;
+}
+
+void segments_of_wholes(const struct digraph *d, const uint16_t *device, const uint32_t *whole,
+			bool join, struct arena *a, struct segments *out)
+{
+	if (!whole) {
+		segments_of(d, device, join, a, out);
+		return;
+	}
+	struct arena *tmp = arena_new();
+	struct digraph q;
+	struct segments x;
+	uint32_t *number = arena_raw(tmp, d->n, sizeof *number);
+	uint32_t n = number_wholes(d, whole, tmp, number);
+	uint16_t *of_number = arena_raw(tmp, n, sizeof *of_number);
+	for (uint32_t v = 0; v < d->n; v++)
+		of_number[number[v]] = device[v];
+	digraph_quotient(d, number, n, tmp, &q);
+	segments_of(&q, of_number, join, a, &x);
+	*out = x;
+	out->of = arena_raw(a, d->n, sizeof *out->of);
+	for (uint32_t v = 0; v < d->n; v++)
+		out->of[v] = x.of[number[v]];
+	list_nodes(d->n, out, a);
+	arena_free(tmp);
+}
+
+/* Sets with variables whose nodes are on one device, or nowhere; NULL: there is none. */
+static uint32_t *variables_wholes(const struct graph *g, const uint16_t *device, struct arena *a)
+{
+	const bool *has = graph_variable_sets(g, a);
+	if (!has)
+		return NULL;
+	uint16_t *on = arena_raw(a, g->n_sets, sizeof *on);
+	uint32_t *whole = arena_raw(a, g->n, sizeof *whole);
+	bool *parted = ARENA_NEWN(a, bool, g->n_sets);
+	memset(on, 0xff, g->n_sets * sizeof *on);
+	for (uint32_t v = 0; v < g->n; v++) {
+		uint32_t s = g->set[v];
+		if (s == GRAPH_NONE || device[v] == SEGMENT_NOWHERE)
+			continue;
+		parted[s] |= on[s] != SEGMENT_NOWHERE && on[s] != device[v];
+		on[s] = device[v];
+	}
+	for (uint32_t v = 0; v < g->n; v++) {
+		uint32_t s = g->set[v];
+		bool is_whole =
+			s != GRAPH_NONE && device[v] < SEGMENT_ALONE && has[s] && !parted[s];
+		whole[v] = is_whole ? s : GRAPH_NONE;
+	}
+	return whole;
+}
+
 void graph_digraph(const struct graph *g, struct arena *a, struct digraph *out)
 {
 	struct digraph d = {.n = g->n};
@@ -180,6 +260,6 @@ void segments_of_graph(const struct graph *g, const uint16_t *device, bool join,
 	struct arena *tmp = arena_new();
 	struct digraph d;
 	graph_digraph(g, tmp, &d);
-	segments_of(&d, device, join, a, out);
+	segments_of_wholes(&d, device, variables_wholes(g, device, tmp), join, a, out);
 	arena_free(tmp);
 }

@@ -45,7 +45,12 @@ struct segments {
  * bounded by a constant number of visits per edge. */
 void segments_of(const struct digraph *d, const uint16_t *device, bool join, struct arena *a,
 		 struct segments *out);
-/* The same for the nodes of g. */
+/* The same, where nodes v with equal whole[v] (below d->n), which have one device, are in one segment; GRAPH_NONE:
+ * with anything.  Contracting them closes no cycle.  whole NULL: as segments_of. */
+void segments_of_wholes(const struct digraph *d, const uint16_t *device, const uint32_t *whole,
+			bool join, struct arena *a, struct segments *out);
+/* The same for the nodes of g; of its sets those that read or assign variables stay whole, where
+ * they are on one device. */
 void segments_of_graph(const struct graph *g, const uint16_t *device, bool join, struct arena *a,
 		       struct segments *out);
 
@@ -58,6 +63,16 @@ struct segment_split {
 };
 bool segment_why(const struct digraph *d, const struct segments *x, uint32_t s, struct arena *a,
 		 struct segment_split *why);
+/* Variables of g that several segments of x use, which no runtime that keeps them within a segment
+ * can carry out: out (the number that is returned), by id, with two nodes that use each, the first
+ * of which is in an earlier row.  varsets.c */
+struct segment_parted {
+	const char *id;
+	uint32_t first, second;
+};
+uint32_t segments_parted(const struct graph *g, const struct segments *x, struct arena *a,
+			 struct segment_parted **out);
+
 /* What enters and leaves each segment of g: outputs of the graph (indices into out_*),
  * ascending.  in: read by the segment, made by another one or by a node that is in
  * none, unless constant[] (n) says that this node is repeated where it is read.  out: made

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/graph.h"
 #include "partition/grouping.h"
 #include "partition/maxflow.h"
 
@@ -105,7 +106,8 @@ static struct spot *line_up(const struct group_graph *g, uint32_t n_groups, cons
 	struct group_graph q;
 
 	group_contract(g, group, n_groups, a, &q);
-	group_components(n_groups, q.m, q.src, q.dst, circle);
+	digraph_components(&(struct digraph){.n = n_groups, .m = q.m, .src = q.src, .dst = q.dst},
+			   circle);
 	for (uint32_t v = 0; v < g->n; v++) {
 		x[group[v]].mean += v;
 		size[group[v]]++;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "record/grouprec.h"
+#include "graph/graph.h"
 #include "partition/grouping.h"
 
 const struct group_method group_methods[] = {
@@ -60,7 +61,8 @@ static int by_circle(const void *pa, const void *pb)
 static uint32_t order_items(struct items *x, uint32_t n_nodes, bool join, struct arena *a)
 {
 	uint32_t n = x->g.n, *number = ARENA_NEWN(a, uint32_t, n);
-	uint32_t n_circles = group_components(n, x->g.m, x->g.src, x->g.dst, number);
+	const struct digraph d = {.n = n, .m = x->g.m, .src = x->g.src, .dst = x->g.dst};
+	uint32_t n_circles = digraph_components(&d, number);
 
 	if (!join) {
 		struct item_order *p = ARENA_NEWN(a, struct item_order, n);

@@ -106,11 +106,6 @@ void group_adjacency_init(struct group_adjacency *x, const struct group_graph *g
 #define GROUP_SCALE_MOST (1 << 29)
 void group_scale(const double *weight, uint32_t n, int32_t least, int32_t most, int32_t *out);
 
-/* Strongly connected components (Tarjan, SIAM J. Computing 1(2), 1972): component (n), numbered in
- * a topological order; returns how many. */
-uint32_t group_components(uint32_t n, uint32_t m, const uint32_t *src, const uint32_t *dst,
-			  uint32_t *component);
-
 /* Move nodes between groups until the groups do not wait for each other in a circle.  g is
  * ordered; group (n) below n_groups.  Groups on no circle stay as they are.  Those of a circle are
  * lined up by the mean place of their nodes, and every node takes the place in this line, not

@@ -226,31 +226,25 @@ static uint32_t problem_masks(const struct check *c, const struct devs *devs,
 	return n;
 }
 
-/* What ReadValue and Assign of a variable share must be in one segment. */
+static const char *verb(const struct check *c, uint32_t v)
+{
+	return graph_is_type(c->g, v, "Assign") ? "assigned" : "read";
+}
+
+/* What reads and what assigns a variable must be in one segment. */
 static uint32_t problem_variables(const struct check *c)
 {
-	const struct graph *g = c->g;
-	uint32_t n = 0;
-	for (uint32_t v = 0; v < g->n; v++) {
-		const char *id =
-			graph_is_type(g, v, "ReadValue") ? graph_attr(g, v, "variable_id") : NULL;
-		for (uint32_t w = 0; id && w < g->n; w++) {
-			const char *other = graph_is_type(g, w, "Assign")
-						    ? graph_attr(g, w, "variable_id")
-						    : NULL;
-			char name[100];
-			if (!other || strcmp(id, other) != 0 || c->x.of[v] == c->x.of[w] ||
-			    c->x.of[v] == GRAPH_NONE || c->x.of[w] == GRAPH_NONE)
-				continue;
-			if (n++ < SHOWN)
-				fprintf(c->out,
-					"problem: variable '%s' is read in segment %u on %s and "
-					"assigned in "
-					"segment %u on %s\n",
-					err_escape(name, sizeof name, id, strlen(id)), c->x.of[v],
-					c->names[c->device[v]], c->x.of[w], c->names[c->device[w]]);
-		}
-	}
+	struct segment_parted *p;
+	char name[100];
+	uint32_t n = segments_parted(c->g, &c->x, c->a, &p);
+	for (uint32_t i = 0; i < n && i < SHOWN; i++)
+		fprintf(c->out,
+			"problem: variable '%s' is %s in segment %u on %s and %s in segment %u on "
+			"%s\n",
+			err_escape(name, sizeof name, p[i].id, strlen(p[i].id)),
+			verb(c, p[i].first), c->x.of[p[i].first], c->names[c->device[p[i].first]],
+			verb(c, p[i].second), c->x.of[p[i].second],
+			c->names[c->device[p[i].second]]);
 	return n;
 }
 

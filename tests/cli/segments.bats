@@ -168,9 +168,28 @@ placed() {
 	run -3 --separate-stderr placeout -f check masked.mp
 	[[ $output == *"problem: cpu:0 cannot run set "*" ("* && ${lines[-1]} == "the placement cannot be carried out" ]]
 	[[ $stderr == *"cannot be carried out"* ]]
-	ir2dag lstm_stateful.xml | devsim --probe -D cpu:0,gpu > state.mp
+	ir2dag --split-variables lstm_stateful.xml | devsim --probe -D cpu:0,gpu > state.mp
 	placebase single:cpu:0 state.mp | placeout -f check > /dev/null
 	placebase random --seed 3 state.mp > state.r.mp
 	run -3 --separate-stderr placeout -f check state.r.mp
 	[[ $output == *"problem: variable 'id"*"is read in segment"*"and assigned in segment"* ]]
+	run -3 --separate-stderr placeout --segments state.d -o /dev/null state.r.mp
+	[[ $stderr == *"of the model's variables are used in several segments ('id"*"--split-variables"* && ! -e state.d ]]
+}
+
+@test "what reads and assigns a variable is one set, and one segment: any placement can be carried out, and keeps state" {
+	"$HSDAG_PYTHON" "$ROOT/tests/support/stateful_models.py" .
+	local m k
+	for m in loop branches decoder lstm_stateful; do
+		ir2dag "$m.xml" | devsim --probe -D cpu:0,cpu:1,gpu > "$m.mp"
+		for k in 1 2 3; do
+			placebase random --draw uniform --seed $k "$m.mp" > "$m.r.mp"
+			placeout -f check "$m.r.mp" > /dev/null
+			placeout --segments "$m.$k" -o /dev/null "$m.r.mp"
+		done
+		run -0 "$HSDAG_PYTHON" "$ROOT/tests/oracle/segments.py" --steps 3 "$m.xml" "$m".{1,2,3}
+	done
+	[[ $output =~ lstm_stateful:\ [0-9]+\ segments ]]
+	ir2dag --stats loop.xml > stats
+	grep -q "co-located	|V|	4	" stats      # Parameter, the loop, Result; a constant that two of its products read
 }

@@ -1,5 +1,6 @@
-"""segments.py MODEL.xml DIR... - run the segments in each DIR one after another in OpenVINO and compare all
-outputs with those of the whole model, on the same seeded inputs, in f32 on one thread."""
+"""segments.py [--steps N] MODEL.xml DIR... - run the segments in each DIR one after another in OpenVINO and
+compare all outputs with those of the whole model, on the same seeded inputs, in f32 on one thread.  Variables last
+from each of the N steps to the next."""
 import json
 import sys
 from pathlib import Path
@@ -32,49 +33,69 @@ def inputs_of(model, seed):
     return values
 
 
-def infer(compiled, values):
-    request = compiled.create_infer_request()
-    result = request.infer({i: v for i, v in enumerate(values)})
-    return [result[o] for o in compiled.outputs]
+class Runner:
+    """One compiled model, whose variables last."""
+
+    def __init__(self, compiled):
+        self.request, self.ports = compiled.create_infer_request(), compiled.outputs
+
+    def run(self, values):
+        result = self.request.infer(dict(enumerate(values)))
+        return [result[o].copy() for o in self.ports]
 
 
-def run_segments(core, directory, values):
-    index = json.loads((directory / "index.json").read_text())
-    made = {-1: values}
-    for s, segment in enumerate(index["segments"]):
-        compiled = load(core, directory / segment["file"])
-        assert len(compiled.inputs) == len(segment["inputs"]), segment["file"]
-        assert len(compiled.outputs) == len(segment["outputs"]), segment["file"]
-        given = []
-        for port, x in zip(compiled.inputs, segment["inputs"]):
-            assert x["segment"] < s, f"{segment['file']} reads segment {x['segment']}"
-            value = made[x["segment"]][x["output"]]
-            assert port.get_partial_shape().compatible(ov.PartialShape(list(value.shape))), \
-                f"{segment['file']}: {x['node']}: {value.shape} into {port.get_partial_shape()}"
-            given.append(value)
-        made[s] = infer(compiled, given)
-    return index, [made[o["segment"]][o["output"]] for o in index["outputs"]]
+class Segments:
+    def __init__(self, core, directory):
+        self.index = json.loads((directory / "index.json").read_text())
+        self.runners = []
+        for segment in self.index["segments"]:
+            compiled = load(core, directory / segment["file"])
+            assert len(compiled.inputs) == len(segment["inputs"]), segment["file"]
+            assert len(compiled.outputs) == len(segment["outputs"]), segment["file"]
+            self.runners.append((segment, compiled.inputs, Runner(compiled)))
+
+    def run(self, values):
+        made = {-1: values}
+        for s, (segment, ports, runner) in enumerate(self.runners):
+            given = []
+            for port, x in zip(ports, segment["inputs"]):
+                assert x["segment"] < s, f"{segment['file']} reads segment {x['segment']}"
+                value = made[x["segment"]][x["output"]]
+                assert port.get_partial_shape().compatible(ov.PartialShape(list(value.shape))), \
+                    f"{segment['file']}: {x['node']}: {value.shape} into {port.get_partial_shape()}"
+                given.append(value)
+            made[s] = runner.run(given)
+        return [made[o["segment"]][o["output"]] for o in self.index["outputs"]]
 
 
-def main(model, directories):
+def difference(got, expected):
+    """Of floats the largest, of an output's scale; all else is equal."""
+    worst = 0.0
+    assert len(got) == len(expected)
+    for a, b in zip(got, expected):
+        assert a.shape == b.shape and a.dtype == b.dtype, (a.shape, b.shape, a.dtype, b.dtype)
+        if a.dtype.kind == "f":
+            scale = float(np.abs(b).max()) or 1.0
+            worst = max(worst, float(np.abs(a.astype(np.float64) - b).max()) / scale)
+        else:
+            assert (a == b).all()
+    return worst
+
+
+def main(model, directories, n_steps):
     core = ov.Core()
-    whole = load(core, model)
-    values = inputs_of(core.read_model(model), 1)
-    expected = infer(whole, values)
+    steps = [inputs_of(core.read_model(model), seed) for seed in range(1, n_steps + 1)]
+    whole = Runner(load(core, model))
+    expected = [whole.run(values) for values in steps]
     for directory in directories:
-        index, got = run_segments(core, Path(directory), values)
-        assert len(got) == len(expected)
-        worst = 0.0
-        for a, b in zip(got, expected):
-            assert a.shape == b.shape and a.dtype == b.dtype, (a.shape, b.shape, a.dtype, b.dtype)
-            if a.dtype.kind == "f":
-                scale = float(np.abs(b).max()) or 1.0
-                worst = max(worst, float(np.abs(a.astype(np.float64) - b).max()) / scale)
-            else:
-                assert (a == b).all()
+        segments = Segments(core, Path(directory))
+        worst = max(difference(segments.run(values), wanted) for values, wanted in zip(steps, expected))
         assert worst <= 1e-4, f"{directory}: error {worst:.1e} of the output's scale"
-        print(f"{Path(model).stem}: {len(index['segments'])} segments, error {worst:.1e}")
+        print(f"{Path(model).stem}: {len(segments.runners)} segments, error {worst:.1e}")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    argv = sys.argv[1:]
+    n = int(argv[1]) if argv[0] == "--steps" else 1
+    argv = argv[2:] if argv[0] == "--steps" else argv
+    main(argv[0], argv[1:], n)

@@ -146,6 +146,104 @@ static void test_colocate(void)
 	tap(ordered, "set numbers are a topological order of the quotient");
 }
 
+/* Some nodes of g read and assign variables. */
+static void put_variables(struct graph *g, struct gen *r, uint32_t n_variables)
+{
+	static const char *const ids[] = {"a", "b", "c", "d"};
+	uint32_t n = 0, *attr_ptr = ARENA_NEWN(g->arena, uint32_t, g->n + 1);
+	g->attr_key = ARENA_NEWN(g->arena, const char *, g->n);
+	g->attr_value = ARENA_NEWN(g->arena, const char *, g->n);
+	for (uint32_t v = 0; v < g->n; v++) {
+		attr_ptr[v] = n;
+		if (!graph_is_type(g, v, "Const") && gen_below(r, 5) == 0) {
+			g->type[v] = gen_below(r, 2) ? "ReadValue" : "Assign";
+			g->attr_key[n] = "variable_id";
+			g->attr_value[n++] = ids[gen_below(r, n_variables)];
+		}
+	}
+	attr_ptr[g->n] = n;
+	g->attr_ptr = attr_ptr;
+}
+
+/* reach (n, n): sets that lead to sets, when those in `of` alike are one; and each to itself. */
+static bool *closure(const struct digraph *q, const uint32_t *of, uint32_t n, struct arena *a)
+{
+	bool *reach = ARENA_NEWN(a, bool, (size_t)n *n);
+	for (uint32_t s = 0; s < n; s++)
+		for (uint32_t t = 0; t < n; t++)
+			reach[s * n + t] = of[s] == of[t];
+	for (uint32_t i = 0; i < q->m; i++)
+		reach[q->src[i] * n + q->dst[i]] = true;
+	for (uint32_t k = 0; k < n; k++)
+		for (uint32_t s = 0; s < n; s++)
+			for (uint32_t t = 0; reach[s * n + k] && t < n; t++)
+				reach[s * n + t] |= reach[k * n + t];
+	return reach;
+}
+
+/* Sets before and after: two are one exactly where each leads to the other, when those that a
+ * variable joins are one. */
+static bool variables_are_right(struct graph *g, struct arena *a)
+{
+	struct digraph q;
+	uint32_t n = g->n_sets, *was = ARENA_NEWN(a, uint32_t, g->n),
+		 *of = ARENA_NEWN(a, uint32_t, n);
+	graph_set_quotient(g, a, &q);
+	memcpy(was, g->set, g->n * sizeof *was);
+	for (uint32_t s = 0; s < n; s++)
+		of[s] = s;
+	for (uint32_t v = 0; v < g->n; v++)
+		for (uint32_t w = 0; w < v; w++)
+			if (graph_variable(g, v) && graph_variable(g, w) &&
+			    strcmp(graph_variable(g, v), graph_variable(g, w)) == 0) {
+				uint32_t from = of[was[v]], to = of[was[w]];
+				for (uint32_t s = 0; s < n; s++)
+					of[s] = of[s] == from ? to : of[s];
+			}
+	const bool *reach = closure(&q, of, n, a);
+	graph_join_variables(g);
+	bool ok = true;
+	for (uint32_t v = 0; v < g->n; v++)
+		for (uint32_t w = 0; w < g->n; w++)
+			if (was[v] == GRAPH_NONE || was[w] == GRAPH_NONE)
+				ok &= (g->set[v] == GRAPH_NONE) == (was[v] == GRAPH_NONE);
+			else
+				ok &= (g->set[v] == g->set[w]) ==
+				      (reach[was[v] * n + was[w]] && reach[was[w] * n + was[v]]);
+	return ok;
+}
+
+static void test_variables(void)
+{
+	bool right = true, ordered = true, none = true;
+	uint32_t joined = 0;
+	for (uint64_t seed = 0; seed < 60; seed++) {
+		struct gen r = gen_new(seed);
+		struct err e = ERR_INIT;
+		struct graph *g = gen_graph(seed, 40, 1 + seed % 4);
+		graph_colocate(g, (enum const_mode)(seed % 3), seed % 2 == 0);
+		uint32_t n = g->n_sets;
+		graph_join_variables(g);
+		none &= g->n_sets == n && graph_variable_sets(g, g->arena) == NULL;
+		put_variables(g, &r, 1 + seed % 4);
+		graph_colocate(g, (enum const_mode)(seed % 3), seed % 2 == 0);
+		n = g->n_sets;
+		right &= variables_are_right(g, g->arena);
+		ordered &= sets_are_ordered(g) && graph_check(g, &e) == 0;
+		joined += n - g->n_sets;
+		const bool *has = graph_variable_sets(g, g->arena);
+		for (uint32_t v = 0; v < g->n; v++)
+			right &= !graph_variable(g, v) || (has && has[g->set[v]]);
+		graph_free(g);
+	}
+	tap(right && joined > 100,
+	    "what reads and assigns a variable is one set, with what lies between, and no "
+	    "more (%u joined)",
+	    joined);
+	tap(ordered, "and set numbers are a topological order");
+	tap(none, "without variables nothing is joined");
+}
+
 /* The same graph with its rows in another topological order: to[v] is v's new row. */
 static struct graph *renumber(const struct graph *g, uint64_t seed, uint32_t *to)
 {
@@ -390,6 +488,7 @@ int main(void)
 	test_sizes();
 	test_finding();
 	test_colocate();
+	test_variables();
 	test_renumber();
 	test_quotient();
 	test_digraph();

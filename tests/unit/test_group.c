@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "graph/graph.h"
 #include "record/grouprec.h"
 #include "partition/grouping.h"
 #include "partition/maxflow.h"
@@ -122,7 +123,9 @@ static uint32_t circles(const struct group_graph *g, const uint32_t *group, uint
 	struct group_graph q;
 
 	group_contract(g, group, n_groups, a, &q);
-	uint32_t n = group_components(q.n, q.m, q.src, q.dst, ARENA_NEWN(a, uint32_t, q.n));
+	uint32_t n = digraph_components(
+		&(struct digraph){.n = q.n, .m = q.m, .src = q.src, .dst = q.dst},
+		ARENA_NEWN(a, uint32_t, q.n));
 
 	arena_free(a);
 	return n_groups - n;
@@ -171,7 +174,8 @@ static bool steps_agree(struct arena *a, bool *met)
 
 	group_contract(&g, group, 3, a, &q);
 	if (!(mean[0] < mean[1] && mean[1] < mean[2]) ||
-	    group_components(3, q.m, q.src, q.dst, circle) != 1)
+	    digraph_components(&(struct digraph){.n = 3, .m = q.m, .src = q.src, .dst = q.dst},
+			       circle) != 1)
 		return true;
 	*met = true;
 	group_acyclic(&g, 3, group);

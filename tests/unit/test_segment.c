@@ -170,6 +170,48 @@ static void known_graphs(void)
 	arena_free(a);
 }
 
+/* Convex wholes: of each chain of nodes that are one device's, those that follow each other directly. */
+static uint32_t draw_wholes(const struct world *w, uint32_t *at, uint32_t *whole)
+{
+	uint32_t n = 0;
+	for (uint32_t v = 0; v < w->d.n; v++) {
+		whole[v] = GRAPH_NONE;
+		if (w->device[v] < SEGMENT_ALONE && below(at, 3) > 0) {
+			bool follows = v > 0 && whole[v - 1] != GRAPH_NONE &&
+				       w->device[v - 1] == w->device[v] && below(at, 2);
+			whole[v] = follows ? whole[v - 1] : v;
+			n += follows;
+		}
+	}
+	return n;
+}
+
+/* Neighbours in the order of rows can be contracted without closing a cycle, so they can be wholes. */
+static void wholes(void)
+{
+	uint32_t at = 1, sound = 0, whole = 0, joined = 0, n = 600;
+	for (uint32_t i = 0; i < n; i++) {
+		struct world w;
+		struct segments x, y;
+		make_world(&w, &at, 1 + below(&at, 40), 1 + below(&at, 3), 1 + below(&at, 3),
+			   i % 3 == 0);
+		uint32_t *of = arena_raw(w.a, w.d.n, sizeof *of);
+		joined += draw_wholes(&w, &at, of);
+		segments_of_wholes(&w.d, w.device, of, false, w.a, &x);
+		sound += is_sound(&w, &x);
+		bool together = true;
+		for (uint32_t v = 0; v < w.d.n; v++)
+			together &= of[v] == GRAPH_NONE || x.of[v] == x.of[of[v]];
+		whole += together;
+		segments_of_wholes(&w.d, w.device, NULL, false, w.a, &y);
+		segments_of(&w.d, w.device, false, w.a, &x);
+		sound -= memcmp(x.of, y.of, w.d.n * sizeof *x.of) != 0;
+		arena_free(w.a);
+	}
+	tap(sound == n && joined > n, "segments with wholes are sound (%u of %u)", sound, n);
+	tap(whole == n, "wholes are in one segment (%u of %u)", whole, n);
+}
+
 static void large_graph(void)
 {
 	uint32_t at = 0;
@@ -195,6 +237,7 @@ int main(void)
 {
 	known_graphs();
 	small_graphs();
+	wholes();
 	large_graph();
 	return tap_end();
 }

@@ -1,0 +1,144 @@
+/* varsets.c - variables: what reads and what assigns one of them is placed together.
+ *
+ * Merging the sets of a variable makes every path from its readers to its writers a circle, so the
+ * strongly connected components of what is left are what has to be together: no more than that, and
+ * nothing waits for itself. */
+#include "base/disjoint.h"
+#include "base/heap.h"
+#include "graph/segment.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *graph_variable(const struct graph *g, uint32_t v)
+{
+	return graph_is_type(g, v, "ReadValue") || graph_is_type(g, v, "Assign")
+		       ? graph_attr(g, v, "variable_id")
+		       : NULL;
+}
+
+struct use {
+	const char *id;
+	uint32_t v;
+};
+
+static int by_id(const void *a, const void *b)
+{
+	const struct use *x = a, *y = b;
+	int order = strcmp(x->id, y->id);
+	return order ? order : x->v < y->v ? -1 : x->v > y->v;
+}
+
+/* Placed readers and writers of all variables, those of one beside each other: use (n). */
+static uint32_t list_uses(const struct graph *g, struct use *use)
+{
+	uint32_t n = 0;
+	for (uint32_t v = 0; v < g->n; v++) {
+		const char *id = g->set[v] == GRAPH_NONE ? NULL : graph_variable(g, v);
+		if (id)
+			use[n++] = (struct use){id, v};
+	}
+	if (n > 1)
+		qsort(use, n, sizeof *use, by_id);
+	return n;
+}
+
+/* Groups 0 .. n-1 of the sets, by their first sets, whose representatives `joined` has. */
+static uint32_t number_groups(uint32_t *joined, uint32_t n_sets, uint32_t *group)
+{
+	uint32_t n = 0;
+	for (uint32_t s = 0; s < n_sets; s++) {
+		uint32_t first = disjoint_find(joined, s);
+		group[s] = first == s ? n++ : group[first];
+	}
+	return n;
+}
+
+/* The topological order that has the lowest number wherever there is a choice: place[d->n]. */
+static void place_lowest_first(const struct digraph *d, struct arena *a, uint32_t *place)
+{
+	uint32_t *ptr, *adj, *waits = ARENA_NEWN(a, uint32_t, d->n);
+	uint32_t *ready = ARENA_NEWN(a, uint32_t, (size_t)d->n + 1), n_ready = 0, n = 0;
+	digraph_csr(d, false, a, &ptr, &adj);
+	for (uint32_t i = 0; i < d->m; i++)
+		waits[d->dst[i]]++;
+	for (uint32_t v = 0; v < d->n; v++)
+		if (waits[v] == 0)
+			heap_push(ready, &n_ready, v);
+	while (n_ready > 0) {
+		uint32_t v = heap_pop(ready, &n_ready);
+		place[v] = n++;
+		for (uint32_t i = ptr[v]; i < ptr[v + 1]; i++)
+			if (--waits[adj[i]] == 0)
+				heap_push(ready, &n_ready, adj[i]);
+	}
+}
+
+void graph_join_variables(struct graph *g)
+{
+	struct arena *a = arena_new();
+	struct use *use = ARENA_NEWN(a, struct use, g->n);
+	struct digraph sets, q;
+	uint32_t n = list_uses(g, use), *joined = disjoint_new(g->n_sets, a);
+	uint32_t *group = ARENA_NEWN(a, uint32_t, g->n_sets);
+	uint32_t *circle = ARENA_NEWN(a, uint32_t, g->n_sets);
+	uint32_t *first = ARENA_NEWN(a, uint32_t, g->n_sets);
+	for (uint32_t i = 1; i < n; i++)
+		if (strcmp(use[i].id, use[i - 1].id) == 0)
+			disjoint_join(joined, g->set[use[i].v], g->set[use[i - 1].v]);
+	graph_set_quotient(g, a, &sets);
+	uint32_t n_groups = number_groups(joined, g->n_sets, group);
+	if (n_groups == g->n_sets) { /* nothing to join */
+		arena_free(a);
+		return;
+	}
+	digraph_quotient(&sets, group, n_groups, a, &q);
+	digraph_components(&q, circle);
+	memset(first, 0xff, n_groups * sizeof *first);
+	for (uint32_t s = 0; s < g->n_sets; s++)
+		if (first[circle[group[s]]] == GRAPH_NONE)
+			first[circle[group[s]]] = s;
+		else
+			disjoint_join(joined, s, first[circle[group[s]]]);
+	n_groups = number_groups(joined, g->n_sets, group);
+	digraph_quotient(&sets, group, n_groups, a, &q);
+	uint32_t *place = ARENA_NEWN(a, uint32_t, n_groups);
+	place_lowest_first(&q, a, place);
+	for (uint32_t v = 0; v < g->n; v++)
+		if (g->set[v] != GRAPH_NONE)
+			g->set[v] = place[group[g->set[v]]];
+	g->n_sets = n_groups;
+	arena_free(a);
+}
+
+bool *graph_variable_sets(const struct graph *g, struct arena *a)
+{
+	bool *has = NULL;
+	for (uint32_t v = 0; v < g->n; v++) {
+		if (g->set[v] == GRAPH_NONE || !graph_variable(g, v))
+			continue;
+		if (!has)
+			has = ARENA_NEWN(a, bool, g->n_sets);
+		has[g->set[v]] = true;
+	}
+	return has;
+}
+
+uint32_t segments_parted(const struct graph *g, const struct segments *x, struct arena *a,
+			 struct segment_parted **out)
+{
+	struct use *use = ARENA_NEWN(a, struct use, g->n);
+	uint32_t n = list_uses(g, use), n_parted = 0, last = GRAPH_NONE;
+	struct segment_parted *p = ARENA_NEWN(a, struct segment_parted, n);
+	for (uint32_t i = 0; i < n; i++) {
+		if (x->of[use[i].v] == GRAPH_NONE)
+			continue;
+		if (last != GRAPH_NONE && strcmp(use[last].id, use[i].id) == 0 &&
+		    x->of[use[last].v] != x->of[use[i].v] &&
+		    (n_parted == 0 || strcmp(p[n_parted - 1].id, use[i].id) != 0))
+			p[n_parted++] = (struct segment_parted){use[i].id, use[last].v, use[i].v};
+		last = i;
+	}
+	*out = p;
+	return n_parted;
+}
