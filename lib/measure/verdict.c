@@ -376,8 +376,8 @@ int verdict_reach(struct session *s, struct trial *t, uint32_t n, struct arena *
 {
 	struct participants p;
 	*out = (struct verdict){.winner = -1, .reference = -1, .diff = {0, 1, 0}};
-	/* For the durations that plans are made of. */
-	if (session_measure_singles(s, e) < 0)
+	/* For the durations that plans are made of, where no profile has them; in a race single devices run, too. */
+	if (!(s->has_costs && s->opt.race_s > 0) && session_measure_singles(s, e) < 0)
 		return -1;
 	participants_open(&p, s, t, n, out, a);
 	int rc = run_contest(&p, out, e);

@@ -30,7 +30,7 @@ void device_times_sum(const struct device_times *x, const bool *only, struct int
 	for (uint32_t i = 0; i < n_sets; i++)
 		if (s->mask[(size_t)i * k + x->d] && (!only || only[i]))
 			set_s[(size_t)i * k + x->d] =
-				interval_scaled(interval_median(&sum[(size_t)i * n], n), scale);
+				interval_scaled(timed_median(&sum[(size_t)i * n], n), scale);
 	mem_free(sum);
 }
 
@@ -55,14 +55,20 @@ static bool ask_nodes(struct session *s, uint32_t d, const struct plan *p)
 	return learnt;
 }
 
-/* A warm-up, and a first run that counts: roughly what steps take. */
-static int first_runs(struct timed *t, struct session *s, struct err *e)
+/* A warm-up, and a first run that counts: roughly what steps take.  One that takes too long is both. */
+static int first_runs(struct timed *t, struct session *s, double long_s, struct err *e)
 {
-	return timed_run(t, s, true, e) < 0 || timed_run(t, s, false, e) < 0 ? -1 : 0;
+	if (timed_run(t, s, true, e) < 0)
+		return -1;
+	if (t->lat_s[0] > long_s) {
+		t->n_runs = 1;
+		return 0;
+	}
+	return timed_run(t, s, false, e);
 }
 
 int device_times_open(struct device_times *x, struct session *s, uint32_t d,
-		      const uint32_t *step_set, struct err *e)
+		      const uint32_t *step_set, const struct device_effort *effort, struct err *e)
 {
 	const struct device_class *c = s->devices.dev[d].class;
 	uint16_t *device = MEM_NEWN(uint16_t, (size_t)s->model.g->n_sets + 1);
@@ -71,7 +77,8 @@ int device_times_open(struct device_times *x, struct session *s, uint32_t d,
 	x->alone = session_single(s, device) == (int)d;
 	x->apart.waits = x->joined.waits = c->finish != NULL;
 	x->apart.whole = x->joined.whole = c->finish != NULL && x->alone;
-	int rc = c->fuses ? timed_make(&x->apart, s, device, FUSE_SETS, e) : 0;
+	bool apart = c->fuses && !effort->joined;
+	int rc = apart ? timed_make(&x->apart, s, device, FUSE_SETS, e) : 0;
 	if (rc == 0)
 		rc = timed_make(&x->joined, s, device, FUSE_ALL, e);
 	if (rc == 0 && ask_nodes(s, d, &x->joined.plan)) {
@@ -80,10 +87,10 @@ int device_times_open(struct device_times *x, struct session *s, uint32_t d,
 		x->joined.waits = c->finish != NULL;
 		x->joined.whole = x->joined.waits && x->alone;
 	}
-	if (rc == 0 && c->fuses)
-		rc = first_runs(&x->apart, s, e);
+	if (rc == 0 && apart)
+		rc = first_runs(&x->apart, s, effort->long_s, e);
 	if (rc == 0)
-		rc = first_runs(&x->joined, s, e);
+		rc = first_runs(&x->joined, s, effort->long_s, e);
 	mem_free(device);
 	return rc;
 }
@@ -104,6 +111,6 @@ void device_times_to_planner(const struct device_times *x)
 		for (uint32_t r = 0; r < t->n_runs; r++)
 			run[r] = t->step_s[(size_t)r * t->n_steps + i];
 		if (*to >= 0 && x->alone)
-			*to = fmax(scale * interval_median(run, t->n_runs).mid, 1e-7);
+			*to = fmax(scale * timed_median(run, t->n_runs).mid, 1e-7);
 	}
 }

@@ -11,6 +11,9 @@
 /* All rounds together, and what comes before them, take about so many times session.opt.max_s; there
  * are some rounds in any case. */
 enum { EFFORT = 4, LEAST_ROUNDS = 2, LEAST_MORE = 1 };
+/* Where inferences are long: one that takes more than one part of so many of that time for each device is no warm-up, and
+ * what is done in any case is left out once all of that time is over. */
+enum { LONG_PART = 16 };
 /* Rounds before there are probes, at most: all runs that are kept (timed.h) have their rounds in common. */
 enum { FIRST_ROUNDS = TIMED_MOST / 3 };
 /* Behind these rounds links are timed and knobs fitted, in one part of so many of that time at most. */
@@ -38,6 +41,7 @@ struct profiler {
 		*ref;    /* the fastest device alone, beside which all else is judged; NULL: none */
 	uint32_t ref_at; /* its runs before the probes' first ones */
 	struct held_pieces pieces;
+	double end_s; /* of the rounds, by clock_s() */
 };
 
 /* A failure of device d, unless the program is to end. */
@@ -57,11 +61,30 @@ static void add_subject(struct profiler *x, struct timed *t, uint32_t d)
 		x->subject[x->n_subjects++] = (struct subject){t, d};
 }
 
-static int open_devices(struct profiler *x, struct err *e)
+static bool is_late(const struct profiler *x)
 {
+	return clock_s() > x->end_s;
+}
+
+/* A device before d that is made like it, with times of sets by themselves; d: there is none. */
+static uint32_t first_like(const struct profiler *x, uint32_t d)
+{
+	const struct device *dev = x->s->devices.dev;
+	for (uint32_t i = 0; i < d; i++)
+		if (dev[i].class == dev[d].class && dev[i].n_cpus == dev[d].n_cpus &&
+		    dev[d].n_cpus > 0 && !x->out->failed[i] && x->dev[i].alone &&
+		    x->dev[i].apart.made)
+			return i;
+	return d;
+}
+
+static int open_devices(struct profiler *x, double effort, struct err *e)
+{
+	struct device_effort how = {effort / LONG_PART / x->s->devices.n, false};
 	for (uint32_t d = 0; d < x->s->devices.n; d++) {
 		struct device_times *t = &x->dev[d];
-		if (device_times_open(t, x->s, d, x->step_set, e) < 0) {
+		how.joined = is_late(x) && first_like(x, d) < d;
+		if (device_times_open(t, x->s, d, x->step_set, &how, e) < 0) {
 			device_times_close(t);
 			if (note_failure(x, d, e) < 0)
 				return -1;
@@ -82,7 +105,7 @@ static int open_devices(struct profiler *x, struct err *e)
 static int run_rounds(struct profiler *x, uint32_t least, uint32_t most, double end_s,
 		      struct err *e)
 {
-	for (uint32_t r = 0; r < most && (r < least || clock_s() < end_s); r++)
+	for (uint32_t r = 0; r < most && (r < least ? !is_late(x) : clock_s() < end_s); r++)
 		for (uint32_t i = 0; i < x->n_subjects; i++) {
 			struct subject *p = &x->subject[i];
 			if (timed_sample(p->t, x->s, e) == 0)
@@ -154,6 +177,30 @@ static void forget_device(struct profiler *x, uint32_t d)
 		x->out->set_s[(size_t)i * x->s->devices.n + d] = (struct interval){-1, -1, -1};
 }
 
+/* Device d, whose sets were not timed by themselves, takes what another one takes that is made like it, by as much longer as all of
+ * it takes there. */
+static void take_after(struct profiler *x, uint32_t d, uint32_t like)
+{
+	uint32_t k = x->s->devices.n;
+	double longer = timed_least(&x->dev[d].joined) / timed_least(&x->dev[like].joined);
+	for (uint32_t i = 0; i < x->s->model.g->n_sets; i++) {
+		struct interval *row = &x->out->set_s[(size_t)i * k];
+		if (row[like].mid >= 0)
+			row[d] = interval_scaled(row[like], longer);
+		x->out->held.inner[(size_t)i * k + d] = x->out->held.inner[(size_t)i * k + like];
+	}
+	for (uint32_t i = 0; i < x->out->n_pairs; i++) {
+		struct interval *row = &x->out->saved_s[(size_t)i * k];
+		row[d] = interval_scaled(row[like], longer);
+	}
+}
+
+static bool has_gap(const struct profiler *x, uint32_t d)
+{
+	return !x->out->failed[d] && !x->dev[d].apart.made && x->s->devices.dev[d].class->fuses &&
+	       first_like(x, d) < d;
+}
+
 static void fill_times(struct profiler *x)
 {
 	struct savings savings = {0};
@@ -170,6 +217,9 @@ static void fill_times(struct profiler *x)
 			savings_find(&x->dev[d], &savings);
 	}
 	savings_store(&savings, k, x->a, x->out);
+	for (uint32_t d = 0; d < k; d++)
+		if (has_gap(x, d))
+			take_after(x, d, first_like(x, d));
 	for (uint32_t d = 0; d < k; d++)
 		x->alike[d] = first_alike(x, d);
 	pool_columns(x, x->out->set_s, x->s->model.g->n_sets);
@@ -285,6 +335,8 @@ static int open_probes(struct profiler *x, double effort, struct err *e)
 	for (uint32_t d = 0; d < x->s->devices.n; d++)
 		if (!x->out->failed[d] && x->dev[d].alone)
 			x->ref_at = x->dev[d].joined.n_runs;
+	if (is_late(x))
+		return 0;
 	x->probes = probes_open(x->s, x->step_set, x->out, effort / 4);
 	for (uint32_t i = 0; i < probes_count(x->probes); i++)
 		add_subject(x, probes_timed(x->probes, i), GRAPH_NONE);
@@ -374,9 +426,10 @@ static int time_windows(struct profiler *x, double seconds, struct err *e)
 
 static int profile_run(struct profiler *x, struct err *e)
 {
-	double effort = EFFORT * x->s->opt.max_s, end_s = clock_s() + effort;
-	if (open_devices(x, e) < 0 || open_probes(x, effort, e) < 0 ||
-	    run_rounds(x, LEAST_MORE, TIMED_MOST - FIRST_ROUNDS - 1, end_s, e) < 0)
+	double effort = EFFORT * x->s->opt.max_s;
+	x->end_s = clock_s() + effort;
+	if (open_devices(x, effort, e) < 0 || open_probes(x, effort, e) < 0 ||
+	    run_rounds(x, LEAST_MORE, TIMED_MOST - FIRST_ROUNDS - 1, x->end_s, e) < 0)
 		return -1;
 	fill_times(x);
 	if (time_windows(x, effort / 4, e) < 0)

@@ -74,7 +74,7 @@ static struct interval group_saving(const struct device_times *x, uint32_t at, s
 		saved[r] = (then * steps_s(one, g, r) -
 			    by * all->task_s[(size_t)r * all->plan.n_tasks + at]) /
 			   (double)n;
-	struct interval s = interval_median(saved, n_runs);
+	struct interval s = timed_median(saved, n_runs);
 	return s.lo <= 0 ? (struct interval){0, 0, 0} : s;
 }
 
@@ -89,10 +89,10 @@ static double shared_steps_ratio(const struct device_times *x, const bool *joins
 			continue;
 		for (uint32_t r = 0; r < one->n_runs; r++)
 			run[r] = steps_s(one, g, r);
-		apart += interval_median(run, one->n_runs).mid;
+		apart += timed_median(run, one->n_runs).mid;
 		for (uint32_t r = 0; r < all->n_runs; r++)
 			run[r] = all->task_s[(size_t)r * all->plan.n_tasks + i];
-		joined += interval_median(run, all->n_runs).mid;
+		joined += timed_median(run, all->n_runs).mid;
 	}
 	return apart > 0 && joined > 0 ? apart / joined : timed_unwaited(all) / timed_unwaited(one);
 }

@@ -66,6 +66,14 @@ int timed_sample(struct timed *t, struct session *s, struct err *e)
 	return timed_run(t, s, false, e);
 }
 
+struct interval timed_median(const double *x, uint32_t n)
+{
+	static const double UNSURE = 0.5;
+	if (n != 1)
+		return interval_median(x, n);
+	return (struct interval){x[0], x[0] - UNSURE * fabs(x[0]), x[0] + UNSURE * fabs(x[0])};
+}
+
 double timed_least(const struct timed *t)
 {
 	double least = INFINITY;

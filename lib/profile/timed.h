@@ -29,6 +29,8 @@ int timed_run(struct timed *t, struct session *s, bool warm, struct err *e) MUST
 /* One more run that counts; of a short one (burst_is_short) the second in a row. */
 int timed_sample(struct timed *t, struct session *s, struct err *e) MUST_CHECK;
 
+/* interval_median; of a single run half as much again either way, as nobody knows, and records want numbers. */
+struct interval timed_median(const double *x, uint32_t n);
 /* Seconds of the fastest run. */
 double timed_least(const struct timed *t);
 /* Seconds that t takes while ref is as fast as in its fastest run: how much longer it takes is the median over rounds, its run

@@ -196,6 +196,37 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	'
 }
 
+@test "--probe --profile of a slow model: a run or two on each device, and no probes" {
+	py '
+		from tiny_ir import Model
+		m, n = Model("slow"), 1500
+		x = m.layer("Parameter", "x", "f32", (n, n))
+		for i in range(3):
+			y = m.layer("MatMul", f"product{i}", "f32", (n, n), x, x, transpose_a="false", transpose_b="false")
+			m.result(m.layer("Relu", f"relu{i}", "f32", (n, n), y))
+		m.save()
+	'
+	ir2dag slow.xml -o slow.mp
+	devrun probe --profile --max-seconds 0.0001 -D cpu:0,cpu:1 -o hurried.mp slow.mp
+	devrun probe --profile --max-seconds 2 -D cpu:0,cpu:1 -o calm.mp slow.mp
+	py '
+		def cost(f):
+			p = dict(read(f))["cost"]
+			return [array(p[x]) for x in ("set_s", "set_lo", "set_hi")]
+		s, lo, hi = cost("hurried.mp")
+		ran = s[:, 0] > 0
+		assert ran.sum() >= 3 and (s[ran] > 0).all(), s
+		# Of one run nobody knows what another one takes.
+		assert np.allclose(lo[ran] / s[ran], 0.5) and np.allclose(hi[ran] / s[ran], 1.5), (s, lo, hi)
+		# The second core runs once, and has its times from the first.
+		assert np.ptp(s[ran, 1] / s[ran, 0]) < 1e-9, s
+		s, lo, hi = cost("calm.mp")
+		assert ((hi / s)[ran] < 1.5).any(), hi / s
+	'
+	placebase single hurried.mp | devsim -o told.mp
+	py 'assert [m["ok"] for m in runs("told.mp")] == [True, True]'
+}
+
 @test "--probe --profile on OpenCL" {
 	two_cores
 	needs_pocl
