@@ -58,6 +58,11 @@ unsigned elem_bits(enum elem t)
 	return (unsigned)t < EL_COUNT ? elems[t].bits : 0;
 }
 
+bool elem_is_packed(enum elem t)
+{
+	return elem_bits(t) % 8 != 0;
+}
+
 bool elem_is_real(enum elem t)
 {
 	return (unsigned)t < EL_COUNT && elems[t].real;

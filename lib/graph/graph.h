@@ -55,6 +55,7 @@ const char *elem_name(enum elem t); /* "f32" */
 int elem_parse(const char *s);      /* any case, "f32"/"FP32"/"BOOL"/"BIN"...; -1 unknown */
 unsigned elem_bits(enum elem t);    /* 0: dynamic or string */
 bool elem_is_real(enum elem t);
+bool elem_is_packed(enum elem t); /* several elements in a byte */
 /* Bytes of n elements, sub-byte types packed; false on overflow. */
 bool elem_bytes(enum elem t, uint64_t n, uint64_t *bytes);
 

@@ -94,7 +94,8 @@ struct kernel_call {
 /* Element types that a kernel computes in; inputs and outputs of other types are converted
  * around it (real ones to f32, integers to i64). */
 enum native {
-	NATIVE_ANY,  /* whatever comes: moves elements by size, or looks itself */
+	NATIVE_ANY,  /* whatever comes: looks itself */
+	NATIVE_MOVE, /* moves elements of whole bytes, which it does not look at: those of fewer bits are bytes around it */
 	NATIVE_F32,  /* f32 only; integers are converted too */
 	NATIVE_REAL, /* real numbers as f32; integers as they come */
 	NATIVE_WIDE, /* f32, f64, i32, i64, u64 */

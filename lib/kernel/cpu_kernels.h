@@ -78,7 +78,7 @@
 	X(LOGICAL_XOR, TEST, binary, 0) \
 	X(NOT_EQUAL, TEST, binary, 0) \
 	X(PRELU, F32, prelu, FUSES) \
-	X(SELECT, ANY, select, 0) \
+	X(SELECT, MOVE, select, 0) \
 	X(FAKE_QUANTIZE, F32, fake_quantize, FUSES) \
 	X(FAKE_CONVERT, F32, fake_convert, 0) \
 	X(REDUCE_L1, WIDE, reduce, HEAD) \
@@ -113,42 +113,42 @@
 	X(SQUEEZE, ANY, copy, 0) \
 	X(UNSQUEEZE, ANY, copy, 0) \
 	X(RESULT, ANY, copy, 0) \
-	X(BATCH_TO_SPACE, ANY, space, 0) \
-	X(SPACE_TO_BATCH, ANY, space, 0) \
-	X(DEPTH_TO_SPACE, ANY, space, 0) \
-	X(SPACE_TO_DEPTH, ANY, space, 0) \
-	X(BROADCAST, ANY, broadcast, 0) \
-	X(CONCAT, ANY, concat, HEAD) \
+	X(BATCH_TO_SPACE, MOVE, space, 0) \
+	X(SPACE_TO_BATCH, MOVE, space, 0) \
+	X(DEPTH_TO_SPACE, MOVE, space, 0) \
+	X(SPACE_TO_DEPTH, MOVE, space, 0) \
+	X(BROADCAST, MOVE, broadcast, 0) \
+	X(CONCAT, MOVE, concat, HEAD) \
 	X(CUM_SUM, WIDE, cum_sum, 0) \
-	X(GATHER, ANY, gather, 0, .takes = gather_takes) \
-	X(GATHER_ELEMENTS, ANY, gather_elements, 0) \
-	X(GATHER_ND, ANY, gather_nd, 0) \
-	X(ONE_HOT, ANY, one_hot, 0) \
-	X(PAD, ANY, pad, 0) \
-	X(REVERSE_SEQUENCE, ANY, reverse_sequence, 0) \
-	X(ROLL, ANY, roll, 0) \
+	X(GATHER, MOVE, gather, 0, .takes = gather_takes) \
+	X(GATHER_ELEMENTS, MOVE, gather_elements, 0) \
+	X(GATHER_ND, MOVE, gather_nd, 0) \
+	X(ONE_HOT, MOVE, one_hot, 0) \
+	X(PAD, MOVE, pad, 0) \
+	X(REVERSE_SEQUENCE, MOVE, reverse_sequence, 0) \
+	X(ROLL, MOVE, roll, 0) \
 	X(SCATTER_ELEMENTS_UPDATE, ANY, scatter, 0) \
-	X(SCATTER_ND_UPDATE, ANY, scatter, 0) \
-	X(SCATTER_UPDATE, ANY, scatter, 0) \
-	X(SHUFFLE_CHANNELS, ANY, shuffle, 0) \
-	X(SLICE, ANY, slice, 0) \
-	X(STRIDED_SLICE, ANY, slice, 0) \
-	X(SPLIT, ANY, split, 0) \
-	X(VARIADIC_SPLIT, ANY, split, 0) \
-	X(TILE, ANY, tile, 0) \
+	X(SCATTER_ND_UPDATE, MOVE, scatter, 0) \
+	X(SCATTER_UPDATE, MOVE, scatter, 0) \
+	X(SHUFFLE_CHANNELS, MOVE, shuffle, 0) \
+	X(SLICE, MOVE, slice, 0) \
+	X(STRIDED_SLICE, MOVE, slice, 0) \
+	X(SPLIT, MOVE, split, 0) \
+	X(VARIADIC_SPLIT, MOVE, split, 0) \
+	X(TILE, MOVE, tile, 0) \
 	X(TOP_K, ANY, top_k, 0) \
-	X(TRANSPOSE, ANY, transpose, HEAD) \
+	X(TRANSPOSE, MOVE, transpose, HEAD) \
 	X(INTERPOLATE, F32, resize, HEAD) \
 	X(ADAPTIVE_MAX_POOL, REAL, adaptive_max_pool, 0) \
 	X(GRN, F32, grn, HEAD) \
 	X(INVERSE, ANY, inverse, 0) \
 	X(DEFORMABLE_CONVOLUTION, F32, deformable_conv, 0, .supports = supports_window) \
 	X(BINARY_CONVOLUTION, F32, binary_conv, 0, .supports = supports_window) \
-	X(EXTRACT_IMAGE_PATCHES, ANY, image_patches, 0) \
-	X(COL2IM, REAL, col2im, 0) \
+	X(EXTRACT_IMAGE_PATCHES, MOVE, image_patches, 0) \
+	X(COL2IM, WIDE, col2im, 0) \
 	X(GATHER_TREE, WIDE, gather_tree, 0) \
-	X(REVERSE, ANY, reverse, 0) \
-	X(SLICE_SCATTER, ANY, slice_scatter, 0) \
+	X(REVERSE, MOVE, reverse, 0) \
+	X(SLICE_SCATTER, MOVE, slice_scatter, 0) \
 	X(EINSUM, WIDE, einsum, 0, .prepare = prepare_einsum) \
 	X(GRID_SAMPLE, REAL, grid_sample, 0) \
 	X(REORG_YOLO, REAL, reorg_yolo, 0) \

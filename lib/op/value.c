@@ -6,205 +6,182 @@
 #include <stdio.h>
 #include <string.h>
 
-float half_to_float(uint16_t h)
+/* Where the bits of element i lie in its bytes: `low` bits at byte and shift, and for u3 and u6, whose elements share three bytes, the
+ * others at high_byte and high_shift.  The first element is in the low bits, but that of u1, u3 and u6 in the high ones. */
+struct packed_place {
+	unsigned low, high; /* how many bits */
+	int64_t byte, high_byte;
+	unsigned shift, high_shift;
+};
+
+static struct packed_place packed_place(enum elem t, int64_t i)
 {
-	uint32_t sign = (uint32_t)(h & 0x8000) << 16, exponent = h >> 10 & 31, mantissa = h & 0x3ff;
-	union {
-		uint32_t u;
-		float f;
-	} x;
-	if (exponent == 31) {
-		x.u = sign | 0x7f800000 | mantissa << 13;
-	} else if (exponent) {
-		x.u = sign | (exponent + 112) << 23 | mantissa << 13;
-	} else {
-		x.f = (float)mantissa * 0x1p-24f;
-		x.u |= sign;
+	unsigned bits = elem_bits(t), per_byte = 8 / bits;
+	if (t == EL_U3 || t == EL_U6) {
+		unsigned low = t == EL_U3 ? 2 : 4, n = 24 / bits, at = (unsigned)(i % n),
+			 in_byte = 8 / low;
+		return (struct packed_place){.low = low,
+					     .high = bits - low,
+					     .byte = i / n * 3 + at / in_byte,
+					     .shift = 8 - low * (at % in_byte + 1),
+					     .high_byte = i / n * 3 + 2,
+					     .high_shift = 8 - (bits - low) * (at + 1)};
 	}
-	return x.f;
+	unsigned slot = (unsigned)(i % per_byte);
+	return (struct packed_place){
+		.low = bits, .byte = i / per_byte, .shift = t == EL_U1 ? 7 - slot : slot * bits};
 }
 
-uint16_t half_from_float(float f)
-{
-	union {
-		float f;
-		uint32_t u;
-	} x = {f}, y;
-	uint16_t sign = (uint16_t)(x.u >> 16 & 0x8000);
-	x.u &= 0x7fffffff;
-	if (x.u > 0x7f800000)
-		return sign | 0x7e00;
-	if (x.u >= 0x477ff000) /* rounds to infinity */
-		return sign | 0x7c00;
-	if (x.u < 0x38800000) { /* subnormal: let the addition round */
-		y.f = x.f + 0.5f;
-		return sign | (uint16_t)(y.u - 0x3f000000);
-	}
-	x.u += 0xc8000fff + (x.u >> 13 & 1);
-	return sign | (uint16_t)(x.u >> 13);
-}
-
-float bf16_to_float(uint16_t h)
-{
-	union {
-		uint32_t u;
-		float f;
-	} x = {(uint32_t)h << 16};
-	return x.f;
-}
-
-uint16_t bf16_from_float(float f)
-{
-	union {
-		float f;
-		uint32_t u;
-	} x = {f};
-	if ((x.u & 0x7fffffff) > 0x7f800000)
-		return (uint16_t)(x.u >> 16 | 0x40);
-	return (uint16_t)((x.u + 0x7fff + (x.u >> 16 & 1)) >> 16);
-}
-
-/* Bits of element i of a type of 1, 2 or 4 bits; the first element is in the low bits,
- * but u1 counts from the high bit. */
 static unsigned packed_bits(const struct tensor *t, int64_t i)
 {
-	unsigned bits = elem_bits(t->elem), per_byte = 8 / bits;
-	unsigned char byte = ((const unsigned char *)t->data)[i / per_byte];
-	unsigned slot = (unsigned)(i % per_byte);
-	unsigned shift = t->elem == EL_U1 ? 7 - slot : slot * bits;
-	return byte >> shift & ((1u << bits) - 1);
+	const unsigned char *data = t->data;
+	struct packed_place p = packed_place(t->elem, i);
+	unsigned value = (unsigned)data[p.byte] >> p.shift & ((1u << p.low) - 1);
+	if (p.high)
+		value |= ((unsigned)data[p.high_byte] >> p.high_shift & ((1u << p.high) - 1))
+			 << p.low;
+	return value;
+}
+
+static void set_bits(unsigned char *byte, unsigned bits, unsigned shift, unsigned value)
+{
+	unsigned mask = ((1u << bits) - 1) << shift;
+	*byte = (unsigned char)((*byte & ~mask) | (value << shift & mask));
 }
 
 static void set_packed_bits(const struct tensor *t, int64_t i, unsigned value)
 {
-	unsigned bits = elem_bits(t->elem), per_byte = 8 / bits, mask = (1u << bits) - 1;
-	unsigned char *byte = (unsigned char *)t->data + i / per_byte;
-	unsigned slot = (unsigned)(i % per_byte);
-	unsigned shift = t->elem == EL_U1 ? 7 - slot : slot * bits;
-	*byte = (unsigned char)((*byte & ~(mask << shift)) | (value & mask) << shift);
+	unsigned char *data = t->data;
+	struct packed_place p = packed_place(t->elem, i);
+	set_bits(data + p.byte, p.low, p.shift, value);
+	if (p.high)
+		set_bits(data + p.high_byte, p.high, p.high_shift, value >> p.low);
+}
+
+unsigned tensor_code(const struct tensor *t, int64_t i)
+{
+	return packed_bits(t, i);
+}
+
+void tensor_set_code(const struct tensor *t, int64_t i, unsigned code)
+{
+	set_packed_bits(t, i, code);
 }
 
 /* Constants lie in the weights' file wherever it put them, which need not be a multiple of their size. */
 #define AT(T, i) (((struct { T value; } __attribute__((packed)) *)t->data)[i].value)
 
-/* The levels of NF4: Dettmers et al., "QLoRA", NeurIPS 2023, appendix E. */
-static const float nf4[16] = {-1.0f,         -0.696192801f, -0.525073051f,  -0.394917488f,
-			      -0.284441382f, -0.184773430f, -0.0910500363f, 0.0f,
-			      0.0795802996f, 0.160930201f,  0.246112302f,   0.337915242f,
-			      0.440709829f,  0.562617004f,  0.722956836f,   1.0f};
+/* An element as its type has it: a real number or an integer (u64 from 2^63 on: its bits). */
+struct number {
+	bool is_real;
+	double real;
+	int64_t integer;
+};
 
-/* Small floating-point types of the OCP MX specification; f8e4m3 has no infinity. */
-static double f4_value(unsigned bits)
+static struct number real_number(double x)
 {
-	static const double level[8] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
-	return bits & 8 ? -level[bits & 7] : level[bits & 7];
+	return (struct number){true, x, 0};
 }
 
-static double f8e4m3_value(unsigned bits)
+static struct number integer(int64_t x)
 {
-	int exponent = (int)(bits >> 3 & 15), fraction = (int)(bits & 7);
-	double x = exponent == 0 ? ldexp(fraction, -9) : ldexp(8 + fraction, exponent - 10);
-	if ((bits & 127) == 127)
-		return (double)NAN;
-	return bits & 128 ? -x : x;
+	return (struct number){false, 0, x};
 }
 
-static double f8e8m0_value(unsigned bits)
-{
-	return bits == 255 ? (double)NAN : ldexp(1, (int)bits - 127);
-}
-
-static double real_at(const struct tensor *t, int64_t i)
+/* No default: a type that is new in enum elem is asked for by the compiler. */
+static struct number number_at(const struct tensor *t, int64_t i)
 {
 	switch (t->elem) {
-	case EL_NF4: return (double)nf4[packed_bits(t, i)];
-	case EL_F4E2M1: return f4_value(packed_bits(t, i));
-	case EL_F8E4M3: return f8e4m3_value(AT(const uint8_t, i));
-	case EL_F8E5M2: return (double)half_to_float((uint16_t)(AT(const uint8_t, i) << 8));
-	case EL_F8E8M0: return f8e8m0_value(AT(const uint8_t, i));
-	case EL_F64: return AT(const double, i);
-	case EL_F32: return (double)AT(const float, i);
-	case EL_F16: return (double)half_to_float(AT(const uint16_t, i));
-	case EL_BF16: return (double)bf16_to_float(AT(const uint16_t, i));
-	default: return 0;
-	}
-}
-
-static int64_t int_at(const struct tensor *t, int64_t i)
-{
-	switch (t->elem) {
-	case EL_I64: return AT(const int64_t, i);
-	case EL_I32: return AT(const int32_t, i);
-	case EL_I16: return AT(const int16_t, i);
-	case EL_I8: return AT(const int8_t, i);
-	case EL_U64: return (int64_t)AT(const uint64_t, i);
-	case EL_U32: return AT(const uint32_t, i);
-	case EL_U16: return AT(const uint16_t, i);
-	case EL_U8: return AT(const uint8_t, i);
-	case EL_BOOLEAN: return AT(const uint8_t, i) != 0;
-	case EL_I4: return (int)(packed_bits(t, i) ^ 8) - 8;
+	case EL_NF4: return real_number(nf4_value(packed_bits(t, i)));
+	case EL_F4E2M1: return real_number(f4e2m1_value(packed_bits(t, i)));
+	case EL_F8E4M3: return real_number(f8e4m3_value(AT(const uint8_t, i)));
+	case EL_F8E5M2: return real_number(f8e5m2_value(AT(const uint8_t, i)));
+	case EL_F8E8M0: return real_number(f8e8m0_value(AT(const uint8_t, i)));
+	case EL_F64: return real_number(AT(const double, i));
+	case EL_F32: return real_number((double)AT(const float, i));
+	case EL_F16: return real_number((double)half_to_float(AT(const uint16_t, i)));
+	case EL_BF16: return real_number((double)bf16_to_float(AT(const uint16_t, i)));
+	case EL_I64: return integer(AT(const int64_t, i));
+	case EL_I32: return integer(AT(const int32_t, i));
+	case EL_I16: return integer(AT(const int16_t, i));
+	case EL_I8: return integer(AT(const int8_t, i));
+	case EL_U64: return integer((int64_t)AT(const uint64_t, i));
+	case EL_U32: return integer(AT(const uint32_t, i));
+	case EL_U16: return integer(AT(const uint16_t, i));
+	case EL_U8: return integer(AT(const uint8_t, i));
+	case EL_BOOLEAN: return integer(AT(const uint8_t, i) != 0);
+	case EL_I4: return integer((int)(packed_bits(t, i) ^ 8) - 8);
 	/* clang-format off */
-	case EL_U4: case EL_U2: case EL_U1: return packed_bits(t, i);
-	/* clang-format on */
-	default: return 0;
+	case EL_U6: case EL_U4: case EL_U3: case EL_U2: case EL_U1:
+		return integer(packed_bits(t, i));
+	case EL_DYNAMIC: case EL_STRING: case EL_COUNT: break; /* no numbers: refused before (value.h) */
+		/* clang-format on */
 	}
+	return real_number((double)NAN);
 }
 
-int64_t tensor_int(const struct tensor *t, int64_t i)
+/* Truncated towards zero, saturating; NaN: 0. */
+static int64_t whole(double x)
 {
-	if (!elem_is_real(t->elem))
-		return int_at(t, i);
-	double x = real_at(t, i);
 	if (!(x > -0x1p63))
 		return x <= -0x1p63 ? INT64_MIN : 0;
 	return x >= 0x1p63 ? INT64_MAX : (int64_t)x;
 }
 
+int64_t tensor_int(const struct tensor *t, int64_t i)
+{
+	struct number n = number_at(t, i);
+	return n.is_real ? whole(n.real) : n.integer;
+}
+
 double tensor_real(const struct tensor *t, int64_t i)
 {
-	if (elem_is_real(t->elem))
-		return real_at(t, i);
-	int64_t x = int_at(t, i);
-	return t->elem == EL_U64 ? (double)(uint64_t)x : (double)x;
+	struct number n = number_at(t, i);
+	if (n.is_real)
+		return n.real;
+	return t->elem == EL_U64 ? (double)(uint64_t)n.integer : (double)n.integer;
+}
+
+/* integer: the value where the type is one of integers; real: where it is one of real numbers. */
+static void set_number(const struct tensor *t, int64_t i, int64_t integer, double real)
+{
+	switch (t->elem) {
+	case EL_F64: AT(double, i) = real; break;
+	case EL_F32: AT(float, i) = (float)real; break;
+	case EL_F16: AT(uint16_t, i) = half_from_float((float)real); break;
+	case EL_BF16: AT(uint16_t, i) = bf16_from_float((float)real); break;
+	case EL_F8E4M3: AT(uint8_t, i) = f8e4m3_code((float)real); break;
+	case EL_F8E5M2: AT(uint8_t, i) = f8e5m2_code((float)real); break;
+	case EL_F8E8M0: AT(uint8_t, i) = f8e8m0_code((float)real); break;
+	case EL_F4E2M1: set_packed_bits(t, i, f4e2m1_code((float)real)); break;
+	case EL_NF4: set_packed_bits(t, i, nf4_code((float)real)); break;
+	case EL_I64: AT(int64_t, i) = integer; break;
+	case EL_I32: AT(int32_t, i) = (int32_t)integer; break;
+	case EL_I16: AT(int16_t, i) = (int16_t)integer; break;
+	case EL_I8: AT(int8_t, i) = (int8_t)integer; break;
+	case EL_U64: AT(uint64_t, i) = (uint64_t)integer; break;
+	case EL_U32: AT(uint32_t, i) = (uint32_t)integer; break;
+	case EL_U16: AT(uint16_t, i) = (uint16_t)integer; break;
+	case EL_U8: AT(uint8_t, i) = (uint8_t)integer; break;
+	case EL_BOOLEAN: AT(uint8_t, i) = real != 0; break;
+	/* clang-format off */
+	case EL_I4: case EL_U6: case EL_U4: case EL_U3: case EL_U2: case EL_U1:
+		set_packed_bits(t, i, (unsigned)integer);
+		break;
+	case EL_DYNAMIC: case EL_STRING: case EL_COUNT: break; /* no numbers: refused before */
+		/* clang-format on */
+	}
 }
 
 void tensor_set_int(const struct tensor *t, int64_t i, int64_t value)
 {
-	switch (t->elem) {
-	case EL_I64: AT(int64_t, i) = value; break;
-	case EL_I32: AT(int32_t, i) = (int32_t)value; break;
-	case EL_I16: AT(int16_t, i) = (int16_t)value; break;
-	case EL_I8: AT(int8_t, i) = (int8_t)value; break;
-	case EL_U64: AT(uint64_t, i) = (uint64_t)value; break;
-	case EL_U32: AT(uint32_t, i) = (uint32_t)value; break;
-	case EL_U16: AT(uint16_t, i) = (uint16_t)value; break;
-	case EL_U8: AT(uint8_t, i) = (uint8_t)value; break;
-	case EL_BOOLEAN: AT(uint8_t, i) = value != 0; break;
-	case EL_I4:
-	case EL_U4:
-	case EL_U2:
-	case EL_U1: set_packed_bits(t, i, (unsigned)value); break;
-	default: tensor_set_real(t, i, (double)value);
-	}
+	set_number(t, i, value, (double)value);
 }
 
 void tensor_set_real(const struct tensor *t, int64_t i, double value)
 {
-	switch (t->elem) {
-	case EL_F64: AT(double, i) = value; break;
-	case EL_F32: AT(float, i) = (float)value; break;
-	case EL_F16: AT(uint16_t, i) = half_from_float((float)value); break;
-	case EL_BF16: AT(uint16_t, i) = bf16_from_float((float)value); break;
-	case EL_BOOLEAN: AT(uint8_t, i) = value != 0; break;
-	default:
-		if (elem_bits(t->elem) == 0 || elem_is_real(t->elem))
-			break;
-		struct tensor one = {.elem = EL_F64, .data = &value};
-		tensor_set_int(t, i,
-			       t->elem == EL_U64 && value >= 0x1p63 && value < 0x1p64
-				       ? (int64_t)(uint64_t)value
-				       : tensor_int(&one, 0));
-	}
+	bool huge = t->elem == EL_U64 && value >= 0x1p63 && value < 0x1p64;
+	set_number(t, i, huge ? (int64_t)(uint64_t)value : whole(value), value);
 }
 
 char *tensor_text(const struct tensor *t, char *dst, size_t cap)

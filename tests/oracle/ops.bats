@@ -55,6 +55,7 @@ families() {
 @test "grids: integers, 64 bits, conversions" { families integers rounded wide double conversions; }
 @test "grids: slices, indices" { families slices indices; }
 @test "grids: what hardly any model has" { families rarities; }
+@test "element types that kernels do not compute in, types of few bits" { families adapted few_bits to_few_bits; }
 @test "grids: sizes from which on kernels go other ways" { families sizes; DEVICES=cpu families sizes; }
 
 @test "all cores compute the same results" {

@@ -16,6 +16,7 @@ import numpy as np
 
 import parity_grid
 import parity_rare
+import parity_types
 
 TOLERANCE = 1e-5
 FAMILIES = {}
@@ -568,6 +569,7 @@ def compare_family(path, name):
 def main():
     parity_grid.families(family)
     parity_rare.families(family)
+    parity_types.families(family)
     if len(sys.argv) < 2 or sys.argv[1] not in ("gen", "compare", "list"):
         sys.exit(__doc__)
     if sys.argv[1] == "list":

@@ -7,6 +7,7 @@
 #include "kernel/cpu_vec.h"
 #include "dynamic/host_eval.h"
 #include "record/graphrec.h"
+#include "op/minifloat.h"
 #include "op/slice.h"
 #include "tap.h"
 
@@ -385,6 +386,102 @@ static void test_halves(void)
 	tap(same, "vectors of halves");
 }
 
+/* Every number that a type has comes back, and what lies between two goes to the nearer one. */
+static bool minifloats_round(double (*value)(unsigned), unsigned (*code)(float), unsigned n)
+{
+	bool good = true;
+	for (unsigned c = 0; c < n; c++) {
+		double x = value(c), y = c + 1 < n ? value(c + 1) : NAN;
+		good = good &&
+		       (isnan(x) ? isnan(value(code((float)x))) : value(code((float)x)) == x);
+		if (isnan(x) || isnan(y) || isinf(y) || y <= x)
+			continue;
+		good = good && value(code((float)(x + (y - x) * 0.45))) == x &&
+		       value(code((float)(x + (y - x) * 0.55))) == y;
+	}
+	return good;
+}
+
+static unsigned e4m3(float x)
+{
+	return f8e4m3_code(x);
+}
+
+static unsigned e5m2(float x)
+{
+	return f8e5m2_code(x);
+}
+
+static unsigned e8m0(float x)
+{
+	return f8e8m0_code(x);
+}
+
+static void test_minifloats(void)
+{
+	tap(minifloats_round(f8e4m3_value, e4m3, 128) && f8e4m3_code(-448) == 0xfe &&
+		    f8e4m3_code(464) == 0x7e && (f8e4m3_code(465) & 0x7f) == 0x7f &&
+		    (f8e4m3_code(-INFINITY) & 0x7f) == 0x7f && f8e4m3_code(1.0625f) == 0x38 &&
+		    f8e4m3_code(1.1875f) == 0x3a && f8e4m3_code(-0.0f) == 0x80 &&
+		    f8e4m3_code(0x1p-10f) == 0 && f8e4m3_code(0x3p-10f) == 2,
+	    "f8e4m3: nearest, ties to even, NaN beyond 464");
+	tap(minifloats_round(f8e5m2_value, e5m2, 128) && f8e5m2_code(INFINITY) == 0x7c &&
+		    f8e5m2_code(61440) == 0x7c && f8e5m2_code(61000) == 0x7b &&
+		    f8e5m2_code(-1.125f) == 0xbc && f8e5m2_code(1.375f) == 0x3e,
+	    "f8e5m2: nearest, ties to even, infinity beyond 61440");
+	tap(minifloats_round(f8e8m0_value, e8m0, 256) && f8e8m0_code(0) == 0 &&
+		    f8e8m0_code(-3) == 0 && f8e8m0_code(1.5f) == 128 && f8e8m0_code(3) == 128 &&
+		    f8e8m0_code(INFINITY) == 254 && f8e8m0_code(0x1.8p-127f) == 0,
+	    "f8e8m0: nearest power, ties to the even exponent, none for what is not positive");
+	tap(minifloats_round(f4e2m1_value, f4e2m1_code, 8) && f4e2m1_code(5) == 6 &&
+		    f4e2m1_code(0.25f) == 0 && f4e2m1_code(-100) == 15 && f4e2m1_code(-0.75f) == 10,
+	    "f4e2m1: nearest, ties to even, limited");
+	tap(minifloats_round(nf4_value, nf4_code, 16) && nf4_code(9) == 15 && nf4_code(-9) == 0 &&
+		    (float)nf4_value(6) == -0.09105003625154495f,
+	    "nf4: the nearest level");
+}
+
+/* Each type with less than 8 bits: the bytes that OpenVINO writes for 0, 1, 2 ..., and back. */
+static void test_packed(void)
+{
+	static const struct {
+		enum elem t;
+		int n;
+		unsigned char bytes[3];
+	} packed[] = {{EL_U1, 8, {0x55}},
+		      {EL_U2, 4, {0xe4}},
+		      {EL_U3, 8, {0x1b, 0x1b, 0x0f}},
+		      {EL_U4, 2, {0x10}},
+		      {EL_I4, 2, {0x10}}};
+	for (size_t p = 0; p < sizeof packed / sizeof *packed; p++) {
+		unsigned char bytes[6] = {0}, made[6] = {0};
+		memcpy(bytes, packed[p].bytes, sizeof packed[p].bytes);
+		const struct tensor in = {.elem = packed[p].t, .data = bytes},
+				    out = {.elem = packed[p].t, .data = made};
+		int mask = (1 << elem_bits(packed[p].t)) - 1;
+		bool good = true;
+		for (int i = 0; i < packed[p].n; i++) {
+			good = good && tensor_int(&in, i) == (i & mask);
+			tensor_set_int(&out, i, i);
+		}
+		tap(good && memcmp(bytes, made, sizeof made) == 0, "elements of %s",
+		    elem_name(packed[p].t));
+	}
+	unsigned char bytes[6] = {0x12, 0x3c, 0x0b}, made[6] = {0};
+	const struct tensor in = {.elem = EL_U6, .data = bytes},
+			    out = {.elem = EL_U6, .data = made};
+	static const int want[4] = {1, 2, 35, 60};
+	bool good = true;
+	for (int i = 0; i < 4; i++) {
+		good = good && tensor_int(&in, i) == want[i];
+		tensor_set_real(&out, i, want[i]);
+		tensor_set_int(&out, 4 + i, 63 - i);
+	}
+	for (int i = 0; i < 4; i++)
+		good = good && tensor_code(&out, 4 + i) == (unsigned)(63 - i);
+	tap(good && memcmp(bytes, made, 3) == 0, "elements of u6");
+}
+
 static double worst_error(enum op_kind kind, double (*f)(double), float lo, float hi)
 {
 	enum { N = 4096 };
@@ -697,6 +794,8 @@ int main(void)
 	test_costs();
 	test_host_eval();
 	test_halves();
+	test_minifloats();
+	test_packed();
 	int best = cpu_level;
 	for (int level = 1; level <= best; level++) {
 		if (level == 2)

@@ -46,31 +46,59 @@ int run_image_patches(const struct kernel_call *k, struct err *e)
 	return 0;
 }
 
+struct col2im {
+	int64_t kernel[2], size[2], positions, columns,
+		rows; /* columns: positions across; rows: of x */
+};
+
+/* What overlaps is summed, in T. */
+#define SUM_PATCHES(T, A) \
+	do { \
+		const T *from = x->data; \
+		for (int64_t m = 0; m < c->rows; m++, from += c->positions) { \
+			T *to = (T *)out->data + m / taps * c->size[0] * c->size[1]; \
+			int64_t ky = m % taps / c->kernel[1] * w->dilation[0] - w->pad_begin[0], \
+				kx = m % taps % c->kernel[1] * w->dilation[1] - w->pad_begin[1]; \
+			for (int64_t p = 0; p < c->positions; p++) { \
+				int64_t y = p / c->columns * w->stride[0] + ky, \
+					z = p % c->columns * w->stride[1] + kx; \
+				if (y < 0 || y >= c->size[0] || z < 0 || z >= c->size[1]) \
+					continue; \
+				T *sum = &to[y * c->size[1] + z]; \
+				*sum = (T)((A)*sum + (A)from[p]); \
+			} \
+		} \
+		return 0; \
+	} while (0)
+
+static int sum_patches(const struct col2im *c, const struct op_window *w, const struct tensor *x,
+		       const struct tensor *out, struct err *e)
+{
+	int64_t taps = c->kernel[0] * c->kernel[1];
+	switch (x->elem) {
+	case EL_F32: SUM_PATCHES(float, float);
+	case EL_F64: SUM_PATCHES(double, double);
+	case EL_I32: SUM_PATCHES(int32_t, uint32_t);
+	/* clang-format off */
+	case EL_I64: case EL_U64: SUM_PATCHES(uint64_t, uint64_t);
+	default: return err_set(e, ST_INPUT, "Col2Im of %s", elem_name(x->elem));
+		/* clang-format on */
+	}
+}
+
 /* Patches ([n,] c kh kw, positions) -> ([n,] c, h, w): what overlaps is summed. */
 int run_col2im(const struct kernel_call *k, struct err *e)
 {
 	const struct tensor *x = &k->in[0], *out = &k->out[0];
 	const struct op_window *w = &k->op->a.window;
-	int64_t kernel[2], h = out->dim[out->rank - 2], width = out->dim[out->rank - 1];
-	int64_t positions = x->dim[x->rank - 1];
-	const float *from = x->data;
-	if (op_ints(&k->in[2], kernel, 2, e) != 2)
+	struct col2im c = {.size = {out->dim[out->rank - 2], out->dim[out->rank - 1]},
+			   .positions = x->dim[x->rank - 1]};
+	if (op_ints(&k->in[2], c.kernel, 2, e) != 2)
 		return -1;
-	int64_t taps = kernel[0] * kernel[1], columns = width + w->pad_begin[1] + w->pad_end[1] -
-							(kernel[1] - 1) * w->dilation[1] - 1;
-	columns = columns < 0 ? 1 : columns / w->stride[1] + 1;
-	int64_t rows = positions ? tensor_elements(x) / positions : 0;
+	c.columns = c.size[1] + w->pad_begin[1] + w->pad_end[1] -
+		    (c.kernel[1] - 1) * w->dilation[1] - 1;
+	c.columns = c.columns < 0 ? 1 : c.columns / w->stride[1] + 1;
+	c.rows = c.positions ? tensor_elements(x) / c.positions : 0;
 	memset(out->data, 0, (size_t)tensor_bytes(out));
-	for (int64_t m = 0; m < rows; m++, from += positions) {
-		float *to = (float *)out->data + m / taps * h * width;
-		int64_t ky = m % taps / kernel[1] * w->dilation[0] - w->pad_begin[0],
-			kx = m % taps % kernel[1] * w->dilation[1] - w->pad_begin[1];
-		for (int64_t p = 0; p < positions; p++) {
-			int64_t y = p / columns * w->stride[0] + ky,
-				z = p % columns * w->stride[1] + kx;
-			if (y >= 0 && y < h && z >= 0 && z < width)
-				to[y * width + z] += from[p];
-		}
-	}
-	return 0;
+	return sum_patches(&c, w, x, out, e);
 }
