@@ -17,6 +17,7 @@
 #   make pretrain   learn again what learned placement begins with: share/pretrained.mp, 20 minutes
 #   make quality    placebase's methods on task graphs of the literature (pipelines/quality.mk)
 #   make regret     what is lost between a search and its answer, on machines that are played (pipelines/regret.mk)
+#   make verdicts   what reports of races claim, on machines that are played; TRIALS=5000
 #   make cores      what place hands over on this machine's devices, beside HEFT alone (pipelines/cores.mk)
 #   make golden     what programs write, beside another build's; OLD=../old/build/bin (tests/golden)
 #   make asan       build and test with AddressSanitizer and UBSan

@@ -31,3 +31,12 @@ fuzz:
 	HSDAG_PYTHON=$(abspath $(B))/venv/bin/python NETS=1-$(N) B=$(B)/asan bats tests/fuzz/nets.bats
 
 .PHONY: layers style docs golden fuzz
+
+# What reports of races claim, on TRIALS machines that are played, beside their tables and the truth.
+TRIALS ?= 5000
+verdicts:
+	@$(DEPS) $(B)/venv
+	@+$(BUILD) all
+	@PATH="$(abspath $(B))/bin:$$PATH" $(B)/venv/bin/python tests/bench/verdicts.py --trials $(TRIALS) -v
+
+.PHONY: verdicts

@@ -207,7 +207,10 @@ int run_queue_compare(struct run_queue *q, struct session *s, struct rec_writer 
 		n_groups = item->n_groups;
 	}
 	keep_last(q, v.final.device, p.n_sets);
-	if (verdict_encode(&v, s, &p, n_groups, w, e) < 0)
+	const struct place_rec **rivals = ARENA_NEWN(q->arena, const struct place_rec *, n + 1);
+	for (uint32_t i = 0; i < n; i++)
+		rivals[i] = &q->waiting[i].place;
+	if (verdict_encode(&v, s, &p, rivals, n_groups, w, e) < 0)
 		return -1;
 	clear_queue(q);
 	return 0;

@@ -16,7 +16,7 @@ struct pending {
 	uint32_t *slot;         /* (place.k) the session's device */
 	uint32_t n_groups;      /* of a `best` record */
 	const uint16_t *device; /* (n_sets) index into the session's devices */
-	bool left;              /* of a race: it was certainly slower in an earlier one */
+	bool left;              /* of a race: it left an earlier one, slower than another */
 };
 
 struct run_queue {

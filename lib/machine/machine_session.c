@@ -16,7 +16,7 @@
 struct waiting {
 	struct place_rec place;
 	uint32_t n_groups;
-	bool left; /* it was certainly slower in an earlier race */
+	bool left; /* it left an earlier race as slower */
 };
 
 /* A placement and what was measured of it. */
@@ -299,15 +299,28 @@ static struct contestant enter(const struct machine_session *s, struct outcome *
 				   .takes_part = t->at.status == PLACE_OK};
 }
 
-static void store_outcome(const struct contestant *c, bool single, struct outcome *t)
+static void store_outcome(const struct contestant *c, struct outcome *t)
 {
 	t->m = c->m;
 	t->ref_s = c->ref_s;
 	t->ratio = c->ratio;
 	t->has_ratio = c->has_ratio;
 	t->turns = c->turns;
-	t->untried =
-		c->takes_part && c->m.n == 0 ? (single ? contest_before : contest_no_time) : NULL;
+	t->untried = c->takes_part && c->m.n == 0 ? contest_no_time : NULL;
+}
+
+/* What the contest says, about contestants by their records. */
+static struct best_verdict told_verdict(const struct machine_session *s, const struct contest *x)
+{
+	const struct contest_verdict *v = &x->verdict;
+	struct best_verdict out = {.says = v->says, .ratio = v->ratio, .more_s = v->more_s};
+	if (v->rival < 0)
+		return out;
+	bool single = v->rival < (int)x->k;
+	const struct place_rec *p = single ? NULL : &s->wait[(uint32_t)v->rival - x->k].place;
+	out.rival = single ? "single" : p->source;
+	out.rival_sample = single ? (uint32_t)v->rival : p->id.sample;
+	return out;
 }
 
 static int encode_verdict(const struct machine_session *s, const struct contest *x,
@@ -329,6 +342,7 @@ static int encode_verdict(const struct machine_session *s, const struct contest 
 			     .ratio_hi = t->has_ratio ? t->ratio.hi : 1,
 			     .n_pairs = t->m.n,
 			     .race = x->race,
+			     .verdict = told_verdict(s, x),
 			     .copies = t->at.copies,
 			     .copy_bytes = t->at.copy_bytes,
 			     .not_compared = "a machine that is played computes nothing"};
@@ -418,10 +432,10 @@ int machine_session_compare(struct machine_session *s, struct rec_writer *w, str
 		return err_set(e, ST_RUNTIME, "no placement can run: %s",
 			       k ? s->single[0].at.why : "there is no device");
 	for (uint32_t d = 0; d < k; d++)
-		store_outcome(&x.c[d], true, &s->single[d]);
+		store_outcome(&x.c[d], &s->single[d]);
 	for (size_t i = 0; i < s->n; i++) {
 		int like = find_like(s, i);
-		store_outcome(&x.c[like < 0 ? k + i : (uint32_t)like], like >= 0, &t[i]);
+		store_outcome(&x.c[like < 0 ? k + i : (uint32_t)like], &t[i]);
 		t[i].turns.start = (int64_t)i < s->o.starts;
 		if (s->wait[i].left)
 			t[i].untried = contest_left;

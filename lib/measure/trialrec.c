@@ -80,8 +80,23 @@ int trial_encode(const struct session *s, const struct place_rec *p, const uint3
 	return rc;
 }
 
+/* What may be claimed, about candidates by their records. */
+static struct best_verdict told_verdict(const struct contest_verdict *v, uint32_t k,
+					const struct place_rec *const *rivals)
+{
+	struct best_verdict out = {.says = v->says, .ratio = v->ratio, .more_s = v->more_s};
+	if (v->rival < 0)
+		return out;
+	bool single = (uint32_t)v->rival < k;
+	const struct place_rec *p = single ? NULL : rivals[(uint32_t)v->rival - k];
+	out.rival = single ? "single" : p->source;
+	out.rival_sample = single ? (uint32_t)v->rival : p->id.sample;
+	return out;
+}
+
 int verdict_encode(const struct verdict *v, const struct session *s, const struct place_rec *p,
-		   uint32_t n_groups, struct rec_writer *w, struct err *e)
+		   const struct place_rec *const *rivals, uint32_t n_groups, struct rec_writer *w,
+		   struct err *e)
 {
 	const struct trial *t = &v->final;
 	bool gains = v->winner >= 0 && t->has_ratio;
@@ -98,6 +113,7 @@ int verdict_encode(const struct verdict *v, const struct session *s, const struc
 			     .ratio_hi = gains ? t->ratio.hi : 1,
 			     .n_pairs = v->n_pairs,
 			     .race = v->race,
+			     .verdict = told_verdict(&v->says, s->devices.n, rivals),
 			     .copies = t->n_copies,
 			     .copy_bytes = t->copy_bytes,
 			     .mem_bytes = t->mem_bytes,

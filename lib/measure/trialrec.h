@@ -13,8 +13,10 @@
 int trial_encode(const struct session *s, const struct place_rec *p, const uint32_t *slot,
 		 const struct trial *t, struct rec_writer *w, struct err *e) MUST_CHECK;
 
-/* The final `best` record; p says where the winner comes from, and names the session's devices. */
+/* The final `best` record; p says where the winner comes from, and names the session's devices; rivals[n] are the records of
+ * the candidates. */
 int verdict_encode(const struct verdict *v, const struct session *s, const struct place_rec *p,
-		   uint32_t n_groups, struct rec_writer *w, struct err *e) MUST_CHECK;
+		   const struct place_rec *const *rivals, uint32_t n_groups, struct rec_writer *w,
+		   struct err *e) MUST_CHECK;
 
 #endif

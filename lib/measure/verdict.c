@@ -244,8 +244,7 @@ static void store_trials(struct participants *p, const struct contest *x)
 		t->turns = c->turns;
 		memcpy(t->reason, c->reason, sizeof t->reason);
 		if (!c->failed && c->m.n == 0)
-			snprintf(t->reason, sizeof t->reason, "%s",
-				 i < p->k ? contest_before : contest_no_time);
+			snprintf(t->reason, sizeof t->reason, "%s", contest_no_time);
 	}
 	for (uint32_t i = p->k; i < p->n; i++)
 		if (p->like[i] >= 0 && !p->trial[i]->left) {
@@ -292,8 +291,11 @@ static int run_contest(struct participants *p, struct verdict *v, struct err *e)
 	store_trials(p, &x);
 	v->reference = x.reference;
 	v->race = x.race;
-	if (p->s->first_wins)
+	v->says = x.verdict;
+	if (p->s->first_wins) {
 		x.winner = first_candidate(p);
+		v->says = (struct contest_verdict){.rival = -1};
+	}
 	v->winner = x.winner < 0 ? -1 : x.winner - (int)p->k;
 	if (v->winner < 0 && v->reference < 0)
 		return err_set(e, ST_RUNTIME, "no placement can run: %s",

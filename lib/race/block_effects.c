@@ -7,6 +7,7 @@
 #include "stats/quantile.h"
 
 enum { MOST_TURNS = 30, SCALE_TURNS = 4, TRUST_TURNS = 3, OWN_VARIANCE_AFTER = 6 };
+enum { LEAST_FREEDOM = 3 };             /* residuals, beyond the effects, before their size tells */
 enum { LEAST_BLOCKS = 6 };              /* with a reference, before one of them can be disturbed */
 static const double HUBER = 1.5;        /* deviations beyond which a value counts less */
 static const double LEAST_SCALE = 1e-4; /* of logarithms: clocks tell no finer */
@@ -100,7 +101,7 @@ static void begin_effects(struct block_effects *x)
 }
 
 /* The scale of residuals: their median, widened by what the effects took of the freedom. */
-static double find_scale(const struct block_effects *x, double *room)
+static double find_scale(struct block_effects *x, double *room)
 {
 	double freedom = (double)x->n - x->n_blocks + 1;
 	uint32_t n = 0;
@@ -108,10 +109,12 @@ static double find_scale(const struct block_effects *x, double *room)
 		freedom -= x->weight[i] > 0;
 	for (size_t i = 0; i < x->n; i++)
 		room[n++] = fabs(residual(x, &x->v[i]));
-	if (freedom < 3)
+	x->seen = 0;
+	if (freedom < LEAST_FREEDOM)
 		return FIRST_SCALE;
 	order_values(room, n);
 	double s = MEDIAN_TO_SIGMA * quantile(room, n, 0.5) * sqrt(x->n / freedom);
+	x->seen = fmax(s, LEAST_SCALE);
 	/* Few residuals: what is usual has a say. */
 	s = sqrt((freedom * s * s + 4 * FIRST_SCALE * FIRST_SCALE) / (freedom + 4));
 	return fmax(s, LEAST_SCALE);

@@ -33,6 +33,7 @@ struct block_effects {
 	double *block; /* (n_blocks) */
 	double *trust; /* (n_blocks) 1; less where disturbed */
 	double scale;  /* noise of one value: a standard deviation that outliers do not widen */
+	double seen; /* the same by the residuals alone, without what is usual; 0: there are too few */
 };
 
 void block_effects_release(struct block_effects *x);

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "race/drift.h"
-#include "race/race.h"
+#include "base/mem.h"
+#include "race/contest_impl.h"
 #include "race/reference.h"
 #include "stats/quantile.h"
 
@@ -16,20 +16,12 @@ static const double CHOICE_SHARE = 0.08;
 enum { PARTS_RUNS = 20 };
 static const double PARTS_SHARE = 0.5;
 
-static const double QUANTILE = 1.96; /* of a normal, for 95 % */
-
-struct racers {
-	struct contest *x;
-	uint32_t n;    /* arms */
-	uint32_t *who; /* (n) the contestant of each arm, the first of those that are alike */
-	bool pooled;   /* arm 0 is all single devices like this one */
-	/* The arm that ratios are to: 0, or a single device that proved to be faster. */
-	uint32_t base;
-	struct drift *drift; /* NULL: there is no pool, or nothing is predicted */
-	size_t *cap;         /* (x->n) room for samples */
-	void (*hear)(uint32_t n, double best_s, double reference_s); /* hear_standing, or NULL */
-	double heard_s; /* by the runs' clock, when it was called last */
-};
+static void keep_sample(struct racers *r, uint32_t i, double run_s)
+{
+	struct measurement *m = &r->x->c[i].m;
+	m->sample_s = mem_grow(m->sample_s, &r->cap[i], m->n + 1, sizeof *m->sample_s);
+	m->sample_s[m->n++] = run_s;
+}
 
 static int burst_of(struct racers *r, uint32_t i, uint32_t n, double *run_s, struct err *e)
 {
@@ -38,18 +30,10 @@ static int burst_of(struct racers *r, uint32_t i, uint32_t n, double *run_s, str
 		int rc = reference_run(c, &run_s[j], e);
 		if (rc <= 0)
 			return rc;
-		c->m.sample_s =
-			mem_grow(c->m.sample_s, &r->cap[i], c->m.n + 1, sizeof *c->m.sample_s);
 		if (j > 0)
-			c->m.sample_s[c->m.n++] = run_s[j];
+			keep_sample(r, i, run_s[j]);
 	}
 	return 1;
-}
-
-static bool in_pool(const struct racers *r, uint32_t i)
-{
-	const struct contestant *c = &r->x->c[i];
-	return i < r->x->k && c->alike == r->x->c[r->who[0]].alike && c->takes_part && !c->failed;
 }
 
 static uint32_t count_pool(const struct racers *r)
@@ -86,6 +70,7 @@ static int burst_of_pool(struct racers *r, uint32_t block, uint32_t n, double *r
 		for (uint32_t j = 0; j < n; j++)
 			run_s[j] += log(own[j]);
 		log_s[i] = burst_log(own, n);
+		as_ran_add(&r->ran, i, block, log_s[i]);
 		mean += log_s[i];
 		ran[i] = true;
 		members++;
@@ -143,7 +128,10 @@ static int run_burst(void *ctx, uint32_t arm, uint32_t block, uint32_t n, double
 	struct racers *r = ctx;
 	int rc = arm == 0 && r->pooled ? burst_of_pool(r, block, n, run_s, e)
 				       : burst_of(r, r->who[arm], n, run_s, e);
-	if (rc > 0 && r->drift && !(arm == 0 && r->pooled))
+	bool own = rc > 0 && !(arm == 0 && r->pooled);
+	if (own)
+		as_ran_add(&r->ran, r->who[arm], block, burst_log(run_s, n));
+	if (own && r->drift)
 		drift_busy(r->drift, arm, block, r->x->c[r->who[arm]].m.busy_s);
 	if (r->hear && clock_s(r) - r->heard_s >= 1) {
 		r->heard_s = clock_s(r);
@@ -225,138 +213,42 @@ static struct race *new_race(struct racers *r, int reference, const struct measu
 	return race;
 }
 
-/* A ratio to the pool's mean as one to the best of it, wider by so many standard errors of how much better that is. */
-static struct interval beside_best(const struct racers *r, struct interval x, double errors)
+/* ---- the rounds in which the reference was chosen ---- */
+
+/* Of a round, the pool's: where all of it ran, as in a block. */
+static void take_pool(struct racers *r, struct race *race, uint32_t block, const double *log_s)
 {
-	bool *like = MEM_NEWN(bool, r->x->k);
+	double *apart = MEM_NEWN(double, r->x->k), mean = 0;
+	uint32_t n = count_pool(r);
 	for (uint32_t i = 0; i < r->x->k; i++)
-		like[i] = in_pool(r, i);
-	struct drift_lead lead = r->drift ? drift_lead(r->drift, like) : (struct drift_lead){0, 0};
-	mem_free(like);
-	return interval_clip(interval_wider(interval_scaled(x, exp(-lead.mid)), errors * lead.sd));
+		mean += in_pool(r, i) ? log_s[i] / n : 0; /* NAN: one of them did not run */
+	for (uint32_t i = 0; i < r->x->k; i++)
+		apart[i] = in_pool(r, i) ? log_s[i] - mean : 0;
+	if (n > 0 && !isnan(mean)) {
+		race_seen(race, 0, block, mean);
+		if (r->drift)
+			drift_add(r->drift, block, apart);
+	}
+	mem_free(apart);
 }
 
-/* The fastest arm that is a single device, arm 0 unless another one has run enough and is faster: which one is the
- * fastest was found in a few runs, and the machine may have been another one then. */
-static uint32_t find_base(const struct racers *r, const struct race *race)
+/* They are the race's first blocks: all runs count. */
+static void take_rounds(struct racers *r, struct race *race, const struct reference_rounds *x)
 {
-	uint32_t best = 0;
-	double least = 1;
-	for (uint32_t i = 1; i < r->n && r->pooled; i++) {
-		struct interval ratio;
-		if (r->who[i] >= r->x->k || race_arm(race, i)->n_clean < RACE_LEAST ||
-		    r->x->c[r->who[i]].failed || !race_claim(race, i, 0, &ratio) ||
-		    beside_best(r, ratio, 0).mid >= least)
-			continue;
-		least = beside_best(r, ratio, 0).mid;
-		best = i;
-	}
-	return best;
-}
-
-/* Does single device i stand for the reference? */
-static bool is_base(const struct racers *r, uint32_t i)
-{
-	return r->base ? i == r->who[r->base] : in_pool(r, i);
-}
-
-/* The fastest of the reference's devices, by all that they ran. */
-static int find_reference(const struct racers *r)
-{
-	int best = -1;
-	for (uint32_t i = 0; i < r->x->k && r->pooled; i++) {
-		const struct measurement *m = &r->x->c[i].m;
-		if (is_base(r, i) && m->n > 0 && (best < 0 || m->lat.mid < r->x->c[best].m.lat.mid))
-			best = (int)i;
-	}
-	return best;
-}
-
-static void store_results(struct racers *r, const struct race *race, struct arena *a)
-{
-	struct contest *x = r->x;
-	double sum = 0, n = 0;
-	for (uint32_t i = 0; i < x->n; i++) {
-		struct measurement *m = &x->c[i].m;
-		double *own = ARENA_NEWN(a, double, (size_t)m->n + 1);
-		if (m->n)
-			memcpy(own, m->sample_s, m->n * sizeof *own);
-		mem_free(m->sample_s);
-		m->sample_s = own;
-		if (m->n)
-			m->lat = interval_clip(interval_median(own, m->n));
-	}
-	r->base = find_base(r, race);
-	for (uint32_t i = 0; i < x->k && r->pooled; i++)
-		if (x->c[i].m.n && is_base(r, i)) {
-			sum += log(x->c[i].m.lat.mid);
-			n++;
-		}
-	x->reference = find_reference(r);
-	for (uint32_t i = 0; i < x->n && n > 0; i++)
-		x->c[i].ref_s = x->c[i].m.n ? exp(sum / n) : 0;
-	for (uint32_t i = 0; i < r->n && x->reference >= 0; i++) {
-		struct contestant *c = &x->c[r->who[i]];
-		c->has_ratio = !c->failed && c->m.n > 0 && race_claim(race, i, r->base, &c->ratio);
-		if (c->has_ratio && r->base == 0)
-			c->ratio = beside_best(r, c->ratio, QUANTILE);
-	}
-	for (uint32_t i = 0; i < x->k && x->reference >= 0; i++) {
-		const struct contestant *first = &x->c[r->who[0]];
-		if (is_base(r, i)) {
-			x->c[i].has_ratio = true;
-			x->c[i].ratio = (struct interval){1, 1, 1};
-		} else if (in_pool(r, i)) {
-			x->c[i].has_ratio = first->has_ratio;
-			x->c[i].ratio = first->ratio;
+	for (uint32_t b = 0; b < x->n; b++) {
+		const double *log_s = &x->log_s[(size_t)b * x->k];
+		if (r->pooled)
+			take_pool(r, race, b, log_s);
+		for (uint32_t arm = r->pooled; arm < r->n && r->who[arm] < x->k; arm++)
+			if (!isnan(log_s[r->who[arm]]))
+				race_seen(race, arm, b, log_s[r->who[arm]]);
+		for (uint32_t i = 0; i < x->k; i++) {
+			if (isnan(log_s[i]))
+				continue;
+			keep_sample(r, i, exp(log_s[i]));
+			as_ran_add(&r->ran, i, b, log_s[i]);
 		}
 	}
-}
-
-/* Each ran in blocks of its own: the latency becomes what it takes while the reference takes ref_s. */
-static void align_latency(struct contestant *c)
-{
-	const struct interval r = c->ratio;
-	if (!c->has_ratio || c->m.n == 0 || !(c->ref_s > 0))
-		return;
-	/* What is like the reference has a ratio without an interval: its time has one. */
-	c->m.lat = interval_clip(
-		r.lo < r.hi ? interval_scaled(r, c->ref_s)
-			    : interval_scaled(c->m.lat, r.mid * c->ref_s / c->m.lat.mid));
-}
-
-/* How often each ran, and how the race went. */
-static void store_facts(struct racers *r, const struct race *race, const struct race_result *out)
-{
-	struct contest *x = r->x;
-	for (uint32_t i = 0; i < r->n; i++) {
-		const struct race_arm *arm = race_arm(race, i);
-		x->c[r->who[i]].turns = (struct contest_turns){arm->n_bursts, arm->n_clean,
-							       arm->start, arm->state == RACE_OUT};
-	}
-	for (uint32_t i = 0; i < x->k && r->pooled; i++)
-		if (in_pool(r, i))
-			x->c[i].turns = x->c[r->who[0]].turns;
-	for (uint32_t i = 0; i < x->n; i++)
-		align_latency(&x->c[i]);
-	x->race = (struct contest_race_facts){.n_blocks = out->n_blocks,
-					      .n_disturbed = out->n_disturbed,
-					      .noise = out->noise,
-					      .drift = out->drift,
-					      .settled = out->settled};
-}
-
-/* Is this arm handed over, and not the single device? */
-static bool gains(const struct racers *r, const struct race *race, uint32_t arm)
-{
-	const struct contestant *c = &r->x->c[r->who[arm]];
-	struct interval usual;
-	if (r->x->reference < 0 || (c->has_ratio && c->ratio.hi < 1) ||
-	    race_likely(race, arm, r->base))
-		return true;
-	return race_arm(race, arm)->n_clean >= RACE_ENOUGH &&
-	       race_usual(race, arm, r->base, &usual) &&
-	       (r->base ? usual : beside_best(r, usual, 1)).hi < 1;
 }
 
 static int race_all(struct racers *r, struct race *race, struct arena *a, struct err *e)
@@ -366,15 +258,9 @@ static int race_all(struct racers *r, struct race *race, struct arena *a, struct
 	int rc = race_finish(race, &out, e);
 	if (r->hear)
 		tell_standing(r);
-	store_results(r, race, a);
-	store_facts(r, race, &out);
 	r->x->race.seconds = clock_s(r) - begin_s;
-	if (rc < 0 || out.winner < 0)
-		return rc;
-	int w = (int)r->who[out.winner];
-	if (w >= (int)r->x->k && gains(r, race, (uint32_t)out.winner))
-		r->x->winner = w;
-	return 0;
+	contest_judge(r, race, &out, a);
+	return rc;
 }
 
 int contest_race(struct contest *x, const struct measure_options *o, struct arena *a, struct err *e)
@@ -382,18 +268,24 @@ int contest_race(struct contest *x, const struct measure_options *o, struct aren
 	struct racers r = {
 		.x = x, .hear = o->hear_standing, .who = ARENA_NEWN(a, uint32_t, (size_t)x->n + 1)};
 	struct race_source source = {&r, run_burst, excess, clock_s, x->n_draws};
+	struct reference_rounds rounds;
 	int reference;
 	x->reference = x->winner = -1;
+	x->verdict = (struct contest_verdict){.rival = -1};
 	r.cap = ARENA_NEWN(a, size_t, (size_t)x->n + 1);
 	for (uint32_t i = 0; i < x->n; i++)
 		x->c[i].m.busy_s = ARENA_NEWN(a, double, x->k);
 	double begin_s = x->n ? clock_s(&r) : 0;
-	if (reference_choose(x, CHOICE_SHARE * o->race_s, &reference, e) < 0)
-		return -1;
+	int rc = reference_choose(x, CHOICE_SHARE * o->race_s, &rounds, &reference, e);
 	begin_s = x->n ? clock_s(&r) - begin_s : 0;
-	struct race *race = new_race(&r, reference, o, &source, begin_s);
-	int rc = race ? race_all(&r, race, a, e) : 0;
+	struct race *race = rc < 0 ? NULL : new_race(&r, reference, o, &source, begin_s);
+	if (race) {
+		take_rounds(&r, race, &rounds);
+		rc = race_all(&r, race, a, e);
+	}
 	race_free(race);
 	drift_free(r.drift);
+	as_ran_release(&r.ran);
+	mem_free(rounds.log_s);
 	return rc;
 }

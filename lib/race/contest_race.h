@@ -14,11 +14,11 @@
  * runs on two of them seems to gain nothing.  What the others take is corrected for how fast each of
  * them is meanwhile (drift.h), as far as x->predict tells.  Where the fastest is a device that consists of others (x->has), as
  * one of all cores, these are the reference of the race in its stead.  The reference of the contest is the
- * fastest of these, or another single device that proves to be faster in the race.
+ * fastest of these, or another single device that takes less in the race; the rounds that chose are its first blocks.
  *
  * Samples of m are all runs that count, of whatever block; ratios are to the mean of these, less what the
  * fastest of them is better for good, paired within blocks.  The winner is what the race hands over,
- * if it is surely faster than that, or, when the time is over before anything is sure, likely so. */
+ * if it is surely faster than every single device (x->verdict). */
 int contest_race(struct contest *x, const struct measure_options *o, struct arena *a,
 		 struct err *e) MUST_CHECK;
 

@@ -11,7 +11,6 @@ static const double ERROR_RATE = 0.02; /* of all leavings of a race together */
 /* Of the budget: the time over which an arm has run before it leaves; that of a race before it ends
  * early. */
 static const double SEEN_SHARE = 0.1, LEAST_SHARE = 0.3;
-static const double LIKELY = 0.84, LIKELY_GAIN = 0.05; /* one in five of a normal is beyond that */
 static const double MIXTURE = 8; /* bursts around which the boundary is the narrowest */
 
 struct race *race_new(const struct race_options *o, const struct race_source *source)
@@ -301,6 +300,10 @@ bool race_claim(const struct race *x, uint32_t i, uint32_t j, struct interval *o
 {
 	const struct race_arm *a = &x->arm[i], *b = &x->arm[j];
 	bool any = race_ratio(x, i, j, out);
+	if (any && i != j && (a->n_bursts < 2 || b->n_bursts < 2 || !(x->fx.seen > 0))) {
+		*out = (struct interval){exp(a->shrunk - b->effect), 0, INFINITY};
+		return true;
+	}
 	if (!any || i == j || (a->n_clean >= RACE_ENOUGH && b->n_clean >= RACE_ENOUGH))
 		return any;
 	/* Arm j is not one of many. */
@@ -309,14 +312,6 @@ bool race_claim(const struct race *x, uint32_t i, uint32_t j, struct interval *o
 	half = hypot(half, correction_half(x, i, j));
 	*out = (struct interval){exp(mid), exp(mid - half), exp(mid + half)};
 	return true;
-}
-
-bool race_likely(const struct race *x, uint32_t i, uint32_t j)
-{
-	const struct race_arm *a = &x->arm[i], *b = &x->arm[j];
-	double by = b->effect - a->shrunk;
-	double se = hypot(hypot(a->shrunk_se, b->se), correction_se(x, i, j));
-	return a->n_bursts > 0 && b->n_bursts > 0 && by > LIKELY_GAIN && by > LIKELY * se;
 }
 
 bool race_usual(const struct race *x, uint32_t i, uint32_t j, struct interval *out)
@@ -348,7 +343,7 @@ static void describe(struct race *x, struct race_result *out)
 	order_values(by, x->n_blocks);
 	out->lat_s = exp(x->arm[out->winner].effect + quantile(by, x->n_blocks, 0.5));
 	out->drift = (quantile(by, x->n_blocks, 0.975) - quantile(by, x->n_blocks, 0.025)) / 2;
-	out->noise = x->fx.scale;
+	out->noise = x->fx.seen;
 	for (uint32_t b = 0; b < x->n_blocks; b++)
 		out->n_disturbed += x->fx.trust[b] < 1;
 	mem_free(by);

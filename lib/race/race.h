@@ -68,7 +68,7 @@ struct race_options {
 enum race_state {
 	RACE_WAITING, /* has not run: there was no time for it yet */
 	RACE_LIVE,
-	RACE_OUT, /* certainly slower than another */
+	RACE_OUT, /* slower than another, by the boundary above */
 	RACE_FAILED
 };
 
@@ -95,7 +95,7 @@ struct race_result {
 		over_reference; /* time of the winner over the reference's; 0: no reference */
 	double lat_s;           /* of the winner, in the median block */
 	uint32_t n_blocks, n_disturbed;
-	double noise; /* standard deviation of a burst's logarithm within blocks */
+	double noise; /* standard deviation of a burst's logarithm within blocks; 0: too few to tell */
 	double drift; /* half the range of the middle 95 % of the blocks' effects */
 	bool settled; /* more time would not change it: nothing live is faster by `tolerance` */
 };
@@ -117,6 +117,10 @@ struct race_entry {
  * start; one that cannot run is none. */
 uint32_t race_add(struct race *x, const struct race_entry *entry);
 
+/* Before the first call of race_run: arm i took exp(log_s) seconds, in a block of earlier runs; blocks ascend from 0, and each
+ * has an arm of an earlier one. */
+void race_seen(struct race *x, uint32_t i, uint32_t block, double log_s);
+
 /* Run blocks, one at least, until so many seconds of the budget are spent.  1: settled before; 0: the time is
  * over; -1: the source said so. */
 int race_run(struct race *x, double until_s, struct err *e) MUST_CHECK;
@@ -132,15 +136,13 @@ const struct race_arm *race_arm(const struct race *x, uint32_t i);
 bool race_ratio(const struct race *x, uint32_t i, uint32_t j, struct interval *out);
 /* The same where both have RACE_ENOUGH bursts; with fewer, what is believed of the two arms (belief.h),
  * for which all others, and what was predicted, have a say: an interval of a few pairs is so wide
- * that nothing is sure, where ten arms that ran as seldom say the same. */
+ * that nothing is sure, where ten arms that ran as seldom say the same.  With one burst of either, or where no arm ran
+ * often enough to tell how much bursts vary, from 0 to infinity. */
 enum { RACE_ENOUGH = 10 };
 bool race_claim(const struct race *x, uint32_t i, uint32_t j, struct interval *out);
 /* By which an arm goes before a start or the single device: as race_ratio, but wider than the bursts' interval by one
  * standard error of the corrections alone, what they are usually off by.  To ask for all that they may be off by would keep what is behind, where corrections are large, more often than it
  * would save what is not. */
 bool race_usual(const struct race *x, uint32_t i, uint32_t j, struct interval *out);
-/* Is arm i believed to take at least a twentieth less than arm j, and four to one that it is faster?
- * When the time is over and nothing is sure, that is the better bet. */
-bool race_likely(const struct race *x, uint32_t i, uint32_t j);
 
 #endif

@@ -196,6 +196,17 @@ static int run_burst(struct race *x, uint32_t i, double *value, struct err *e)
 	return 1;
 }
 
+void race_seen(struct race *x, uint32_t i, uint32_t block, double log_s)
+{
+	struct race_arm *a = &x->arm[i];
+	a->state = RACE_LIVE;
+	a->n_bursts++;
+	a->n_runs++;
+	x->run_s[i] = exp(log_s);
+	block_effects_add(&x->fx, i, block, log_s);
+	x->n_blocks = x->n_seen = x->fx.n_blocks;
+}
+
 static int run_block(struct race *x, struct members *m, struct err *e)
 {
 	for (uint32_t i = m->n; i > 1; i--) {
@@ -222,7 +233,9 @@ int race_blocks(struct race *x, double until_s, bool final, struct err *e)
 {
 	struct members m = {0, x->o.block, MEM_NEWN(uint32_t, x->o.block)};
 	int rc = 0;
-	while (rc == 0 && (race_spent(x) < until_s || x->n_blocks == 0)) {
+	if (x->n_blocks > x->fitted)
+		race_learn(x);
+	while (rc == 0 && (race_spent(x) < until_s || x->n_blocks == x->n_seen)) {
 		admit(x);
 		choose_members(x, final, &m);
 		rc = m.n == 0 || race_settled(x) ? 1 : run_block(x, &m, e);

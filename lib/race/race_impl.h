@@ -15,6 +15,7 @@ struct race {
 	size_t cap, cap_run, cap_off;
 	struct block_effects fx;
 	uint32_t n_blocks, fitted; /* blocks; how many of them the fit has */
+	uint32_t n_seen;           /* of the blocks, those that ran before */
 	double begin_s;
 	uint32_t draws;
 };

@@ -12,9 +12,9 @@ enum { LEAST_ROUNDS = 3, MOST_ROUNDS = 12 };
 
 struct choice {
 	struct contest *x;
-	double (*log_s)[MOST_ROUNDS]; /* (k) */
-	bool *out;                    /* (k) surely slower, or it cannot run */
-	uint32_t n;                   /* rounds */
+	double *log_s; /* (rounds,k) as reference_rounds */
+	bool *out;     /* (k) surely slower, or it cannot run */
+	uint32_t n;    /* rounds */
 };
 
 int reference_run(struct contestant *c, double *lat, struct err *e)
@@ -37,7 +37,8 @@ int reference_run(struct contestant *c, double *lat, struct err *e)
 static int run_round(struct choice *c, struct err *e)
 {
 	for (uint32_t d = 0; d < c->x->k; d++) {
-		double lat = 0;
+		double lat = 0, *log_s = &c->log_s[(size_t)c->n * c->x->k + d];
+		*log_s = NAN;
 		if (c->out[d])
 			continue;
 		int rc = reference_run(&c->x->c[d], &lat, e);
@@ -46,10 +47,21 @@ static int run_round(struct choice *c, struct err *e)
 		if (rc < 0)
 			return -1;
 		c->out[d] = rc == 0;
-		c->log_s[d][c->n] = log(fmax(lat, 1e-12));
+		*log_s = rc ? log(fmax(lat, 1e-12)) : NAN;
 	}
 	c->n++;
 	return 0;
+}
+
+/* Of device d, less those of device `by`, unless it is negative, in all rounds; d is left, so it was in all of them. */
+static struct interval mean_of(const struct choice *c, uint32_t d, int by)
+{
+	double y[MOST_ROUNDS];
+	for (uint32_t i = 0; i < c->n; i++) {
+		const double *round = &c->log_s[(size_t)i * c->x->k];
+		y[i] = round[d] - (by < 0 ? 0 : round[by]);
+	}
+	return huber_mean(y, c->n);
 }
 
 /* The fastest of those that are left; -1: none is. */
@@ -58,7 +70,7 @@ static int fastest(const struct choice *c)
 	double least = INFINITY;
 	int best = -1;
 	for (uint32_t d = 0; d < c->x->k; d++) {
-		double mid = c->out[d] ? INFINITY : huber_mean(c->log_s[d], c->n).mid;
+		double mid = c->out[d] ? INFINITY : mean_of(c, d, -1).mid;
 		if (mid < least) {
 			least = mid;
 			best = (int)d;
@@ -72,27 +84,26 @@ static bool decide(struct choice *c, int best)
 {
 	bool decided = true;
 	for (uint32_t d = 0; d < c->x->k; d++) {
-		double apart[MOST_ROUNDS];
 		if (c->out[d] || c->x->c[d].alike == c->x->c[best].alike)
 			continue;
-		for (uint32_t i = 0; i < c->n; i++)
-			apart[i] = c->log_s[d][i] - c->log_s[best][i];
-		c->out[d] = huber_mean(apart, c->n).lo > 0;
+		c->out[d] = mean_of(c, d, best).lo > 0;
 		decided &= c->out[d];
 	}
 	return decided;
 }
 
-int reference_choose(struct contest *x, double most_s, int *out, struct err *e)
+int reference_choose(struct contest *x, double most_s, struct reference_rounds *rounds, int *out,
+		     struct err *e)
 {
 	struct choice c = {.x = x};
 	int rc = 0;
 	bool decided = false;
 	*out = -1;
+	*rounds = (struct reference_rounds){.k = x->k};
 	if (x->k == 0)
 		return 0;
 	const struct runnable *any = &x->c[0].run;
-	c.log_s = mem_alloc(x->k, sizeof *c.log_s);
+	c.log_s = MEM_NEWN(double, (size_t)MOST_ROUNDS * x->k);
 	c.out = MEM_NEWN(bool, x->k);
 	for (uint32_t d = 0; d < x->k; d++)
 		c.out[d] = !x->c[d].takes_part || x->c[d].failed;
@@ -104,6 +115,7 @@ int reference_choose(struct contest *x, double most_s, int *out, struct err *e)
 			  any->now_s(any->arg) - begin_s > most_s;
 	}
 	mem_free(c.out);
-	mem_free(c.log_s);
+	rounds->log_s = c.log_s;
+	rounds->n = c.n;
 	return rc;
 }

@@ -1,6 +1,12 @@
 /* bestrec.c - best records in and out. */
 #include "record/bestrec.h"
 
+#include <string.h>
+
+static const char *const says[] = {
+	[CONTEST_GAIN] = "gain", [CONTEST_SINGLE] = "single", [CONTEST_UNDECIDED] = "undecided"};
+enum { N_SAYS = sizeof says / sizeof *says };
+
 static void put_race(const struct contest_race_facts *x, struct rec_writer *w)
 {
 	if (x->n_blocks == 0)
@@ -15,6 +21,23 @@ static void put_race(const struct contest_race_facts *x, struct rec_writer *w)
 	put_map_end(w);
 }
 
+static void put_verdict(const struct best_verdict *x, struct rec_writer *w)
+{
+	if (x->says == CONTEST_UNTOLD)
+		return;
+	put_map_begin(w, "verdict");
+	put_text(w, "says", says[x->says]);
+	if (x->rival) {
+		put_text(w, "rival", x->rival);
+		put_uint(w, "rival_sample", x->rival_sample);
+		put_real(w, "ratio", x->ratio.mid);
+		put_real(w, "ratio_lo", x->ratio.lo);
+		put_real(w, "ratio_hi", x->ratio.hi);
+		put_real(w, "more_s", x->more_s);
+	}
+	put_map_end(w);
+}
+
 static void put_final(const struct best_rec *x, struct rec_writer *w)
 {
 	put_bool(w, "final", true);
@@ -24,6 +47,7 @@ static void put_final(const struct best_rec *x, struct rec_writer *w)
 	put_real(w, "ratio_hi", x->ratio_hi);
 	put_uint(w, "n_pairs", x->n_pairs);
 	put_race(&x->race, w);
+	put_verdict(&x->verdict, w);
 	put_uint(w, "copies", x->copies);
 	put_uint(w, "copy_bytes", x->copy_bytes);
 	if (x->mem_bytes)
@@ -119,6 +143,31 @@ static int decode_race(const struct rec *r, struct contest_race_facts *x, struct
 	return 0;
 }
 
+static int decode_verdict(const struct rec *r, struct arena *a, struct best_verdict *x,
+			  struct err *e)
+{
+	const struct val *map;
+	const char *text;
+
+	if (!val_get(r->map, "verdict"))
+		return 0;
+	if (get_map(r->map, "verdict", &map, e) < 0 || get_text(map, "says", a, &text, e) < 0)
+		return err_prefix(e, "verdict");
+	for (int i = CONTEST_GAIN; i < N_SAYS; i++)
+		if (strcmp(text, says[i]) == 0)
+			x->says = i;
+	if (x->says == CONTEST_UNTOLD)
+		return err_set(e, ST_INPUT, "verdict: '%s' is none", text);
+	if (val_get(map, "rival") && (get_text(map, "rival", a, &x->rival, e) < 0 ||
+				      get_u32(map, "rival_sample", 0, &x->rival_sample, e) < 0 ||
+				      get_real(map, "ratio", &x->ratio.mid, e) < 0 ||
+				      get_real(map, "ratio_lo", &x->ratio.lo, e) < 0 ||
+				      get_real(map, "ratio_hi", &x->ratio.hi, e) < 0 ||
+				      get_real(map, "more_s", &x->more_s, e) < 0))
+		return err_prefix(e, "verdict");
+	return 0;
+}
+
 static int decode_final(const struct rec *r, struct arena *a, struct best_rec *x, struct err *e)
 {
 	bool mse, cosine, largest;
@@ -127,7 +176,7 @@ static int decode_final(const struct rec *r, struct arena *a, struct best_rec *x
 	    get_u32(r->map, "n_pairs", 0, &x->n_pairs, e) < 0 ||
 	    get_real(r->map, "lo_s", &x->lo_s, e) < 0 || get_real(r->map, "hi_s", &x->hi_s, e) < 0)
 		return -1;
-	if (decode_race(r, &x->race, e) < 0)
+	if (decode_race(r, &x->race, e) < 0 || decode_verdict(r, a, &x->verdict, e) < 0)
 		return -1;
 	if (decode_optional(r, "out_mse", &x->out_mse, &mse, e) < 0 ||
 	    decode_optional(r, "out_cos", &x->out_cos, &cosine, e) < 0 ||

@@ -8,6 +8,16 @@
 #include "record/runrec.h"
 #include "timing/contest.h"
 
+/* What the contest says that a final record comes from. */
+struct best_verdict {
+	enum contest_says says; /* CONTEST_UNTOLD: not told */
+	const char *
+		rival; /* undecided: the source of what looked best of all others, NULL: nothing else ran ... */
+	uint32_t rival_sample; /* ... and its number; of source `single` the device */
+	struct interval ratio; /* of its latency over the reference's; lo 0: no interval */
+	double more_s;         /* seconds more that would tell; 0: not known */
+};
+
 struct best_rec {
 	struct place_rec place; /* id, source, devices and placement */
 	uint32_t rank;          /* 0 first */
@@ -24,6 +34,7 @@ struct best_rec {
 	double ratio, ratio_lo, ratio_hi;
 	uint32_t n_pairs; /* of a race: its runs */
 	struct contest_race_facts race;
+	struct best_verdict verdict;
 	bool has_copies; /* as has_ratio */
 	uint64_t copies, copy_bytes;
 	bool has_diff;             /* outputs against the reference's on the same inputs */

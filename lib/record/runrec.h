@@ -119,7 +119,7 @@ bool run_is_simulated(const struct rec *r);
 /* Is it of a race, or could it have been? */
 bool run_has_turns(const struct rec *r);
 
-/* 1: r is a run record of a placement that was certainly slower than another in a race, which *out
+/* 1: r is a run record of a placement that left a race, slower than another, which *out
  * names (id, source; memory from a); 0: it is not; -1: ST_INPUT, it is malformed. */
 int run_decode_out(const struct rec *r, struct arena *a, struct run_rec *out,
 		   struct err *e) MUST_CHECK;

@@ -1,6 +1,5 @@
 /* answer.c - picks the answer and its measurements out of a stream. */
 #include "report/answer.h"
-#include "record/bestrec.h"
 #include "record/graphrec.h"
 #include "record/updaterec.h"
 
@@ -268,6 +267,7 @@ static int take_best(struct answer *x, const struct rec *r, struct err *e)
 	x->reference = b.reference;
 	x->n_pairs = b.n_pairs;
 	x->race = b.race;
+	x->says = b.verdict;
 	raced_end(&x->raced);
 	x->n_finals++;
 	x->n_random_now = 0;

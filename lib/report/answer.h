@@ -7,6 +7,7 @@
 #define HSDAG_REPORT_ANSWER_H
 
 #include "graph/graph.h"
+#include "record/bestrec.h"
 #include "record/placerec.h"
 #include "record/runrec.h"
 #include "report/raced.h"
@@ -59,6 +60,7 @@ struct answer {
 	double best_ratio;               /* of the learner's best */
 	struct raced raced;
 	struct contest_race_facts race; /* that a final answer comes from; n_blocks 0: from none */
+	struct best_verdict says;       /* of a final answer */
 
 	struct arena *arena, *spare; /* of the placement, and of the next one */
 	struct arena *runs;          /* of what the runs say */

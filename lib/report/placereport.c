@@ -91,8 +91,7 @@ const char *placetext_why(const struct measured *m)
 {
 	bool untried =
 		strcmp(m->reason, contest_no_time) == 0 || strcmp(m->reason, contest_left) == 0;
-	bool before = strcmp(m->reason, contest_before) == 0;
-	return before ? "not raced: " : untried ? "not run: " : "cannot run: ";
+	return untried ? "not run: " : "cannot run: ";
 }
 
 bool placetext_has_range(const struct measured *m)
@@ -152,6 +151,80 @@ static bool is_reference(const struct answer *x)
 	       strcmp(x->place.names[d], x->reference) == 0;
 }
 
+/* ---- the verdict ---- */
+
+static void print_times(FILE *out, const struct interval *ratio)
+{
+	fprintf(out, "%.3f times as fast", 1 / ratio->mid);
+	if (ratio->lo > 0)
+		fprintf(out, ", 95 %% interval %.3f to %.3f", 1 / ratio->hi, 1 / ratio->lo);
+	else
+		fputs(", in too few runs for an interval", out);
+}
+
+/* Seconds in a unit that a person has a feeling for. */
+static void print_more_time(FILE *out, double more_s)
+{
+	static const double MINUTE = 90, HOUR = 5400;
+	if (more_s > HOUR)
+		fprintf(out, "; to tell may take %.0f hours more", more_s / 3600);
+	else if (more_s > MINUTE)
+		fprintf(out, "; to tell may take %.0f minutes more", more_s / 60);
+	else if (more_s > 0)
+		fprintf(out, "; to tell may take %.*f s more", more_s < 10, more_s);
+}
+
+/* The reference, and the devices that count as one with it. */
+static void print_fastest(FILE *out, const struct answer *x, const char *ref,
+			  const char *const *names)
+{
+	fputs(ref, out);
+	for (uint32_t d = 0; d < x->n_single && d < x->place.k; d++) {
+		const struct measured *m = &x->single[d];
+		if (m->given && !m->reason && m->has_ratio && m->ratio == 1 &&
+		    strcmp(x->place.names[d], x->reference) != 0)
+			fprintf(out, " or %s", names[d]);
+	}
+	fputs(" alone is the fastest of all that ran", out);
+}
+
+/* Data do not decide: what looked best. */
+static void undecided(FILE *out, const struct answer *x, const char *ref, const char *const *names)
+{
+	const struct best_verdict *v = &x->says;
+	char rival[120];
+	fputs("cannot tell: ", out);
+	if (!v->rival) {
+		fprintf(out, "%s alone looked best, and nothing else has run", ref);
+		return;
+	}
+	if (strcmp(v->rival, "single") == 0)
+		snprintf(rival, sizeof rival, "%.60s alone",
+			 v->rival_sample < x->place.k ? names[v->rival_sample] : "a device");
+	else
+		err_escape(rival, sizeof rival, v->rival, strlen(v->rival));
+	if (v->ratio.mid < 1)
+		fprintf(out, "%s looked best (", rival);
+	else
+		fprintf(out, "%s alone looked best, %s may be as fast (", ref, rival);
+	print_times(out, &v->ratio);
+	fprintf(out, ")%s%s%s", v->ratio.mid < 1 ? ", not surely faster than " : "",
+		v->ratio.mid < 1 ? ref : "", v->ratio.mid < 1 ? " alone, which is kept" : "");
+	print_more_time(out, v->more_s);
+}
+
+static void print_gain(FILE *out, const struct answer *x, const char *ref)
+{
+	const struct measured *m = &x->m;
+	fprintf(out, "%.3f times as fast as %s alone (", 1 / m->ratio, ref);
+	if (m->ratio_lo > 0)
+		fprintf(out, "95 %% interval %.3f to %.3f, ", 1 / m->ratio_hi, 1 / m->ratio_lo);
+	fprintf(out, "%u %s)%s", x->n_pairs, x->race.n_blocks ? "runs" : "pairs",
+		m->ratio_lo > 0 && (m->ratio_hi < 1 || m->ratio_lo > 1)
+			? ""
+			: ": no difference that can be told");
+}
+
 void placetext_verdict(FILE *out, const struct answer *x, const char *const *names)
 {
 	const char *ref = shown_name(x, names, x->reference);
@@ -162,20 +235,14 @@ void placetext_verdict(FILE *out, const struct answer *x, const char *const *nam
 		fputs("not compared in pairs; devrun paired does that", out);
 	else if (!*x->reference)
 		fputs("no single device can run the model; this placement can", out);
+	else if (x->says.says == CONTEST_UNDECIDED)
+		undecided(out, x, ref, names);
+	else if (is_reference(x) && x->says.says == CONTEST_SINGLE)
+		print_fastest(out, x, ref, names);
 	else if (is_reference(x))
-		fprintf(out,
-			"%s alone is the fastest; "
-			"no placement that was tried beats it for certain",
-			ref);
-	else if (m->has_ratio && m->ratio_lo > 0 && m->ratio > 0 && m->ratio_hi > 0)
-		fprintf(out,
-			"%.3f times as fast as %s alone (95 %% interval %.3f to %.3f, %u "
-			"%s)%s",
-			1 / m->ratio, ref, 1 / m->ratio_hi, 1 / m->ratio_lo, x->n_pairs,
-			x->race.n_blocks ? "runs" : "pairs",
-			m->ratio_hi < 1 || m->ratio_lo > 1 ? ""
-			: x->race.n_blocks ? ": likely, not certain, and more time would tell"
-					   : ": no difference that can be told");
+		fprintf(out, "%s alone; no placement that was tried beats it for certain", ref);
+	else if (m->has_ratio && m->ratio > 0 && m->ratio_hi > 0)
+		print_gain(out, x, ref);
 	else
 		fputs("no ratio was measured", out);
 }
@@ -303,7 +370,8 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 	if (x->n_episodes > 0 || x->race.n_blocks == 0)
 		tell_search(out, x, o.name ? "simulated" : "measured", search_s);
 	if (x->kind == ANSWER_FINAL)
-		raced_print(out, &x->raced, &x->race, &x->place, x->last_gain, x->n_episodes);
+		raced_print(out, &x->raced, &x->race, x->says.says != CONTEST_UNDECIDED, &x->place,
+			    x->last_gain, x->n_episodes);
 	memory(out, x, names, devs);
 	bound(out, x);
 	not_compared(out, x);

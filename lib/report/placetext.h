@@ -46,7 +46,7 @@ const char *placetext_finder(const char *source);
  * its rounds has one. */
 double placetext_speedup(const struct answer *x, const struct measured *m);
 /* What goes before m's reason: it cannot run, or was not run, for want of time or because it had lost
- * before. */
+ * an earlier race. */
 const char *placetext_why(const struct measured *m);
 /* Has the latency an interval that says something?  That of one run reaches down to 0. */
 bool placetext_has_range(const struct measured *m);

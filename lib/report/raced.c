@@ -35,8 +35,7 @@ static void begin_again(struct raced *x)
 
 void raced_take(struct raced *x, const struct run_rec *run)
 {
-	bool untried = run->reason && (strcmp(run->reason, contest_no_time) == 0 ||
-				       strcmp(run->reason, contest_before) == 0);
+	bool untried = run->reason && strcmp(run->reason, contest_no_time) == 0;
 	bool left = run->reason && strcmp(run->reason, contest_left) == 0;
 	if (!untried && !left && (run->reason || run->turns.n_bursts == 0))
 		return;
@@ -221,11 +220,12 @@ static uint32_t count_rivals(const struct raced *x, const struct place_rec *answ
 }
 
 static void print_more_time(FILE *out, const struct raced *x, const struct contest_race_facts *race,
-			    const struct place_rec *answer, uint64_t last_gain, uint64_t n_episodes)
+			    bool decided, const struct place_rec *answer, uint64_t last_gain,
+			    uint64_t n_episodes)
 {
 	uint32_t rivals = count_rivals(x, answer);
 	fputs("more time: ", out);
-	if (race->settled)
+	if (race->settled && decided)
 		fputs("more runs would not change which of these is the answer", out);
 	else if (rivals)
 		fprintf(out, "may change the answer, as %u other%s may be as fast", rivals,
@@ -343,7 +343,8 @@ static void print_change(FILE *out, const struct raced *x, const struct place_re
 }
 
 void raced_print(FILE *out, const struct raced *x, const struct contest_race_facts *race,
-		 const struct place_rec *answer, uint64_t last_gain, uint64_t n_episodes)
+		 bool decided, const struct place_rec *answer, uint64_t last_gain,
+		 uint64_t n_episodes)
 {
 	if (x->n == 0 || race->n_blocks == 0)
 		return;
@@ -358,12 +359,13 @@ void raced_print(FILE *out, const struct raced *x, const struct contest_race_fac
 			print_others(out, x, i, &pace, answer);
 	print_accuracy(out, x, &pace, answer);
 	if (x->n_left)
-		fprintf(out, "%u others were certainly slower in a first race\n", x->n_left);
-	fprintf(out,
-		"race: %.1f s, %u blocks, %u of them disturbed; bursts beside each other vary by "
-		"%.1f %%, the machine by %.0f %%\n",
-		race->seconds, race->n_blocks, race->n_disturbed, 100 * race->noise,
-		100 * race->drift);
+		fprintf(out, "%u others were slower in a first race, and left out\n", x->n_left);
+	fprintf(out, "race: %.1f s, %u block%s, %u of them disturbed", race->seconds,
+		race->n_blocks, race->n_blocks == 1 ? "" : "s", race->n_disturbed);
+	if (race->noise > 0)
+		fprintf(out, "; bursts beside each other vary by %.1f %%, the machine by %.0f %%",
+			100 * race->noise, 100 * race->drift);
+	fputs(race->noise > 0 ? "\n" : "; too few to tell how much bursts vary\n", out);
 	print_change(out, x, answer);
-	print_more_time(out, x, race, answer, last_gain, n_episodes);
+	print_more_time(out, x, race, decided, answer, last_gain, n_episodes);
 }

@@ -21,7 +21,7 @@ struct raced_one {
 struct raced {
 	struct raced_one *v, *before; /* (n), (n_before) */
 	size_t n, cap, n_before;
-	uint32_t n_untried, n_left; /* no time; certainly slower in an earlier race */
+	uint32_t n_untried, n_left; /* no time; slower in an earlier race */
 	bool over;                  /* its final `best` record has come */
 };
 
@@ -32,9 +32,10 @@ void raced_take(struct raced *x, const struct run_rec *run);
 /* A final `best` record has come. */
 void raced_end(struct raced *x);
 
-/* The table, the lines on the machine, and the one on more time.  answer: what was handed over;
+/* The table, the lines on the machine, and the one on more time.  decided: the verdict is not that nobody can tell.  answer: what was handed over;
  * last_gain, n_episodes: the episode of the search in which its best came, 0: not known. */
 void raced_print(FILE *out, const struct raced *x, const struct contest_race_facts *race,
-		 const struct place_rec *answer, uint64_t last_gain, uint64_t n_episodes);
+		 bool decided, const struct place_rec *answer, uint64_t last_gain,
+		 uint64_t n_episodes);
 
 #endif

@@ -4,7 +4,7 @@
  * Heats: rounds of every single device and all candidates; the candidate with the smallest
  * ratio goes on.  Final: fresh rounds of every single device and that candidate, for the
  * claim is about measurements that did not choose it.  The reference is the fastest
- * single device of the final; the candidate wins only if ratio.hi < 1, or if no single device
+ * single device of the final; the candidate wins only if it is surely faster (contest_below), or if no single device
  * can run.  Ratios of the other candidates are to the reference, in the qualifying rounds. */
 #ifndef HSDAG_TIMING_CONTEST_H
 #define HSDAG_TIMING_CONTEST_H
@@ -15,8 +15,34 @@
 struct contest_turns {
 	uint32_t n_bursts, n_clean; /* bursts that count; those in blocks that were not disturbed */
 	bool start;                 /* what others must surely beat */
-	bool out;                   /* certainly slower than another */
+	bool out;                   /* it left, slower than another */
 };
+
+/* What may be claimed in the end. */
+enum contest_says {
+	CONTEST_UNTOLD, /* nobody judged it; or there is no single device to be compared with */
+	CONTEST_GAIN,   /* the winner is surely faster than every single device */
+	/* Nothing that ran is faster than the reference, or devices that are alike and count as one with it, by more than a
+	 * hundredth, surely. */
+	CONTEST_SINGLE,
+	CONTEST_UNDECIDED /* neither: the reference is handed over, the best single device as measured */
+};
+
+/* "Surely": by the interval of 95 %, wider by half; that of runs of another minute may be another one. */
+struct contest_verdict {
+	enum contest_says says;
+	int rival; /* undecided: of all others what looked best, a place in c; -1: nothing ran */
+	struct interval
+		ratio; /* of its latency over the reference's; lo 0: too few runs for an interval */
+	double more_s; /* seconds more of a race that would tell, about; 0: nobody knows */
+};
+
+/* How far a ratio's logarithm may be off, either way, for what is said to be sure; infinite: nobody knows. */
+double contest_margin(const struct interval *ratio);
+/* What is faster than the reference by less than this, or may be, does not keep it from being the fastest. */
+extern const double contest_alike;
+/* Is a ratio surely below so much? */
+bool contest_below(const struct interval *ratio, double limit);
 
 /* How a race went; n_blocks 0: there was none. */
 struct contest_race_facts {
@@ -59,15 +85,14 @@ struct contest {
 	void *ctx;
 	int reference; /* the fastest single device of the final; -1: none can run */
 	int winner;    /* a place in c, >= k; -1: the reference itself */
+	struct contest_verdict verdict;
 	struct contest_race_facts race;
 };
 
 /* Why a contestant of a race has no measurement: its time was over before. */
 extern const char contest_no_time[];
-/* ... it was certainly slower in an earlier race. */
+/* ... it left an earlier race, as it was slower than another. */
 extern const char contest_left[];
-/* ... a single device, which ran when the reference was chosen. */
-extern const char contest_before[];
 
 /* A number that tells which devices a placement of n sets uses. */
 uint32_t contest_group(const uint16_t *device, uint32_t n_sets);

@@ -134,10 +134,10 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	py '
 		a, b = of("fastest.mp", "best")[-1], of("given.mp", "best")[-1]
 		assert a["source"] == "single" and a["ratio"] == 1, a
-		assert b["source"] == "random" and b["n_groups"] == 7 and b["ratio_lo"] > 1 and b["copies"] > 0 and b["out_cos"] > 0.999, b
+		assert b["source"] == "random" and b["n_groups"] == 7 and "verdict" not in b and b["copies"] > 0 and b["out_cos"] > 0.999, b
 	'
 	run -0 placeout --format report given.mp
-	[[ $output == *"verdict: 0."*" times as fast as cpu:"*" pairs)" ]]
+	[[ $output == *"verdict: "*" times as fast as cpu:"*" pairs)"* ]]
 }
 
 @test "--paired: results that are not finite leave a verdict, and the reason why they are not compared" {

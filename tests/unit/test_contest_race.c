@@ -144,7 +144,9 @@ static int choose_of(uint64_t seed, double a_s, double b_s, double most_s, uint3
 		{.run = {&n[1], noisy_run, noisy_now}, .takes_part = true, .alike = 1}};
 	struct contest x = {.k = 2, .n = 2, .c = c};
 	struct err e = ERR_INIT;
-	int out, rc = reference_choose(&x, most_s, &out, &e);
+	struct reference_rounds rounds;
+	int out, rc = reference_choose(&x, most_s, &rounds, &out, &e);
+	mem_free(rounds.log_s);
 	*runs = n[0].runs + n[1].runs;
 	return rc < 0 ? -1 : out;
 }
@@ -227,8 +229,9 @@ static void wholes(void)
 		int rc = contest_race(&x, &o, a, &e);
 		const struct interval r = c[1].ratio;
 		tap(rc == 0 && x.winner == -1 &&
-			    (told ? x.reference == 2 && r.lo > 1 && r.lo < 0.01 / 0.009 &&
-					     r.hi > 0.01 / 0.009
+			    (told ? x.reference == 2 && r.mid > 1 && r.hi > 0.01 / 0.009 &&
+					     r.lo < 0.01 / 0.012 &&
+					     x.verdict.says == CONTEST_UNDECIDED
 				  : x.reference != 2),
 		    "a device is as slow as the slowest of its parts%s: %.3f, %.3f to %.3f",
 		    told ? "" : ", untold", r.mid, r.lo, r.hi);

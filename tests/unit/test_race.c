@@ -423,7 +423,7 @@ static void unsure(void)
 
 /* Many arms that all need three fifths of the reference's time, three disturbed bursts of each: no pair
  * of arms tells much, all of them together do. */
-static bool three_bursts(uint64_t seed, double share, struct interval *pairs,
+static void three_bursts(uint64_t seed, double share, struct interval *pairs,
 			 struct interval *claim)
 {
 	enum { OTHERS = 8 };
@@ -445,28 +445,23 @@ static bool three_bursts(uint64_t seed, double share, struct interval *pairs,
 	race_learn(x);
 	if (!race_ratio(x, 1, 0, pairs) || !race_claim(x, 1, 0, claim))
 		*claim = (struct interval){0, 0, 0};
-	bool likely = race_likely(x, 1, 0);
 	race_free(x);
-	return likely;
 }
 
 static void few_bursts(void)
 {
 	enum { TRIALS = 200 };
-	uint32_t sure = 0, by_pairs = 0, covered = 0, likely = 0, wrong = 0;
+	uint32_t sure = 0, by_pairs = 0, covered = 0;
 	for (uint64_t s = 0; s < TRIALS; s++) {
 		struct interval r, c;
-		likely += three_bursts(s, 0.6, &r, &c);
+		three_bursts(s, 0.6, &r, &c);
 		sure += c.hi < 1;
 		by_pairs += r.hi < 1;
 		covered += c.lo <= 0.6 && c.hi >= 0.6;
-		wrong += three_bursts(s, 1.02, &r, &c);
 	}
 	tap(sure > 0.9 * TRIALS && by_pairs < 0.8 * TRIALS && covered > 0.92 * TRIALS,
 	    "all arms have a say: sure in %u of %d trials, by pairs in %u; right in %u", sure,
 	    TRIALS, by_pairs, covered);
-	tap(likely > 0.98 * TRIALS && wrong < 0.2 * TRIALS, "likely in %u; what is slower in %u",
-	    likely, wrong);
 }
 
 /* What comes in when half of the budget is spent can still win. */
