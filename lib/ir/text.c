@@ -39,10 +39,11 @@ static void put_escaped(struct ir_text *t, const char *s)
 		case '<': text_puts(t, "&lt;"); break;
 		case '>': text_puts(t, "&gt;"); break;
 		case '"': text_puts(t, "&quot;"); break;
-		case '\t':
-		case '\n':
-		case '\r': text_putf(t, "&#%d;", *s); break;
-		default: text_put(t, s, 1);
+		default:
+			if ((unsigned char)*s < 0x20) /* OpenVINO reads and writes them so */
+				text_putf(t, "&#%d;", *s);
+			else
+				text_put(t, s, 1);
 		}
 }
 

@@ -12,6 +12,7 @@
 #include <libxml/parserInternals.h>
 
 #include "base/mem.h"
+#include "ir/xml_lenient.h"
 
 struct parse {
 	struct xml_handler *h;
@@ -24,6 +25,13 @@ struct parse {
 	size_t attr_cap;
 	char *buf; /* read ahead: libxml2 asks for 4 kB at a time */
 	size_t at, end;
+	bool lenient; /* the bytes go through what xml_lenient.h says */
+	struct xml_lenient bytes_as_xml;
+	uint32_t depth;
+	struct arena *values; /* of one element, where they are not as libxml2 has them */
+	/* The first that makes the file no XML; what follows is of its making. */
+	uint32_t error_line;
+	char error[200];
 };
 
 enum { READ_BYTES = 1 << 18 };
@@ -36,24 +44,40 @@ const char *xml_where(char where[XML_WHERE], const char *path, uint32_t line)
 	return where;
 }
 
+/* Where all has been taken, more into buf. */
+static int fill(struct parse *p)
+{
+	ssize_t k;
+	if (p->at < p->end)
+		return 0;
+	while ((k = read(p->fd, p->buf, READ_BYTES)) < 0 && errno == EINTR)
+		;
+	if (k < 0) {
+		p->read_errno = errno;
+		return -1;
+	}
+	p->bytes += (uint64_t)k;
+	p->at = 0;
+	p->end = (size_t)k;
+	return 0;
+}
+
 static int read_some(void *ctx, char *out, int n)
 {
 	struct parse *p = ctx;
-	if (p->at == p->end) {
-		ssize_t k;
-		while ((k = read(p->fd, p->buf, READ_BYTES)) < 0 && errno == EINTR)
-			;
-		if (k < 0) {
-			p->read_errno = errno;
+	size_t k = 0;
+	do {
+		if (fill(p) < 0)
 			return -1;
+		if (p->lenient) {
+			k = xml_lenient_read(&p->bytes_as_xml, p->buf, &p->at, p->end, out,
+					     (size_t)n);
+		} else {
+			k = p->end - p->at < (size_t)n ? p->end - p->at : (size_t)n;
+			memcpy(out, p->buf + p->at, k);
+			p->at += k;
 		}
-		p->bytes += (uint64_t)k;
-		p->at = 0;
-		p->end = (size_t)k;
-	}
-	size_t k = p->end - p->at < (size_t)n ? p->end - p->at : (size_t)n;
-	memcpy(out, p->buf + p->at, k);
-	p->at += k;
+	} while (k == 0 && p->end > 0 && !p->bytes_as_xml.fault); /* a part of a reference */
 	return (int)k;
 }
 
@@ -70,6 +94,20 @@ static void locate(struct parse *p)
 	p->h->line = line > 0 ? (uint32_t)line : 0;
 }
 
+/* Control characters, which are on their way as others. */
+static void make_values(struct parse *p, int n)
+{
+	arena_reset(p->values);
+	for (int i = 0; i < n; i++) {
+		struct xml_attr *x = &p->attr[i];
+		if (!xml_lenient_has(x->value, x->len))
+			continue;
+		char *value = arena_strndup(p->values, x->value, x->len);
+		x->len = xml_lenient_value(value, x->len);
+		x->value = value;
+	}
+}
+
 static void on_open(void *ctx, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri,
 		    int n_ns, const xmlChar **ns, int n, int n_default, const xmlChar **a)
 {
@@ -81,7 +119,15 @@ static void on_open(void *ctx, const xmlChar *name, const xmlChar *prefix, const
 	for (int i = 0; i < n; i++, a += 5) /* name, prefix, URI, value begin and end */
 		p->attr[i] = (struct xml_attr){(const char *)a[0], (const char *)a[3],
 					       (size_t)(a[4] - a[3])};
+	if (p->lenient)
+		make_values(p, n);
 	locate(p);
+	if (++p->depth > XML_MAX_DEPTH) {
+		char where[XML_WHERE];
+		check(p, err_set(p->e, ST_INPUT, "%s: elements are nested more than %d deep",
+				 xml_where(where, p->path, p->h->line), XML_MAX_DEPTH));
+		return;
+	}
 	check(p, p->h->open(p->h->ctx, (const char *)name, p->attr, n, p->e));
 }
 
@@ -91,6 +137,7 @@ static void on_close(void *ctx, const xmlChar *name, const xmlChar *prefix, cons
 	struct parse *p = ctx;
 	if (p->e->code != ST_OK)
 		return;
+	p->depth--;
 	locate(p);
 	check(p, p->h->close(p->h->ctx, p->e));
 }
@@ -117,16 +164,23 @@ static void on_doctype(void *ctx, const xmlChar *name, const xmlChar *public_id,
 			 xml_where(where, p->path, p->h->line)));
 }
 
-/* libxml2's errors are read from the context when the parse has ended. */
 static void on_error(void *ctx, xmlErrorPtr error)
 {
-	(void)ctx, (void)error;
+	struct parse *p = ctx;
+	if (p->error[0] || error->level != XML_ERR_FATAL || !error->message)
+		return;
+	size_t n = strlen(error->message);
+	while (n && error->message[n - 1] == '\n')
+		n--;
+	err_escape(p->error, sizeof p->error, error->message, n);
+	p->error_line = error->line > 0 ? (uint32_t)error->line : 0;
 }
 
 static int report(struct parse *p)
 {
-	char where[XML_WHERE], why[200] = "malformed XML";
-	const xmlError *x = xmlCtxtGetLastError(p->ctxt);
+	char where[XML_WHERE];
+	const struct xml_lenient *l = &p->bytes_as_xml;
+	const xmlError *x = p->ctxt ? xmlCtxtGetLastError(p->ctxt) : NULL;
 	if (p->e->code != ST_OK)
 		return -1;
 	if (p->read_errno) {
@@ -137,14 +191,12 @@ static int report(struct parse *p)
 		return err_set(p->e, ST_INPUT, "%s: empty file", xml_where(where, p->path, 1));
 	if (x && x->code == XML_ERR_NO_MEMORY)
 		return err_set(p->e, ST_RUNTIME, "out of memory parsing '%s'", p->path);
-	if (x && x->message) {
-		size_t n = strlen(x->message);
-		while (n && x->message[n - 1] == '\n')
-			n--;
-		err_escape(why, sizeof why, x->message, n);
-	}
+	if (l->fault && (!p->error[0] || p->error_line >= l->line))
+		return err_set(p->e, ST_INPUT, "%s: %s", xml_where(where, p->path, l->line),
+			       l->fault);
 	return err_set(p->e, ST_INPUT, "%s: malformed or truncated XML: %s",
-		       xml_where(where, p->path, x && x->line > 0 ? (uint32_t)x->line : 0), why);
+		       xml_where(where, p->path, p->error_line),
+		       p->error[0] ? p->error : "no more is known");
 }
 
 static int run(struct parse *p)
@@ -158,12 +210,16 @@ static int run(struct parse *p)
 	sax.cdataBlock = on_text;
 	sax.internalSubset = on_doctype;
 	sax.serror = on_error;
+	if (fill(p) < 0)
+		return report(p);
+	p->lenient = xml_lenient_can(p->buf, p->end);
 	p->ctxt = xmlCreateIOParserCtxt(&sax, p, read_some, NULL, p, XML_CHAR_ENCODING_NONE);
 	if (!p->ctxt)
 		return err_set(p->e, ST_RUNTIME, "cannot start the XML parser");
-	/* NOENT: "&amp;" in an attribute reads "&"; other entities cannot be declared. */
+	/* NOENT: "&amp;" in an attribute reads "&"; other entities cannot be declared.  HUGE takes away
+	 * libxml2's limits, in the place of which are ours. */
 	xmlCtxtUseOptions(p->ctxt, XML_PARSE_NOENT | XML_PARSE_NONET | XML_PARSE_NOERROR |
-					   XML_PARSE_NOWARNING);
+					   XML_PARSE_NOWARNING | (p->lenient ? XML_PARSE_HUGE : 0));
 	int rc = 0;
 	if (xmlParseDocument(p->ctxt) != 0 || !p->ctxt->wellFormed || p->read_errno ||
 	    p->e->code != ST_OK)
@@ -177,8 +233,10 @@ static int run(struct parse *p)
 int xml_parse(const char *path, struct xml_handler *h, uint64_t *bytes, struct err *e)
 {
 	char name[XML_WHERE];
-	struct parse p = {
-		.h = h, .e = e, .path = err_escape(name, sizeof name, path, strlen(path))};
+	struct parse p = {.bytes_as_xml.line = 1,
+			  .h = h,
+			  .e = e,
+			  .path = err_escape(name, sizeof name, path, strlen(path))};
 	struct stat st;
 	p.fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (p.fd < 0)
@@ -188,7 +246,9 @@ int xml_parse(const char *path, struct xml_handler *h, uint64_t *bytes, struct e
 		rc = err_set(e, ST_RUNTIME, "cannot read '%s': it is a directory", p.path);
 	} else {
 		p.buf = MEM_NEWN(char, READ_BYTES);
+		p.values = arena_new();
 		rc = run(&p);
+		arena_free(p.values);
 		mem_free(p.buf);
 		mem_free(p.attr);
 	}

@@ -2,7 +2,7 @@
  *
  * The one place that knows libxml2.  Document type declarations are refused, so
  * there are no entities but the five of XML itself; nothing is loaded but the
- * one file; depth, name and attribute sizes are capped by libxml2's own limits. */
+ * one file.  What OpenVINO reads beside XML is read, and sizes are bounded: xml_lenient.h. */
 #ifndef HSDAG_IR_XML_H
 #define HSDAG_IR_XML_H
 

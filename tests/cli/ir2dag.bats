@@ -112,6 +112,69 @@ small() {
 	run -0 ir2dag --any-operator --stats m.xml
 }
 
+# named TEXT - the small model with a layer whose name is TEXT in its file
+named() {
+	py '
+		s = open(sys.argv[1]).read()
+		open("m.xml", "w").write(s.replace("name=\"output\"", "name=\"" + sys.argv[2] + "\"", 1))
+	' "$M/small_increment_1x3x4x5.xml" "$1"
+}
+
+@test "ir2dag: names that XML forbids and OpenVINO reads" {
+	while IFS=$'\t' read -r written read; do
+		named "$(printf '%b' "$written")"
+		[ "$(ir2dag m.xml | recdump -k graph --tsv 'node_name[2]')" = "$read" ] || { echo "$written"; return 1; }
+	done <<-'T'
+	a < b	a < b
+	<<a></a>	<<a></a>
+	<!-- a -->	<!-- a -->
+	a\x01b	a\x01b
+	a&#01;b&#x1F;c	a\x01b\x1fc
+	a&#1b&	a&#1b&
+	a & b &none; &#xyz; &# &	a & b &none; &#xyz; &# &
+	a&amp;&lt;&#38;&#x26;#1;	a&<&&#1;
+	\xc3\xa4 &#228; &#xe4;	ä ä ä
+	&#10;&#9;	\n\t
+	T
+}
+
+@test "ir2dag: an IR in UTF-16" {
+	small ''
+	iconv -f UTF-8 -t UTF-16 m.xml > wide.xml
+	[ "$(ir2dag wide.xml | recdump -k graph --tsv node_name)" = "$(ir2dag m.xml | recdump -k graph --tsv node_name)" ]
+}
+
+# around N - the small model with N elements around nothing in the rt_info of a layer
+around() {
+	py '
+		n = int(sys.argv[2])
+		s = open(sys.argv[1]).read()
+		open("m.xml", "w").write(s.replace("</layer>", "<rt_info>" + "<a>" * n + "</a>" * n + "</rt_info></layer>", 1))
+	' "$M/small_increment_1x3x4x5.xml" "$1"
+}
+
+@test "ir2dag: large attributes and deep elements are read, within bounds" {
+	named BIG
+	py 's = open("m.xml").read(); open("m.xml", "w").write(s.replace("BIG", "y" * 12000000))'
+	[ "$(ir2dag m.xml | recdump -k graph --tsv 'node_name[2]' | wc -c)" -gt 12000000 ]
+	around 1900
+	run -0 ir2dag --stats m.xml
+	around 100000
+	run -3 ir2dag m.xml -o out.mp
+	[[ $output == *"m.xml:"*": elements are nested more than 2000 deep" ]]
+	py '
+		s = open(sys.argv[1]).read()
+		many = " ".join("k%d=\"\"" % i for i in range(5000))
+		open("m.xml", "w").write(s.replace("</layer>", "<rt_info><a %s/></rt_info></layer>" % many, 1))
+		open("long.xml", "w").write(s.replace("</layer>", "<!-- " + "x" * (65 << 20) + " --></layer>", 1))
+	' "$M/small_increment_1x3x4x5.xml"
+	run -3 ir2dag m.xml -o out.mp
+	[[ $output == *"m.xml:"*": a tag with more than 4096 attributes" ]]
+	run -3 ir2dag long.xml -o out.mp
+	[[ $output == *"long.xml:"*": a tag or comment of more than 64 MiB" ]]
+	rm long.xml
+}
+
 @test "ir2dag: unreachable layers are dropped and counted" {
 	small 's|</layers>|<layer id="9" name="dead" type="Const" version="opset1"><data element_type="f32" offset="0" shape="1" size="4"/><output><port id="0" precision="FP32"><dim>1</dim></port></output></layer></layers>|'
 	run -0 --separate-stderr ir2dag -v -o a.mp m.xml
