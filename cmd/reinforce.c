@@ -227,6 +227,9 @@ static int filter_files(const struct options *o, const struct recipe *recipe,
 	if (open) {
 		s.f.threads = pool_size(pool);
 		k = training_start(&s.t, e);
+		if (k == 0 && o->resume && !s.t.resumed)
+			msg_warn("--resume: there is no checkpoint '%s'; the training begins anew",
+				 o->checkpoint);
 		if (k == 0)
 			k = filter(&s, e);
 	}

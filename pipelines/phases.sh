@@ -8,11 +8,14 @@
 #   phases_begin PROGRAM DIR N     in FUNCTION: there will be N phases; DIR/log gets what their programs say; DIR is
 #                                  locked, by the worker and what it starts, so that no other one works there
 #   run_phase [-g] NAME FUNCTION [SECONDS]
-#                                  FUNCTION in the background, and its status; progress shows SECONDS as its limit
+#                                  FUNCTION in the background, and its status; progress shows SECONDS as its limit, and the
+#                                  phase's time tells them where it took more, or was cut short
+#   cut_short WHAT                 in FUNCTION: it had no time for that
+#   taken                          in FUNCTION: seconds since it began
 #   stage COMMAND...               in FUNCTION: a program of its pipeline
 #   phase_complaint                tell why the last phase failed, by its first cause; its status is that program's
 #   phase_failed                   the same, and exit with that status
-#   phases_took                    "model 0.4 s, profile 20.1 s", of the phases so far
+#   phases_took                    "model 0.4 s, profile 20.1 s (given 5, without probes)", of the phases so far
 #   phases_end                     before the program prints its results
 #
 # A signal (INT, TERM, HUP) ends the phase: a first one lets a phase of -g end in order (SIGINT for those programs that
@@ -177,13 +180,14 @@ run_phase() {
 	phase=$1 phase_orderly=$orderly phase_signals=0
 	phase_log_start=$(stat -c %s "$phases_log")
 	phases_done=$((phases_done + 1))
-	rm -f "$phases_dir/.failed"
-	tell_face "$phases_done ${3:-0} $phase"
+	rm -f "$phases_dir/.failed" "$phases_dir/.cut"
+	local given=${3:-}
+	tell_face "$phases_done ${given%.*} $phase"
 	set -m    # a process group of its own, which send_phase_signal names
 	(
 		set +em
 		# shellcheck disable=SC2030
-		in_phase=yes
+		in_phase=yes phase_began=$began
 		trap - EXIT
 		exec {phases_heard}<&- {phases_tell}>&-
 		trap : TERM HUP    # these end the programs; the shells stay until they have ended
@@ -206,7 +210,26 @@ run_phase() {
 	read_clock
 	took=$(((now_us - began) / 100000))
 	phases_times+="${phases_times:+, }$phase $((took / 10)).$((took % 10)) s"
+	note_cut "$given" $((100 * took))
 	return "$status"
+}
+
+# note_cut GIVEN MILLISECONDS: what the phase had of its time, where it was cut short or took a fifth more, and a second more.
+note_cut() {
+	local left_out='' line
+	[ ! -f "$phases_dir/.cut" ] || while IFS= read -r line; do left_out+="${left_out:+, }$line"; done < "$phases_dir/.cut"
+	rm -f "$phases_dir/.cut"
+	[ -n "$1" ] && [ "$1" != 0 ] || return 0
+	[ -n "$left_out" ] || awk -v g="$1" -v t="$2" 'BEGIN { exit !(t / 1e3 > 1.2 * g && t / 1e3 > g + 1) }' || return 0
+	phases_times+=" (given $(LC_ALL=C printf %.1f "$1")${left_out:+, without $left_out})"
+}
+
+cut_short() { echo "$1" >> "$phases_dir/.cut"; }
+
+taken() {
+	local now_us
+	read_clock
+	printf '%d.%02d\n' $(((now_us - phase_began) / 1000000)) $(((now_us - phase_began) / 10000 % 100))
 }
 
 stage() {

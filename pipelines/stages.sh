@@ -57,13 +57,33 @@ share_of_left() { awk -v l="$(left)" -v b="$budget" -v s="$1" 'BEGIN { x = b > 0
 # Of random placements those that should be the fastest run beside the others.
 draw_random() {
 	[ "$random" -gt 0 ] || return 0
+	if [ "$(left_for_starts)" = 0 ]; then
+		rm -f "$dir/random.mp"
+		cut_short random
+		return 0
+	fi
 	stage placebase random -n "$random" --seed "$seed" "$dir/input.mp" | stage devsim | stage topk -k 3 -o "$dir/random.mp"
 }
 
-# One more start, or none where the method has no answer, or the starts have had their share of the budget.
+# Seconds that starts may still take: they end when three tenths of the budget are over, whatever the profile took of them.  With a
+# budget of 0 all that they want.
+left_for_starts() { awk -v l="$(left)" -v b="$budget" 'BEGIN { s = l - 0.7 * b; print (b == 0 ? 1e9 : s > 0 ? s : 0) }'; }
+
+# start SECONDS METHOD...: one more start, or none where the method has no answer, or the starts have had their time; HEFT, which is
+# given no seconds, in any case.
 start() {
-	[ "${1%-apart}" = heft ] || awk -v l="$(left)" -v b="$budget" 'BEGIN { exit !(b == 0 || l > 0.5 * b) }' || return 0
-	if placebase "$@" --seed "$seed" "${judging[@]}" -o "$dir/more.mp" "$dir/starts.mp"; then
+	local seconds=$1 budgeted=() name
+	shift
+	name=$1
+	if [ "$seconds" != 0 ]; then
+		seconds=$(awk -v s="$seconds" -v l="$(left_for_starts)" 'BEGIN { print (s < l ? s : l) }')
+		if awk -v s="$seconds" 'BEGIN { exit !(s < 0.02) }'; then
+			cut_short "$name"
+			return 0
+		fi
+		budgeted=(--budget "$seconds")
+	fi
+	if placebase "$@" "${budgeted[@]}" --seed "$seed" "${judging[@]}" -o "$dir/more.mp" "$dir/starts.mp"; then
 		mv "$dir/more.mp" "$dir/starts.mp"
 	else
 		rm -f "$dir/more.mp"
@@ -73,22 +93,24 @@ start() {
 # What the search starts from: methods on the measured costs.  They are candidates like those of the learner,
 # and what the answer must not be slower than.
 make_starts() {
-	local seconds more turns
+	local seconds turns
 	turns=$(recdump -k devs --tsv turns "$dir/input.mp" | tail -n 1 | grep 1 || true)     # some devices take turns
 	seconds=$(awk -v b="$budget" 'BEGIN { s = b / 20; print (s < 0.25 ? 0.25 : s > 5 ? 5 : s) }')
-	more=$(awk -v s="$seconds" 'BEGIN { print 2 * s }')
 	cp "$dir/input.mp" "$dir/starts.mp"
 	if [ "$from" != none ]; then
-		[ -z "$turns" ] || start heft-apart
-		start heft
-		start climb --evals 2000 --budget "$seconds"
+		[ -z "$turns" ] || start 0 heft-apart
+		start 0 heft
 	fi
 	if [ "$from" != none ] && [ "$from" != heft ]; then
-		start lookahead-rank
-		start cluster --evals 120 --budget "$more"
-		[ "$objective" != latency ] || start learned-moves --evals 500 --budget "$seconds"
-		[ -z "$turns" ] || start portfolio --apart --budget "$seconds"
-		start portfolio --budget "$seconds"
+		# What finds the best ones comes first, where there is no time for all.
+		start "$seconds" portfolio
+		[ -z "$turns" ] || start "$seconds" portfolio --apart
+		start "$seconds" climb --evals 2000
+		start "$seconds" lookahead-rank
+		start "$seconds" cluster --evals 120
+		[ "$objective" != latency ] || start "$seconds" learned-moves --evals 500
+	elif [ "$from" = heft ]; then
+		start "$seconds" climb --evals 2000
 	fi
 	[ ! -f "$from" ] || stage placebase "expert:$from" -o "$dir/more.mp" "$dir/starts.mp" || return
 	[ ! -f "$from" ] || mv "$dir/more.mp" "$dir/starts.mp"
@@ -120,9 +142,12 @@ measure() {
 # A first race, and what it lets hope for: shares of the seconds that are left.
 first_race() {
 	local racing_with=("${exploring[@]}" ${pieces:+--explore})
-	compete_first "$(share_of_left "$first_share")"
+	compete_first "$given"
 }
-propose() { compete_propose "$(awk -v l="$(left)" -v b="$budget" 'BEGIN { s = b > 0 ? l / 30 : 1; print (s < 0.2 ? 0.2 : s > 5 ? 5 : s) }')"; }
+propose() {
+	compete_within=$([ "$budget" = 0 ] || echo "$given")
+	compete_propose "$(awk -v l="$(left)" -v b="$budget" 'BEGIN { s = b > 0 ? l / 30 : 1; print (s < 0.2 ? 0.2 : s > 5 ? 5 : s) }')"
+}
 
 # The loop: gpnembed embeds and groups, placepolicy places, devrun runs, reinforce learns and sends new parameters
 # back through a FIFO.

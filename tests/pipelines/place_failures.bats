@@ -52,6 +52,23 @@ whole() {
 	recdump --check killed/final.mp
 }
 
+@test "what is killed before there is a checkpoint leaves the best start, compared; --resume then says that there is none" {
+	local output
+	# shellcheck disable=SC2086
+	run -0 on_terminal "first/.loop:>reinforce" "$PLACE" small_summator.xml $LONG -o first
+	[[ "$output" == *"place: error: reinforce ended with status 137, signal KILL"*"place: the search ended there; keeping the best so far"*"verdict: "*"status 1" ]]
+	[ "$(grep -c 'error: ' <<< "$output")" -eq 1 ]
+	[ ! -e first/checkpoint.mp ]
+	whole first
+	recdump --check first/final.mp
+	run -0 timeout 300 "$PLACE" small_summator.xml -D cpu:0,cpu:1 --profile 0.05 --budget 60 --random 0 --episodes 1 --resume -o first
+	[[ "$output" == *"place: --resume: 'first' has no checkpoint; the search begins anew"* ]]
+	[ "$(grep -c 'no checkpoint' <<< "$output")" -eq 1 ]
+	[ -e first/checkpoint.mp ]
+	run -0 timeout 300 "$PLACE" small_summator.xml -D cpu:0,cpu:1 --profile 0.05 --budget 60 --random 0 --episodes 2 --resume -o first
+	[[ "$output" != *"no checkpoint"* ]]
+}
+
 @test "a signal in the comparison leaves the search's answer" {
 	# Its comparison takes seconds.
 	cp "$ROOT/tests/models/mobilenet_v3_large.xml" m.xml
