@@ -56,7 +56,7 @@ MY_CFLAGS = -std=c11 $(DEBUG) $(OPT) $(ALIGN) $(WARN) $(SAN) $(CFLAGS)
 MY_LDFLAGS = $(SAN) -Wl,--as-needed $(LDFLAGS)
 
 LDLIBS   = -lxml2 -ljansson -lmsgpackc $(if $(filter 0,$(OPENCL)),,-lOpenCL) -lxxhash -lmetis \
-           -lscotch -lpthread -ldl -lm
+           -lscotch -llzma -lz -lzstd -lpthread -ldl -lm
 
 PROGS   := $(patsubst cmd/%.c,$(B)/bin/%,$(wildcard cmd/*.c))
 NO_TESTS = $(if $(filter 0,$(OPENCL)),tests/unit/test_cl.c tests/unit/test_cl_device.c tests/bench/bench_cl.c)

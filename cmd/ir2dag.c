@@ -165,8 +165,9 @@ int main(int argc, char **argv)
 		 "segments as files cannot.",
 		 0, 0, NULL, NULL},
 		{"weights", 0, OPT_TEXT, &o.weights, "FILE",
-		 "The .bin (default: MODEL.bin beside MODEL.xml, if it is there).", 0, 0, NULL,
-		 NULL},
+		 "The .bin (default: MODEL.bin beside MODEL.xml, if it is there).  One that\n"
+		 "ends in .xz, .gz or .zst (MODEL.bin.xz) is decompressed into the cache.",
+		 0, 0, NULL, NULL},
 		{"shape", 0, OPT_TEXTS, &o.shapes, "SHAPES",
 		 "Shapes of inputs, from which all others are inferred:\n"
 		 "1,3,224,224 for the only input, or NAME=1,16 or NAME[1,16],\n"

@@ -73,18 +73,18 @@ static void output_release(struct output *o)
 		newfile_abandon(&o->file);
 }
 
-/* --partial, or the .bin beside the XML when there is one. */
-static int open_partial(const struct options *o, const char *xml, struct weights *w, struct err *e)
+/* --partial, or what there is of the weights beside the XML, compressed or not. */
+static int open_partial(const struct options *o, const char *xml, const struct graph *g,
+			struct weights *w, struct err *e)
 {
-	size_t n = strlen(xml);
 	struct arena *a = arena_new();
-	const char *stem =
-		n > 4 && strcmp(xml + n - 4, ".xml") == 0 ? arena_strndup(a, xml, n - 4) : xml;
-	const char *path = o->partial ? o->partial : arena_printf(a, "%s.bin", stem);
+	const char *path = o->partial ? o->partial : ir_beside(xml, ".bin", a);
+	if (!path)
+		path = ir_beside(xml, ".partial", a);
 	int rc = 0;
 	*w = (struct weights){0};
-	if (o->partial ? strcmp(path, "none") != 0 : access(path, F_OK) == 0)
-		rc = weights_open(w, path, e);
+	if (path && strcmp(path, "none") != 0)
+		rc = weights_open(w, path, g, e);
 	arena_free(a);
 	return rc;
 }
@@ -94,7 +94,7 @@ static int write_weights(const struct options *o, const struct graph *g,
 {
 	struct output out;
 	struct fill_report rep;
-	uint64_t need = fill_size(g), bytes = need > partial->bytes ? need : partial->bytes;
+	uint64_t need = weights_size(g), bytes = need > partial->bytes ? need : partial->bytes;
 	int rc = output_open(&out, o->common.output, bytes, e);
 	if (rc == 0) {
 		if (partial->bytes)
@@ -119,7 +119,7 @@ static int run(const struct options *o, const char *path, struct err *e)
 	struct graph *g = ir_read(path, &ir, NULL, e);
 	if (!g)
 		return -1;
-	int rc = open_partial(o, path, &partial, e);
+	int rc = open_partial(o, path, g, &partial, e);
 	if (rc == 0) {
 		rc = write_weights(o, g, &partial, e);
 		weights_close(&partial);
@@ -134,7 +134,8 @@ int main(int argc, char **argv)
 	const struct opt opts[] = {
 		{"partial", 0, OPT_TEXT, &o.partial, "FILE",
 		 "What there is of the .bin, which may be shorter (default: MODEL.bin\n"
-		 "beside MODEL.xml, if it is there; 'none' ignores that one).",
+		 "or MODEL.partial beside MODEL.xml, if it is there, or such a file with .xz,\n"
+		 ".gz or .zst behind its name; 'none' ignores them).",
 		 0, 0, NULL, NULL},
 		{"any-operator", 0, OPT_FLAG, &o.any_operator, NULL,
 		 "Accept operators and opsets that are not OpenVINO's.", 0, 0, NULL, NULL},

@@ -134,7 +134,7 @@ static int write_segments(const struct graph *g, const struct placed *p, const b
 	struct segments x;
 	struct split_report rep;
 	uint16_t *device = arena_raw(a, g->n, sizeof *device);
-	if (*path && weights_open(&w, path, e) < 0)
+	if (*path && weights_open(&w, path, g, e) < 0)
 		return err_prefix(e, "weights of '%s'", g->name);
 	placecheck_devices(g, p, constant, device);
 	segments_of_graph(g, device, false, a, &x);

@@ -9,9 +9,9 @@ dir=$1
 shift
 mkdir -p "$dir"
 if [ $# -eq 0 ]; then
-	set -- "$here"/../tests/models/*.bin.xz
+	set -- "$here"/../tests/models/*.partial.xz
 	set -- "${@##*/}"
-	set -- "${@%.bin.xz}"
+	set -- "${@%.partial.xz}"
 fi
 for m; do
 	[[ $m != -* ]] || m=./$m

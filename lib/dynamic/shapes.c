@@ -122,7 +122,7 @@ static int walk(struct shapes *s, struct err *e)
 int shapes_apply(struct graph *g, const struct shape_list *given, struct err *e)
 {
 	struct weights w = {0};
-	if (*g->weights && weights_open(&w, g->weights, e) < 0)
+	if (*g->weights && weights_open(&w, g->weights, g, e) < 0)
 		return -1;
 	struct cpu_ctx *ctx = cpu_ctx_new(NULL, NULL);
 	struct shapes *s = NULL;

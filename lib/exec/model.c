@@ -210,7 +210,7 @@ static int open_weights(struct model *m, const char *path, struct err *e)
 	if (needs_weights(m->g) == GRAPH_NONE || *path == '\0')
 		return 0;
 	m->has_weights = true;
-	if (weights_open(&m->weights, path, e) < 0)
+	if (weights_open(&m->weights, path, m->g, e) < 0)
 		return -1;
 	if (check_constants(m, e) < 0) {
 		char q[400];
@@ -329,9 +329,7 @@ int model_open(struct model *m, const struct graph *g, const char *weights, stru
 	mark_wide(m);
 	describe_dynamic(m);
 	m->env = (struct step_env){m->weights.data, m->weights.bytes, variables_new(g),
-				   !m->has_weights ? NULL
-				   : weights       ? weights
-						   : g->weights};
+				   m->weights.path};
 	find_roots(m);
 	list_steps(m);
 	return check_nodes(m, e) < 0 ? -1 : make_inputs(m, e);

@@ -29,19 +29,6 @@ struct filling {
 	char first_missing[400];
 };
 
-uint64_t fill_size(const struct graph *g)
-{
-	uint64_t size = 0;
-	for (uint32_t c = 0; c < g->n_const; c++)
-		if (g->const_offset[c] + g->const_bytes[c] > size)
-			size = g->const_offset[c] + g->const_bytes[c];
-	for (uint32_t b = 0; b < g->n_bodies; b++) {
-		uint64_t inner = fill_size(g->body[b].graph);
-		size = inner > size ? inner : size;
-	}
-	return size;
-}
-
 static bool all_zero(const uint8_t *p, uint64_t n)
 {
 	return n == 0 || (p[0] == 0 && memcmp(p, p + 1, n - 1) == 0);

@@ -22,10 +22,7 @@ struct fill_report {
 	uint64_t filled_bytes;
 };
 
-/* Bytes of a .bin that holds every constant of g. */
-uint64_t fill_size(const struct graph *g);
-
-/* out[fill_size(g)] holds the bytes of `partial`, zeros beyond; absent constants are
+/* out[weights_size(g)] holds the bytes of `partial`, zeros beyond; absent constants are
  * overwritten.  The values of a constant depend on the seed, its place in the file
  * and its role alone.  ST_INPUT names the first constant that can not be inferred
  * and how many there are. */

@@ -14,12 +14,14 @@
 #define HSDAG_IR_IR_H
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "graph/graph.h"
 
 struct ir_options {
-	const char *weights; /* the .bin; NULL: MODEL.bin beside MODEL.xml, which may be absent */
-	bool no_weights;     /* do not look at any .bin */
-	bool any_operator;   /* accept operator types and opsets that are not OpenVINO's */
+	const char *
+		weights; /* the .bin, compressed or not; NULL: MODEL.bin beside MODEL.xml (ir_beside), which may be absent */
+	bool no_weights;   /* do not look at any .bin */
+	bool any_operator; /* accept operator types and opsets that are not OpenVINO's */
 };
 
 struct ir_report {
@@ -36,5 +38,9 @@ struct ir_report {
  * ST_RUNTIME when a file cannot be read. */
 struct graph *ir_read(const char *path, const struct ir_options *opt, struct ir_report *rep,
 		      struct err *e) MUST_CHECK;
+
+/* The file beside MODEL.xml that is called MODEL and `ending`, as ".bin", or so with what packed.h knows behind it,
+ * as ".bin.xz": the first that is there, in a; NULL: none. */
+const char *ir_beside(const char *xml, const char *ending, struct arena *a);
 
 #endif

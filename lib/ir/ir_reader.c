@@ -9,7 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "ir/ir.h"
+#include "ir/packed.h"
+#include "ir/weights.h"
 #include "record/graphrec.h"
 
 int reader_fail(struct ir_reader *r, struct err *e, const char *fmt, ...)
@@ -274,13 +278,18 @@ static int on_text(void *ctx, const char *s, size_t n, struct err *e)
 
 /* ---- files ---- */
 
-/* MODEL.bin beside MODEL.xml. */
-static char *default_weights(struct arena *a, const char *path)
+const char *ir_beside(const char *xml, const char *ending, struct arena *a)
 {
-	size_t n = strlen(path);
-	if (n > 4 && strcmp(path + n - 4, ".xml") == 0)
+	size_t n = strlen(xml);
+	if (n > 4 && strcmp(xml + n - 4, ".xml") == 0)
 		n -= 4;
-	return arena_printf(a, "%.*s.bin", (int)n, path);
+	const char *path = arena_printf(a, "%.*s%s", (int)n, xml, ending);
+	for (const char *const *s = packed_suffix; access(path, F_OK) != 0; s++) {
+		if (!*s)
+			return NULL;
+		path = arena_printf(a, "%.*s%s%s", (int)n, xml, ending, *s);
+	}
+	return path;
 }
 
 static int absolute(const char *path, struct arena *a, const char **out, struct err *e)
@@ -294,24 +303,36 @@ static int absolute(const char *path, struct arena *a, const char **out, struct 
 	return 0;
 }
 
+/* How many bytes compressed weights hold is known when the constants are. */
 static int find_weights(struct ir_reader *r, const char *path, struct err *e)
 {
 	struct arena *a = r->g->arena;
-	const char *given = r->opt ? r->opt->weights : NULL;
-	const char *bin = given ? given : default_weights(a, path);
+	const char *bin = r->opt && r->opt->weights ? r->opt->weights : ir_beside(path, ".bin", a);
 	char name[300];
 	struct stat st;
+	if (!bin)
+		return 0;
 	err_escape(name, sizeof name, bin, strlen(bin));
-	if (stat(bin, &st) < 0) {
-		if (!given && (errno == ENOENT || errno == ENOTDIR))
-			return 0;
+	if (stat(bin, &st) < 0)
 		return err_sys(e, ST_RUNTIME, "cannot open weights '%s'", name);
-	}
 	if (!S_ISREG(st.st_mode))
 		return err_set(e, ST_INPUT, "weights '%s' are not a regular file", name);
-	r->has_weights = true;
+	r->has_weights = !packed_is(bin);
 	r->weights_bytes = r->g->weights_bytes = (uint64_t)st.st_size;
 	return absolute(bin, a, &r->g->weights, e);
+}
+
+static int check_packed(struct graph *g, struct err *e)
+{
+	struct weights w;
+	if (!packed_is(g->weights))
+		return 0;
+	if (weights_open(&w, g->weights, g, e) < 0)
+		return -1;
+	g->weights_bytes = w.bytes;
+	int rc = weights_check(&w, g, e);
+	weights_close(&w);
+	return rc;
 }
 
 static void reader_release(struct ir_reader *r)
@@ -337,6 +358,8 @@ struct graph *ir_read(const char *path, const struct ir_options *opt, struct ir_
 		rc = find_weights(&r, path, e);
 	if (rc == 0)
 		rc = xml_parse(path, &r.xml, &xml_bytes, e);
+	if (rc == 0)
+		rc = check_packed(g, e);
 	if (rep)
 		*rep = (struct ir_report){xml_bytes, r.n_layers, r.n_dropped};
 	reader_release(&r);

@@ -4,16 +4,108 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-int weights_open(struct weights *w, const char *path, struct err *e)
+#include "base/cachedir.h"
+#include "base/digest.h"
+#include "base/mem.h"
+#include "base/newfile.h"
+#include "ir/packed.h"
+
+/* ---- compressed ones, in the cache ---- */
+
+enum {
+	PACKED_ROOM = 16 << 20
+}; /* bytes that a compressed file may hold beyond twice what is needed */
+
+/* The name of the decompressed copy of `path`: by its place, size and time of change, so that a file that was
+ * replaced has another. */
+static char *copy_name(const char *path, const struct stat *st)
+{
+	const uint64_t key[] = {(uint64_t)st->st_dev, (uint64_t)st->st_ino, (uint64_t)st->st_size,
+				(uint64_t)st->st_mtim.tv_sec, (uint64_t)st->st_mtim.tv_nsec};
+	char *real = realpath(path, NULL), *name = mem_alloc(48, 1);
+	uint64_t where = real ? digest_of(real, strlen(real), 0) : 0;
+	free(real);
+	snprintf(name, 48, "%016" PRIx64 "%016" PRIx64 ".bin", where,
+		 digest_of(key, sizeof key, where));
+	return name;
+}
+
+static int expand_named(const char *path, const char *copy, uint64_t most, struct err *e)
+{
+	struct newfile f;
+	if (newfile_open(&f, copy, e) < 0)
+		return -1;
+	if (packed_expand(path, f.fd, most, e) == 0)
+		return newfile_commit(&f, e);
+	newfile_abandon(&f);
+	return -1;
+}
+
+static int expand_unnamed(struct weights *w, const char *path, uint64_t most, struct err *e)
+{
+	FILE *f = tmpfile();
+	int fd = f ? fcntl(fileno(f), F_DUPFD_CLOEXEC, 0) : -1;
+	if (f)
+		fclose(f);
+	if (fd < 0)
+		return err_sys(e, ST_RUNTIME, "cannot make a file for decompressed weights");
+	w->held = fd + 1;
+	w->path = mem_alloc(40, 1);
+	snprintf(w->path, 40, "/proc/self/fd/%d", fd);
+	return packed_expand(path, fd, most, e);
+}
+
+/* w->path: the file to map for `path`. */
+static int find_plain(struct weights *w, const char *path, const struct graph *g, struct err *e)
+{
+	char q[300];
+	struct stat st;
+	if (!packed_is(path)) {
+		w->path = mem_strdup(path);
+		return 0;
+	}
+	uint64_t most = 2 * weights_size(g) + PACKED_ROOM;
+	if (stat(path, &st) < 0)
+		return err_sys(e, ST_RUNTIME, "cannot open weights '%s'",
+			       err_escape(q, sizeof q, path, strlen(path)));
+	bool given;
+	char *cache = cachedir_named(&given);
+	struct err why = ERR_INIT;
+	int dir = cache ? cachedir_open(cache, &why) : -1, rc = 0;
+	if (dir >= 0) {
+		char *name = copy_name(path, &st);
+		size_t size = strlen(cache) + strlen(name) + 2;
+		w->path = mem_alloc(size, 1);
+		snprintf(w->path, size, "%s/%s", cache, name);
+		int there = cachedir_file(dir, name);
+		if (there >= 0)
+			close(there);
+		else
+			rc = expand_named(path, w->path, most, e);
+		mem_free(name);
+		close(dir);
+	} else if (given && cache) {
+		rc = err_set(e, why.code, "HSDAG_CACHE: %s", why.msg);
+	} else {
+		rc = expand_unnamed(w, path, most, e);
+	}
+	mem_free(cache);
+	return rc;
+}
+
+/* ---- mapping ---- */
+
+static int map(struct weights *w, const char *path, struct err *e)
 {
 	char name[300];
 	err_escape(name, sizeof name, path, strlen(path));
-	*w = (struct weights){0};
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 	if (fd < 0)
@@ -28,17 +120,42 @@ int weights_open(struct weights *w, const char *path, struct err *e)
 		if (p == MAP_FAILED)
 			rc = err_sys(e, ST_RUNTIME, "cannot map weights '%s'", name);
 		else
-			*w = (struct weights){p, (uint64_t)st.st_size};
+			w->data = p, w->bytes = (uint64_t)st.st_size;
 	}
 	close(fd);
 	return rc;
+}
+
+int weights_open(struct weights *w, const char *path, const struct graph *g, struct err *e)
+{
+	*w = (struct weights){0};
+	if (find_plain(w, path, g, e) == 0 && map(w, w->path, e) == 0)
+		return 0;
+	weights_close(w);
+	return -1;
 }
 
 void weights_close(struct weights *w)
 {
 	if (w->data)
 		munmap((void *)(uintptr_t)w->data, (size_t)w->bytes);
+	if (w->held)
+		close(w->held - 1);
+	mem_free(w->path);
 	*w = (struct weights){0};
+}
+
+uint64_t weights_size(const struct graph *g)
+{
+	uint64_t size = 0;
+	for (uint32_t c = 0; c < g->n_const; c++)
+		if (g->const_offset[c] + g->const_bytes[c] > size)
+			size = g->const_offset[c] + g->const_bytes[c];
+	for (uint32_t b = 0; b < g->n_bodies; b++) {
+		uint64_t inner = weights_size(g->body[b].graph);
+		size = inner > size ? inner : size;
+	}
+	return size;
 }
 
 void weights_rest(const struct weights *w)

@@ -1,4 +1,4 @@
-/* weights.h - the .bin of an IR, mapped read-only. */
+/* weights.h - the .bin of an IR, mapped read-only, decompressed before where it is kept so. */
 #ifndef HSDAG_IR_WEIGHTS_H
 #define HSDAG_IR_WEIGHTS_H
 
@@ -10,12 +10,20 @@
 struct weights {
 	const uint8_t *data; /* NULL when bytes is 0 */
 	uint64_t bytes;
+	char *path; /* of the file that is mapped: of a compressed one its copy in the cache */
+	int held;   /* 1 + the descriptor of a copy that has no name; 0: none */
 };
 
-/* Map the file at `path`, which must be a regular file.  ST_RUNTIME when it
- * cannot be read, ST_INPUT when it is something else than a file. */
-int weights_open(struct weights *w, const char *path, struct err *e) MUST_CHECK;
+/* Map the file at `path`, which must be a regular file.  One that packed_is (packed.h) is decompressed into the
+ * cache first, unless it is there already, without a cache into a temporary file without a name; it may hold twice
+ * the bytes that g's constants take, and 16 MiB.  ST_RUNTIME when it cannot be read, or not be decompressed for
+ * want of room; ST_INPUT when it is something else than a file, damaged, or larger. */
+int weights_open(struct weights *w, const char *path, const struct graph *g,
+		 struct err *e) MUST_CHECK;
 void weights_close(struct weights *w);
+
+/* Bytes of a .bin that holds every constant of g, bodies included. */
+uint64_t weights_size(const struct graph *g);
 
 /* Check that every constant of g, bodies included, lies within w; ST_INPUT names
  * the first that does not. */

@@ -11,7 +11,7 @@ setup_file() {
 setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
 
 @test "irfill: the same seed gives the same bytes, another seed others" {
-	xz -dc "$M/rnnlm.bin.xz" >part
+	xz -dc "$M/rnnlm.partial.xz" >part
 	irfill "$M/rnnlm.xml" --partial part -o a
 	irfill "$M/rnnlm.xml" --partial part >b
 	irfill "$M/rnnlm.xml" --partial part --seed 2 -o c
@@ -21,7 +21,7 @@ setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
 }
 
 @test "irfill: what a partial .bin has is kept, what is absent gets the right spread" {
-	xz -dc "$M/resnet50.bin.xz" >part
+	xz -dc "$M/resnet50.partial.xz" >part
 	irfill "$M/resnet50.xml" --partial part -o full
 	run -0 "$HSDAG_PYTHON" - "$M/resnet50.xml" part full <<-'PY'
 		import sys, numpy as np, xml.etree.ElementTree as ET

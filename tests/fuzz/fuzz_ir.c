@@ -52,7 +52,7 @@ static void try_fill(const struct graph *g)
 	enum { MOST = 1 << 20 };
 	struct fill_report rep;
 	struct err e = ERR_INIT;
-	uint64_t bytes = fill_size(g);
+	uint64_t bytes = weights_size(g);
 	if (bytes > MOST)
 		return;
 	uint8_t *out = MEM_NEWN(uint8_t, bytes);

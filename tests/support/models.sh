@@ -17,9 +17,9 @@ while [ $# -gt 1 ]; do
 	cp "$here/models/$name.xml" "$tmp.xml"
 	mv "$tmp.xml" "$dir/$name.xml"
 	partial=none
-	if [ -f "$here/models/$name.bin.xz" ]; then
+	if [ -f "$here/models/$name.partial.xz" ]; then
 		partial=$tmp
-		xz -dc "$here/models/$name.bin.xz" >"$tmp"
+		xz -dc "$here/models/$name.partial.xz" >"$tmp"
 	elif [ -f "$here/models/$name.bin" ]; then
 		partial=$here/models/$name.bin
 	fi

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "device/cachedir.h"
+#include "base/cachedir.h"
 #include "base/mem.h"
 #include "tap.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/lp.h"
+#include "partition/lp.h"
 #include "graphgen.h"
 #include "place/method/method.h"
 #include "place/simulate/units.h"

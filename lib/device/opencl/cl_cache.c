@@ -1,5 +1,5 @@
 /* cl_cache.c - built OpenCL programs on disk, in $XDG_CACHE_HOME/hsdag or
- * ~/.cache/hsdag (device/cachedir.h: what others own there is not used).
+ * ~/.cache/hsdag (base/cachedir.h: what others own there is not used).
  *
  * An entry is named by a hash of its key and holds the key itself, so that a
  * collision is a miss; its checksum tells a damaged entry, which is a miss
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "device/cachedir.h"
+#include "base/cachedir.h"
 
 #define CACHE_MAGIC "hsdagcl1"
 enum { NAME_BYTES = 32 };

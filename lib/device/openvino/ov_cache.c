@@ -17,7 +17,7 @@
 #include "base/digest.h"
 #include "base/mem.h"
 #include "base/newfile.h"
-#include "device/cachedir.h"
+#include "base/cachedir.h"
 
 enum {
 	KEY_DIGITS = 32,
@@ -62,16 +62,6 @@ static uint64_t parse_size(const char *s)
 	return end[unit != NULL] || x > UINT64_MAX >> shift ? 0 : (uint64_t)x << shift;
 }
 
-/* Where it is, mem_free; NULL: nowhere. */
-static char *directory(bool *given)
-{
-	const char *own = getenv("HSDAG_CACHE");
-	*given = own && *own;
-	if (!*given)
-		return cachedir_default();
-	return strcmp(own, "off") == 0 ? NULL : mem_strdup(own);
-}
-
 int ov_cache_open(struct ov_cache **out, struct err *e)
 {
 	const char *size = getenv("HSDAG_CACHE_SIZE");
@@ -84,7 +74,7 @@ int ov_cache_open(struct ov_cache **out, struct err *e)
 			       "HSDAG_CACHE_SIZE: '%s' is not a size, as 512M or 2G; "
 			       "HSDAG_CACHE=off keeps nothing",
 			       err_escape(q, sizeof q, size, strlen(size)));
-	char *path = directory(&given);
+	char *path = cachedir_named(&given);
 	if (!path)
 		return 0;
 	struct err why = ERR_INIT;

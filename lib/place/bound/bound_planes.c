@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/lp.h"
+#include "partition/lp.h"
 #include "place/bound/bound_dual.h"
 
 static const double NEAR = 1e-3; /* relative: planes this near to the dual are near enough */

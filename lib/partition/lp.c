@@ -6,7 +6,7 @@
 
 #include <coin/Clp_C_Interface.h>
 
-#include "base/lp.h"
+#include "partition/lp.h"
 #include "base/mem.h"
 
 struct term {

@@ -1,7 +1,7 @@
 /* lp.h - linear programmes: minimise cost x, rows and columns between bounds.  Solved by COIN-OR
  * Clp, which is loaded when the first one is solved: few runs need it, and it brings much along. */
-#ifndef HSDAG_BASE_LP_H
-#define HSDAG_BASE_LP_H
+#ifndef HSDAG_PARTITION_LP_H
+#define HSDAG_PARTITION_LP_H
 
 #include <stdint.h>
 

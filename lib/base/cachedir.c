@@ -1,6 +1,6 @@
 /* cachedir.c - a directory of the user's own, checked where it is opened: what its path leads to later
  * does not matter. */
-#include "device/cachedir.h"
+#include "base/cachedir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,6 +41,15 @@ static int make_directory(const char *given)
 	mem_free(path);
 	errno = why;
 	return rc;
+}
+
+char *cachedir_named(bool *given)
+{
+	const char *own = getenv("HSDAG_CACHE");
+	*given = own && *own;
+	if (!*given)
+		return cachedir_default();
+	return strcmp(own, "off") == 0 ? NULL : mem_strdup(own);
 }
 
 int cachedir_open(const char *path, struct err *e)
