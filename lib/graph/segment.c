@@ -211,32 +211,6 @@ void segments_of_wholes(const struct digraph *d, const uint16_t *device, const u
 	arena_free(tmp);
 }
 
-/* Sets with variables whose nodes are on one device, or nowhere; NULL: there is none. */
-static uint32_t *variables_wholes(const struct graph *g, const uint16_t *device, struct arena *a)
-{
-	const bool *has = graph_variable_sets(g, a);
-	if (!has)
-		return NULL;
-	uint16_t *on = arena_raw(a, g->n_sets, sizeof *on);
-	uint32_t *whole = arena_raw(a, g->n, sizeof *whole);
-	bool *parted = ARENA_NEWN(a, bool, g->n_sets);
-	memset(on, 0xff, g->n_sets * sizeof *on);
-	for (uint32_t v = 0; v < g->n; v++) {
-		uint32_t s = g->set[v];
-		if (s == GRAPH_NONE || device[v] == SEGMENT_NOWHERE)
-			continue;
-		parted[s] |= on[s] != SEGMENT_NOWHERE && on[s] != device[v];
-		on[s] = device[v];
-	}
-	for (uint32_t v = 0; v < g->n; v++) {
-		uint32_t s = g->set[v];
-		bool is_whole =
-			s != GRAPH_NONE && device[v] < SEGMENT_ALONE && has[s] && !parted[s];
-		whole[v] = is_whole ? s : GRAPH_NONE;
-	}
-	return whole;
-}
-
 void graph_digraph(const struct graph *g, struct arena *a, struct digraph *out)
 {
 	struct digraph d = {.n = g->n};
@@ -252,14 +226,4 @@ void graph_digraph(const struct graph *g, struct arena *a, struct digraph *out)
 			}
 	}
 	digraph_quotient(&d, one, g->n, a, out);
-}
-
-void segments_of_graph(const struct graph *g, const uint16_t *device, bool join, struct arena *a,
-		       struct segments *out)
-{
-	struct arena *tmp = arena_new();
-	struct digraph d;
-	graph_digraph(g, tmp, &d);
-	segments_of_wholes(&d, device, variables_wholes(g, device, tmp), join, a, out);
-	arena_free(tmp);
 }

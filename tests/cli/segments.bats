@@ -180,7 +180,7 @@ placed() {
 @test "what reads and assigns a variable is one set, and one segment: any placement can be carried out, and keeps state" {
 	"$HSDAG_PYTHON" "$ROOT/tests/support/stateful_models.py" .
 	local m k
-	for m in loop branches decoder lstm_stateful; do
+	for m in loop branches decoder grows lstm_stateful; do
 		ir2dag "$m.xml" | devsim --probe -D cpu:0,cpu:1,gpu > "$m.mp"
 		for k in 1 2 3; do
 			placebase random --draw uniform --seed $k "$m.mp" > "$m.r.mp"
