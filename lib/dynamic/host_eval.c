@@ -236,6 +236,7 @@ static int compute(struct host_values *h, uint32_t v, struct tensor *in, struct 
 	const char *reason = "";
 	if (infer(h, v, &op, in, out, e))
 		return -1;
+	op.folded = true;
 	if (!cpu_kernel_supports(&op, &reason))
 		return err_set(e, ST_INPUT, "cannot be computed: %s", reason);
 	for (int i = 0; i < op.n_in; i++)

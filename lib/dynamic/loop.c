@@ -161,6 +161,15 @@ static int run_iterations(struct loop *l, struct err *e)
 	return 0;
 }
 
+/* Does the graph say that output i is empty?  OpenVINO infers so where the condition is a false constant, and all that reads it
+ * has its shape from there. */
+static bool recorded_empty(const struct loop *l, int64_t i, struct tensor *none)
+{
+	const struct op *op = &l->c->op;
+	return tensor_describe(op->g, op->g->out_ptr[op->v] + (uint32_t)i, none) &&
+	       tensor_is_static(none) && tensor_elements(none) == 0;
+}
+
 /* An output without any iteration: what a back edge would carry into the first one, else an empty
  * tensor of the recorded shape. */
 static int initial_output(struct loop *l, uint32_t k, struct err *e)
@@ -168,6 +177,10 @@ static int initial_output(struct loop *l, uint32_t k, struct err *e)
 	const struct graph_body *b = l->a->def;
 	const struct port_map *m = &b->map[k];
 	struct tensor none;
+	if (recorded_empty(l, m->external, &none)) {
+		l->out[m->external] = none;
+		return l->to->alloc(l->to->arg, (uint32_t)m->external, &l->out[m->external], e);
+	}
 	for (uint32_t i = 0; i < b->n_back; i++)
 		for (uint32_t j = 0; j < b->n_maps && b->back_from[i] == m->internal; j++)
 			if (!b->map[j].output && b->map[j].internal == b->back_to[i] &&

@@ -149,6 +149,11 @@ bool cpu_output_used(const struct op *op, int i);
 void cpu_convert(enum elem to, void *dst, enum elem from, const void *src, int64_t n);
 /* The same from integers to i8 or u8, limited to the type's range. */
 void cpu_convert_saturated(enum elem to, void *dst, enum elem from, const void *src, int64_t n);
+/* Does OpenVINO fold it by its reference implementations?  Integers of 8 bits are left to its plugin. */
+static inline bool cpu_is_folded(const struct op *op)
+{
+	return op->folded && elem_bits((enum elem)op->g->out_elem[op->g->out_ptr[op->v]]) > 8;
+}
 /* What an operator that computes in f32 gives as integers, as in OpenVINO's CPU plugin: rounded, halves
  * to even.  What the type does not hold is -2^31, or by cpu_limited the greatest f32 below 2^31 where
  * it is too large; the caller keeps the low bits.  Tensors of i8 and u8 are limited to their range. */

@@ -180,6 +180,7 @@ struct op {
 	uint32_t v;
 	int n_in, n_out;
 	bool rounded; /* op_mark_rounded; false: it was not asked */
+	bool folded;  /* computed from constants alone, before the model runs */
 	union {
 		struct op_window window;
 		struct {
@@ -200,6 +201,7 @@ struct op {
 		struct {
 			enum op_bcast bcast;
 			int64_t axis;
+			bool floor; /* Divide of integers: a quotient that is folded is rounded down */
 		} broadcast;
 		struct {
 			float alpha, beta, lo, hi;

@@ -84,6 +84,9 @@ int attr_broadcast(struct op *op, struct err *e)
 	if (op_get_choice(op, key, "numpy|none|pdpd|explicit|bidirectional", &mode, e))
 		return -1;
 	op->a.broadcast.bcast = (enum op_bcast)mode;
+	op->a.broadcast.floor = op->kind == OP_DIVIDE;
+	if (op->kind == OP_DIVIDE && op_get_bool(op, "m_pythondiv", &op->a.broadcast.floor, e))
+		return -1;
 	return pdpd_axis(op, op->a.broadcast.bcast, &op->a.broadcast.axis, e);
 }
 

@@ -14,6 +14,9 @@ setup() { dynop_setup; }
 @test "Loop: a trip count, a condition, both, neither known before" {
 	agrees loop loop_until loop_endless loop_input loop_sliced
 }
+@test "Loop without iterations: with a false condition its outputs are empty, as the file says; without trips initial" {
+	agrees loop_never loop_zero
+}
 @test "If: both branches, also when they make other shapes" {
 	agrees if//1/1 if_shapes//1/1 if//1/2 if_shapes//1/2 if//1/3 if_shapes//1/3
 }

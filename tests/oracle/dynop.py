@@ -58,7 +58,7 @@ def iterator(stride, part, axis, dynamic=False):
     return model([joined, loop.get_iter_value(last.output(0), -1)], [x, h])
 
 
-def loop(trip, condition):
+def loop(trip, condition, start=True):
     """A Loop with its iteration's number; `condition`: until the sum is large, else always."""
     x = par([2, 4], name="x")
     a, number = par([2, 4]), par([], np.int64)
@@ -66,7 +66,7 @@ def loop(trip, condition):
     go_on = op.less(op.reduce_sum(b, i64([0, 1]), False), const(np.float32(40))) if condition else const(np.array(True))
     row = op.unsqueeze(b, i64(0))
     body = ov.Model([op.result(go_on), op.result(b), op.result(row)], [a, number], "body")
-    whole = op.loop(i64(trip), const(np.array(True)))
+    whole = op.loop(i64(trip), const(np.array(start)))
     whole.set_function(body)
     whole.set_special_body_ports([1, 0])
     whole.set_merged_input(a, x.output(0), b.output(0))
@@ -213,6 +213,7 @@ MODELS = {
     "reverse_parts": lambda: iterator(-2, 2, 1), "outermost": lambda: iterator(-1, 1, 0),
     "dynamic_iterator": lambda: iterator(1, 1, 1, True), "loop": lambda: loop(5, False),
     "loop_until": lambda: loop(100, True), "loop_endless": lambda: loop(-1, True), "loop_input": loop_input, "loop_sliced": lambda: loop_input(4),
+    "loop_never": lambda: loop(5, False, False), "loop_zero": lambda: loop(0, False),
     "if": lambda: choice(False), "if_shapes": lambda: choice(True), "if_by_shape": choice_by_shape, "nested": nested,
     "state": lambda: state(False), "state_grows": lambda: state(True), "state3": state3,
     "forever": forever, "forever_inside": lambda: forever(inside=True), "forever_more": lambda: forever(1 << 20, join=True),

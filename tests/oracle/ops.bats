@@ -52,7 +52,7 @@ families() {
 
 @test "grids: windows, paddings, roundings" { families windows; }
 @test "grids: broadcasting, axes, normalisations" { families broadcasts reductions norms; }
-@test "grids: integers, 64 bits, conversions" { families integers rounded wide double conversions; }
+@test "grids: integers, 64 bits, conversions" { families integers rounded folded wide double conversions; }
 @test "grids: slices, indices" { families slices indices; }
 @test "grids: what hardly any model has" { families rarities; }
 @test "element types that kernels do not compute in, types of few bits" { families adapted few_bits to_few_bits; }

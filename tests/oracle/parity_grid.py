@@ -208,6 +208,30 @@ def rounded(c):
     c.add("sign", o.sign, np.array([np.nan, 1, -2, 0, -0.0, np.inf, -np.inf], np.float32))
 
 
+def folded(c):
+    """Integers of constants: OpenVINO folds them by its reference implementations, which differ from its plugin."""
+    o = c.ov.opset15
+    for kind in (np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64):
+        name, signed = kind.__name__, kind().dtype.kind == "i"
+        x = np.array([-7, -5, -1, 4, 5, 7, 9, -6, 6] if signed else [7, 5, 1, 4, 5, 7, 9, 6, 6], kind)
+        y = np.array([2, 3, 4, 5, -3, -2, 4, 3, -3] if signed else [2, 3, 4, 5, 3, 2, 4, 3, 3], kind)
+        for python in (True, False):
+            divide = lambda a, b: c.make("Divide", [a, b], m_pythondiv=python)
+            c.add("divide %s %s" % (name, python), lambda p: o.add(p, divide(c.const(x), c.const(y))), x)
+            c.add("divide %s %s by one" % (name, python), lambda p: o.add(p, divide(c.const(x), c.const(y[:1]))), x)
+            c.add("divide %s %s at run time" % (name, python), lambda p: divide(p, c.const(y)), x)
+        for f in ("mod", "floor_mod"):
+            c.add("%s %s" % (f, name), lambda p: o.add(p, getattr(o, f)(c.const(x), c.const(y))), x)
+        few = np.array([0, 1, 2, 3, 4, 5, 7, 1, 1], kind)
+        for f in "acosh asin asinh atan cos cosh erf exp sigmoid sin sinh sqrt tan tanh".split() if kind in (np.int32, np.int64) else ():
+            z = np.minimum(few, 1) if f == "asin" else np.maximum(few, 1)
+            c.add("%s %s" % (f, name), lambda p: o.add(p, getattr(o, f)(c.const(z))), few)
+    x = c.real(3, 8)
+    half = lambda shape: o.divide(o.negative(o.gather(shape, i64(c, [1]), i64(c, 0))), i64(c, [3]))
+    c.add("a third of a dim", lambda p: o.slice(p, half(o.shape_of(p)), i64(c, [8]), i64(c, [1]), i64(c, [1])), x)
+    c.add("an element at a quotient", lambda p: o.gather(p, o.divide(i64(c, [-7]), i64(c, [2])), i64(c, 1)), x)
+
+
 def wide(c):
     """64 bits: what OpenVINO's reference implementations give, as its plugin has 32 bits only."""
     c.exact = True
@@ -537,5 +561,5 @@ def sizes(c):
 
 
 def families(family):
-    for f in (sizes, rarities, windows, broadcasts, reductions, norms, integers, rounded, wide, double, conversions, slices, indices):
+    for f in (sizes, rarities, windows, broadcasts, reductions, norms, integers, rounded, folded, wide, double, conversions, slices, indices):
         family(f)

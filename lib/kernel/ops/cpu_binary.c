@@ -6,6 +6,7 @@
 
 struct binary_run {
 	enum op_kind kind;
+	bool floor; /* quotients of integers are rounded down, not towards zero */
 	const struct tensor *a, *b, *out;
 };
 
@@ -17,6 +18,16 @@ static int64_t floor_mod(int64_t p, int64_t q)
 		return 0;
 	int64_t r = p % q;
 	return r && (r < 0) != (q < 0) ? r + q : r;
+}
+
+/* Rounded down. */
+static int64_t floor_divide(int64_t p, int64_t q)
+{
+	if (q == 0)
+		return 0;
+	if (q == -1)
+		return (int64_t)(0 - (uint64_t)p);
+	return p / q - (p % q != 0 && (p < 0) != (q < 0));
 }
 
 static int64_t divide(int64_t p, int64_t q)
@@ -166,11 +177,30 @@ void cpu_binary_f32(enum op_kind kind, const float *a, int sa, const float *b, i
 	}
 }
 
+/* Quotients of constants, as OpenVINO's reference implementations have them: rounded down. */
+static void floor_row(const struct binary_run *r, const void *a, int64_t sa, const void *b,
+		      int64_t sb, void *y, int64_t n)
+{
+	if (r->a->elem == EL_I32) {
+		const int32_t *p = a, *q = b;
+		for (int64_t i = 0; i < n; i++)
+			((int32_t *)y)[i] = (int32_t)floor_divide(p[i * sa], q[i * sb]);
+	} else {
+		const int64_t *p = a, *q = b;
+		for (int64_t i = 0; i < n; i++)
+			((int64_t *)y)[i] = floor_divide(p[i * sa], q[i * sb]);
+	}
+}
+
 /* Divisions of i32 and i64: how many of the elements are done. */
 static int64_t divide_row(const struct binary_run *r, const void *a, int64_t sa, const void *b,
 			  int64_t sb, void *y, int64_t n)
 {
 	bool quotient = r->kind == OP_DIVIDE, floor = r->kind == OP_FLOOR_MOD;
+	if (r->floor) {
+		floor_row(r, a, sa, b, sb, y, n);
+		return n;
+	}
 	if (!quotient && !floor && r->kind != OP_MOD)
 		return 0;
 	if (r->a->elem == EL_I32)
@@ -210,8 +240,10 @@ static void binary_row(void *arg, int64_t out, const void *const *in, const int6
 int run_binary(const struct kernel_call *k, struct err *e)
 {
 	struct tensor b = k->in[1];
-	struct binary_run r = {k->op->kind, &k->in[0], &b, &k->out[0]};
+	struct binary_run r = {.kind = k->op->kind, .a = &k->in[0], .b = &b, .out = &k->out[0]};
 	struct bcast c;
+	r.floor = r.kind == OP_DIVIDE && cpu_is_folded(k->op) && k->op->a.broadcast.floor &&
+		  (r.a->elem == EL_I32 || r.a->elem == EL_I64);
 	if (k->op->a.broadcast.bcast == BCAST_PDPD &&
 	    !op_align_pdpd(&k->in[0], &k->in[1], k->op->a.broadcast.axis, &b))
 		return err_set(e, ST_INPUT, "shapes do not broadcast");
@@ -244,7 +276,7 @@ void cpu_prelu_shape(const struct tensor *x, struct tensor *slope)
 int run_prelu(const struct kernel_call *k, struct err *e)
 {
 	struct tensor slope = k->in[1];
-	struct binary_run r = {k->op->kind, &k->in[0], &slope, &k->out[0]};
+	struct binary_run r = {.kind = k->op->kind, .a = &k->in[0], .b = &slope, .out = &k->out[0]};
 	struct bcast c;
 	struct tensor whole = {.elem = EL_F32};
 	cpu_prelu_shape(r.a, &slope);
