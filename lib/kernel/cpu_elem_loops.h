@@ -623,6 +623,28 @@ static void LEVEL(remainder)(bool floor, const float *a, int sa, const float *b,
 }
 #endif
 
+/* Exponents from 50 on carry into the sign of what is added. */
+static bool LEVEL(any_huge)(bool half, const void *x, int64_t n)
+{
+	enum { PIECE = 4096 };
+	const uint32_t *w = x;
+	const uint16_t *h = x;
+	for (int64_t i0 = 0; i0 < n; i0 += PIECE) {
+		int64_t i1 = n - i0 < PIECE ? n : i0 + PIECE;
+		uint32_t any = 0;
+		uint16_t any_half = 0;
+		if (half)
+			for (int64_t i = i0; i < i1; i++)
+				any_half |= (uint16_t)((h[i] & 0x7fff) + (0x8000 - 0x5880));
+		else
+			for (int64_t i = i0; i < i1; i++)
+				any |= (w[i] & 0x7fffffff) + (0x80000000 - 0x58800000);
+		if (any >> 31 || any_half >> 15)
+			return true;
+	}
+	return false;
+}
+
 static void LEVEL(fill)(float v, float *y, int64_t n)
 {
 	int64_t i = 0;

@@ -18,6 +18,11 @@ bool vec_binary(enum op_kind kind, const float *a, int sa, const float *b, int s
 	return LEVEL_CALL(binary, kind, a, sa, b, sb, y, n);
 }
 
+bool vec_any_huge(bool half, const void *x, int64_t n)
+{
+	return LEVEL_CALL(any_huge, half, x, n);
+}
+
 void vec_fill(float v, float *y, int64_t n)
 {
 	LEVEL_CALL(fill, v, y, n);

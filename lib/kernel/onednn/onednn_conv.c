@@ -2,7 +2,9 @@
 #include "kernel/onednn/onednn_conv.h"
 #include "kernel/onednn/onednn_api.h"
 #include "kernel/onednn/onednn_conv_parts.h"
+#include "kernel/onednn/onednn_unary.h"
 
+#include <pthread.h>
 #include <string.h>
 
 enum {
@@ -16,6 +18,8 @@ struct slice {
 	int64_t first, n, from, n_in, pad, pad_end;
 	int like; /* the slice whose primitive runs it */
 	struct onednn_primitive primitive;
+	struct onednn_primitive
+		plain; /* the same without the unary operator, made when it is needed */
 };
 
 struct onednn_conv {
@@ -26,6 +30,10 @@ struct onednn_conv {
 	bool has_unary;
 	enum op_kind unary;
 	struct unary_args args;
+	/* The library's limits make numbers of what is none: where operands are huge, infinite or no numbers, so that sums may not be,
+	 * they are ours. */
+	bool limits, huge_weights;
+	pthread_mutex_t lock;        /* of slice[].plain */
 	int axis;                    /* of the window's dims, that the slices cut */
 	int64_t in_inner, out_inner; /* pixels of a row */
 	int n_slices;
@@ -95,50 +103,6 @@ static void bias_desc(const struct onednn_conv *m, dnnl_memory_desc_t *d)
 	onednn_api()->memory_desc_init_by_tag(d, 1, dims, dnnl_f32, dnnl_a);
 }
 
-/* The library's name of an operator, and its two arguments.  Not of those with an exponential: its own take longer
- * than cpu_unary's (efficientnet_b0 1.34 of the time with Swish in the convolutions). */
-static bool find_eltwise(enum op_kind kind, const struct unary_args *args, dnnl_alg_kind_t *alg,
-			 float *alpha, float *beta)
-{
-	*alpha = *beta = 0;
-	switch (kind) {
-	case OP_RELU: *alg = dnnl_eltwise_relu; return true;
-	case OP_PRELU: /* with one slope */
-		*alg = dnnl_eltwise_relu;
-		*alpha = args->a;
-		return true;
-	case OP_CLAMP:
-		*alg = dnnl_eltwise_clip;
-		*alpha = args->a;
-		*beta = args->b;
-		return true;
-	case OP_HSWISH: *alg = dnnl_eltwise_hardswish; return true;
-	default: return false;
-	}
-}
-
-bool onednn_conv_does(enum op_kind unary, const struct unary_args *args)
-{
-	dnnl_alg_kind_t alg;
-	float alpha, beta;
-	return find_eltwise(unary, args, &alg, &alpha, &beta);
-}
-
-static bool add_unary(const struct onednn_conv *m, dnnl_primitive_attr_t attr)
-{
-	const struct onednn_api *api = onednn_api();
-	dnnl_post_ops_t ops = NULL;
-	dnnl_alg_kind_t alg;
-	float alpha, beta;
-	bool ok = find_eltwise(m->unary, &m->args, &alg, &alpha, &beta) &&
-		  api->post_ops_create(&ops) == dnnl_success &&
-		  api->post_ops_append_eltwise(ops, 1, alg, alpha, beta) == dnnl_success &&
-		  api->primitive_attr_set_post_ops(attr, ops) == dnnl_success;
-	if (ops)
-		api->post_ops_destroy(ops);
-	return ok;
-}
-
 static bool same_layout(const dnnl_memory_desc_t *a, const dnnl_memory_desc_t *b)
 {
 	uint64_t x[5], y[5];
@@ -147,9 +111,9 @@ static bool same_layout(const dnnl_memory_desc_t *a, const dnnl_memory_desc_t *b
 	return memcmp(x, y, sizeof x) == 0;
 }
 
-/* weights: the layout that another slice's primitive has chosen; NULL: any. */
-static bool slice_primitive(const struct onednn_conv *m, struct slice *s,
-			    const dnnl_memory_desc_t *weights)
+/* weights: the layout that another slice's primitive has chosen; NULL: any.  unary: is m's operator in it? */
+static bool slice_primitive(const struct onednn_conv *m, const struct slice *s, bool unary,
+			    const dnnl_memory_desc_t *weights, struct onednn_primitive *made)
 {
 	const struct onednn_api *api = onednn_api();
 	const struct window *g = &m->g;
@@ -188,20 +152,20 @@ static bool slice_primitive(const struct onednn_conv *m, struct slice *s,
 	if (ok && m->zero != 0)
 		ok = api->primitive_attr_set_zero_points(attr, DNNL_ARG_SRC, 1, 0, &m->zero) ==
 		     dnnl_success;
-	ok = ok && (!m->has_unary || add_unary(m, attr)) &&
-	     onednn_primitive_new(&s->primitive, &d, attr);
+	ok = ok && (!unary || onednn_unary_append(m->unary, &m->args, attr)) &&
+	     onednn_primitive_new(made, &d, attr);
 	if (attr)
 		api->primitive_attr_destroy(attr);
 	/* Where dilation reaches far, the library has no other for depthwise ones: a product of one row for each channel.  Where
 	 * there are three dims, or several outputs a channel, what it has for f32 and bf16 fills up one channel to 8 or 16. */
-	bool unfit = s->primitive.gemm ||
-		     (!s->primitive.depthwise && (m->src == dnnl_f32 || m->src == dnnl_bf16));
+	bool unfit =
+		made->gemm || (!made->depthwise && (m->src == dnnl_f32 || m->src == dnnl_bf16));
 	if (ok && unfit && g->groups > 1 && g->cin == 1)
 		ok = false;
 	/* Where a zero is not code 0, slices with padding may want other weights than those without. */
-	ok = ok && (!weights || same_layout(&s->primitive.weights, weights));
+	ok = ok && (!weights || same_layout(&made->weights, weights));
 	if (!ok)
-		onednn_primitive_release(&s->primitive);
+		onednn_primitive_release(made);
 	return ok;
 }
 
@@ -224,7 +188,8 @@ static bool cut_rows(struct onednn_conv *m, int64_t rows, int64_t each)
 			if (same_form(&m->slice[j], s))
 				s->like = j;
 		if (s->like == m->n_slices &&
-		    !slice_primitive(m, s, i ? &m->slice[0].primitive.weights : NULL))
+		    !slice_primitive(m, s, m->has_unary, i ? &m->slice[0].primitive.weights : NULL,
+				     &s->primitive))
 			return false;
 	}
 	return true;
@@ -234,6 +199,7 @@ static void drop_slices(struct onednn_conv *m)
 {
 	for (int i = 0; i < m->n_slices; i++) {
 		onednn_primitive_release(&m->slice[i].primitive);
+		onednn_primitive_release(&m->slice[i].plain);
 	}
 	mem_free(m->slice);
 	m->slice = NULL;
@@ -347,6 +313,7 @@ void onednn_conv_free(struct onednn_conv *m)
 	cpu_pack_drop(m->pack);
 	mem_free(m->scale);
 	mem_free(m->bias);
+	pthread_mutex_destroy(&m->lock);
 	mem_free(m);
 }
 
@@ -370,6 +337,9 @@ int onednn_conv_new(const struct onednn_conv_spec *s, struct cpu_ctx *c, struct 
 	m->has_unary = s->has_unary;
 	m->unary = s->unary;
 	m->args = s->args;
+	m->limits = s->has_unary && onednn_unary_limits(s->unary);
+	m->huge_weights = m->limits && onednn_any_huge(&s->weights);
+	pthread_mutex_init(&m->lock, NULL);
 	m->src = type_of(s->src);
 	m->dst = type_of(s->dst);
 	m->weights = s->src == EL_U8 || s->src == EL_I8 ? dnnl_s8 : m->src;
@@ -420,12 +390,9 @@ struct window_slice onednn_conv_slice(const struct onednn_conv *m, int i)
 				     m->slice[s->like].primitive.scratch};
 }
 
-int onednn_conv_run(struct onednn_conv *m, int i, struct channel_part part, const void *x, void *y,
-		    void *scratch, struct err *e)
+static int run_primitive(const struct onednn_conv *m, const struct onednn_primitive *p,
+			 const void *x, void *y, void *scratch, struct err *e)
 {
-	if (m->parts)
-		return onednn_parts_run(m->parts, i, part, x, y, scratch, e);
-	const struct onednn_primitive *p = &m->slice[m->slice[i].like].primitive;
 	dnnl_memory_desc_t bias;
 	const struct onednn_arg args[] = {{DNNL_ARG_SRC, &p->src, x},
 					  {DNNL_ARG_DST, &p->dst, y},
@@ -434,4 +401,38 @@ int onednn_conv_run(struct onednn_conv *m, int i, struct channel_part part, cons
 	if (m->bias)
 		bias_desc(m, &bias);
 	return onednn_primitive_run(p, args, m->bias ? 4 : 3, scratch, e);
+}
+
+static int run_plain(struct onednn_conv *m, int i, const void *x, void *y, struct err *e)
+{
+	struct slice *s = &m->slice[m->slice[i].like];
+	void *scratch = NULL;
+	pthread_mutex_lock(&m->lock);
+	bool made = s->plain.p ||
+		    slice_primitive(m, s, false, &m->slice[0].primitive.weights, &s->plain);
+	pthread_mutex_unlock(&m->lock);
+	if (!made)
+		return err_set(e, ST_RUNTIME,
+			       "oneDNN has no convolution for numbers that are huge");
+	if (s->plain.scratch && !(scratch = mem_try(s->plain.scratch)))
+		return cpu_no_memory(e);
+	int rc = run_primitive(m, &s->plain, x, y, scratch, e);
+	mem_free(scratch);
+	if (rc == 0)
+		onednn_unary_run(m->unary, &m->args, m->dst == dnnl_bf16, y,
+				 m->g.groups * m->g.cout * s->n * m->out_inner);
+	return rc;
+}
+
+int onednn_conv_run(struct onednn_conv *m, int i, struct channel_part part, const void *x, void *y,
+		    void *scratch, struct err *e)
+{
+	if (m->parts)
+		return onednn_parts_run(m->parts, i, part, x, y, scratch, e);
+	const struct slice *s = &m->slice[i];
+	if (m->limits &&
+	    (m->huge_weights ||
+	     vec_any_huge(m->src == dnnl_bf16, x, m->g.groups * m->g.cin * s->n_in * m->in_inner)))
+		return run_plain(m, i, x, y, e);
+	return run_primitive(m, &m->slice[s->like].primitive, x, y, scratch, e);
 }
