@@ -208,7 +208,9 @@ static int empty_join(struct loop *l, uint32_t k, struct err *e)
 	const struct port_map *m = &b->map[k];
 	uint32_t slot = b->graph->in_ptr[m->internal];
 	uint32_t o = graph_slot_output(b->graph, slot);
-	struct tensor *slice = &l->a->slice_shape[k];
+	struct tensor *slice = &l->a->slice_shape[k], *t = &l->out[m->external];
+	if (recorded_empty(l, m->external, t))
+		return l->to->alloc(l->to->arg, (uint32_t)m->external, t, e);
 	if (!tensor_describe(b->graph, o, slice))
 		return err_set(e, ST_INPUT, "no iteration, and no shape of its parts");
 	for (uint32_t i = 0; i < slice->rank; i++)

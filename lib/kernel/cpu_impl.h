@@ -149,10 +149,16 @@ bool cpu_output_used(const struct op *op, int i);
 void cpu_convert(enum elem to, void *dst, enum elem from, const void *src, int64_t n);
 /* The same from integers to i8 or u8, limited to the type's range. */
 void cpu_convert_saturated(enum elem to, void *dst, enum elem from, const void *src, int64_t n);
-/* Does OpenVINO fold it by its reference implementations?  Integers of 8 bits are left to its plugin. */
-static inline bool cpu_is_folded(const struct op *op)
+/* The type of output 0 in the graph, where there is one: out may be another, that the kernel computes in. */
+static inline enum elem cpu_graph_elem(const struct kernel_call *k)
 {
-	return op->folded && elem_bits((enum elem)op->g->out_elem[op->g->out_ptr[op->v]]) > 8;
+	const struct graph *g = k->op->g;
+	return g && k->op->v < g->n ? (enum elem)g->out_elem[g->out_ptr[k->op->v]] : k->out[0].elem;
+}
+/* Does OpenVINO fold it by its reference implementations?  Integers of 8 bits are left to its plugin. */
+static inline bool cpu_is_folded(const struct kernel_call *k)
+{
+	return k->op->folded && elem_bits(cpu_graph_elem(k)) > 8;
 }
 /* What an operator that computes in f32 gives as integers, as in OpenVINO's CPU plugin: rounded, halves
  * to even.  What the type does not hold is -2^31, or by cpu_limited the greatest f32 below 2^31 where

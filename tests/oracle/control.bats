@@ -15,7 +15,15 @@ setup() { dynop_setup; }
 	agrees loop loop_until loop_endless loop_input loop_sliced
 }
 @test "Loop without iterations: with a false condition its outputs are empty, as the file says; without trips initial" {
-	agrees loop_never loop_zero
+	needs_openvino
+	local m                        # OpenVINO's plugin does not compile them
+	for m in loop_never loop_zero; do
+		ir2dag "$BATS_FILE_TMPDIR/$m.xml" | placebase single -D cpu:0 |
+			devrun -n 1 --warmup 0 --save-inputs in.$m --outputs out.$m -o r.mp
+		[ "$(recdump -k run --tsv ok r.mp)" = true ]
+	done
+	[ "$(cut -f 3 out.loop_never/index.tsv)" = $'f32[0,4]\nf32[0]' ]
+	cmp in.loop_zero/0.npy out.loop_zero/0.npy
 }
 @test "If: both branches, also when they make other shapes" {
 	agrees if//1/1 if_shapes//1/1 if//1/2 if_shapes//1/2 if//1/3 if_shapes//1/3

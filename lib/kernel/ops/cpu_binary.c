@@ -242,7 +242,7 @@ int run_binary(const struct kernel_call *k, struct err *e)
 	struct tensor b = k->in[1];
 	struct binary_run r = {.kind = k->op->kind, .a = &k->in[0], .b = &b, .out = &k->out[0]};
 	struct bcast c;
-	r.floor = r.kind == OP_DIVIDE && cpu_is_folded(k->op) && k->op->a.broadcast.floor &&
+	r.floor = r.kind == OP_DIVIDE && cpu_is_folded(k) && k->op->a.broadcast.floor &&
 		  (r.a->elem == EL_I32 || r.a->elem == EL_I64);
 	if (k->op->a.broadcast.bcast == BCAST_PDPD &&
 	    !op_align_pdpd(&k->in[0], &k->in[1], k->op->a.broadcast.axis, &b))

@@ -380,10 +380,8 @@ static void choose_way(struct reduce_run *r)
 
 int run_reduce(const struct kernel_call *k, struct err *e)
 {
-	struct reduce_run r = {.kind = k->op->kind,
-			       .in = &k->in[0],
-			       .out = &k->out[0],
-			       .of = k->op->g->out_elem[k->op->g->out_ptr[k->op->v]]};
+	struct reduce_run r = {
+		.kind = k->op->kind, .in = &k->in[0], .out = &k->out[0], .of = cpu_graph_elem(k)};
 	uint32_t axes;
 	if (op_axes(&k->in[1], r.in->rank, &axes, e))
 		return -1;

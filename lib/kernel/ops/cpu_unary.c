@@ -275,8 +275,8 @@ int run_unary(const struct kernel_call *k, struct err *e)
 			      .args = cpu_unary_args(k->op, k->in, k->ctx),
 			      .in = k->in[0],
 			      .out = k->out[0],
-			      .of = k->op->g->out_elem[k->op->g->out_ptr[k->op->v]],
-			      .folded = cpu_is_folded(k->op),
+			      .of = cpu_graph_elem(k),
+			      .folded = cpu_is_folded(k),
 			      .n = tensor_elements(&k->out[0])};
 	r.n_tasks = cpu_tasks(r.n, GRAIN);
 	cpu_parallel(k->ctx, r.n_tasks, unary_task, &r);

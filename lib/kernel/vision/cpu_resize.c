@@ -238,7 +238,7 @@ int run_resize(const struct kernel_call *k, struct err *e)
 		all *= (double)dim[d];
 		n = all < 0x1p40 ? n * dim[d] : n;
 	}
-	enum elem elem = k->op->g->out_elem[k->op->g->out_ptr[k->op->v]]; /* out is of f32 */
+	enum elem elem = cpu_graph_elem(k);
 	r.negative = elem == EL_I8;
 	r.bytes = resize_wide(a) && (elem == EL_U8 || elem == EL_I8);
 	r.n_passes = order_axes(r.bytes, out, dim, scale, axis);
