@@ -14,12 +14,15 @@
 #include "report/format.h"
 #include "report/history.h"
 #include "report/trace.h"
+#include "dynamic/fold.h"
+#include "ir/placed_model.h"
 #include "ir/split.h"
 #include "op/op.h"
 
 struct options {
 	int format; /* of report_formats */
-	const char *map, *search, *random, *segments, *weights, *objective, *values, *curve;
+	const char *map, *search, *random, *segments, *openvino, *weights, *objective, *values,
+		*curve;
 	bool literal;
 	double search_s;
 };
@@ -140,11 +143,51 @@ static int write_segments(const struct graph *g, const struct placed *p, const b
 	segments_of_graph(g, device, false, a, &x);
 	int rc = check_variables(g, &x, a, e);
 	if (rc == 0)
-		rc = split_write(o->segments, g, &x, constant, names, p->k, &w, &rep, e);
+		rc = split_write(o->segments, g, &x, constant, names, p->k, &w, NULL, &rep, e);
 	weights_close(&w);
 	if (rc == 0)
 		msg_note(1, "%u segments in '%s', %.3f MB of weights", rep.n_files, o->segments,
 			 (double)rep.bin_bytes * 1e-6);
+	return rc;
+}
+
+/* The pair for OpenVINO into o->openvino: devices that are one there are one. */
+static int write_openvino(const struct graph *g, const struct placed *p, const bool *constant,
+			  const char *const *names, const struct options *o, struct arena *a,
+			  struct err *e)
+{
+	const char *path = o->weights ? o->weights : g->weights;
+	const char **ov = arena_raw(a, p->k, sizeof *ov);
+	uint16_t *device = arena_raw(a, g->n, sizeof *device), *one = ARENA_NEWN(a, uint16_t, p->k);
+	struct weights w = {0};
+	uint64_t bytes = 0;
+	uint32_t k = 0;
+	memcpy(ov, names, p->k * sizeof *ov);
+	devicemap_openvino(p->k, ov, a);
+	for (uint32_t d = 0; d < p->k; d++) {
+		uint32_t same = 0;
+		while (same < k && strcmp(ov[same], ov[d]) != 0)
+			same++;
+		ov[same] = ov[d];
+		k += same == k;
+		one[d] = (uint16_t)same;
+	}
+	for (uint32_t v = 0; v < g->n; v++)
+		device[v] = one[p->node_device[v]];
+	if (*path && weights_open(&w, path, g, e) < 0)
+		return err_prefix(e, "weights of '%s'", g->name);
+	struct cpu_ctx *ctx = cpu_ctx_new(NULL, NULL);
+	struct host_values values;
+	host_values_init(&values, g, w.data, w.bytes, ctx);
+	host_fold(&values, constant);
+	int rc = placed_model_write(o->openvino, g, device, constant, values.value, ov, k, &w,
+				    &bytes, e);
+	host_values_release(&values);
+	cpu_ctx_free(ctx);
+	weights_close(&w);
+	if (rc == 0)
+		msg_note(1, "model and devices for OpenVINO in '%s', %.3f MB of weights",
+			 o->openvino, (double)bytes * 1e-6);
 	return rc;
 }
 
@@ -196,6 +239,8 @@ static int write_text(FILE *out, const struct input *in, const struct options *o
 	if (rc < 0)
 		return -1;
 	if (o->segments && write_segments(g, &p, constant, names, o, a, e) < 0)
+		return -1;
+	if (o->openvino && write_openvino(g, &p, constant, names, o, a, e) < 0)
 		return -1;
 	return rc;
 }
@@ -261,7 +306,14 @@ static void print_formats(void)
 		}
 	}
 	fputs("--segments: files that OpenVINO loads one by one, in the order of index.json,\n"
-	      "which says where the inputs of each come from.\n",
+	      "which says where the inputs of each come from.\n"
+	      "--openvino: model.xml and model.bin with the shapes that were placed and names "
+	      "that\n"
+	      "each occur once, affinity.json, {name: device} of exactly its operations, and "
+	      "segments/\n"
+	      "for where HETERO refuses. Devices have OpenVINO's names (cpu:LIST: CPU, cl:P.D: "
+	      "GPU,\n"
+	      "ov:NAME: NAME) unless --map names others.\n",
 	      stdout);
 }
 
@@ -306,8 +358,13 @@ int main(int argc, char **argv)
 		{"segments", 0, OPT_TEXT, &o.segments, "DIR",
 		 "also write one IR per segment, and index.json, into DIR, which is new or empty",
 		 0, 0, NULL, NULL},
+		{"openvino", 0, OPT_TEXT, &o.openvino, "DIR",
+		 "also write the model as it was placed, and the devices of its operations, for "
+		 "OpenVINO, into DIR, which is new or empty",
+		 0, 0, NULL, NULL},
 		{"weights", 0, OPT_TEXT, &o.weights, "FILE",
-		 "with segments: the model's .bin, when it is not where it was", 0, 0, NULL, NULL},
+		 "with segments, openvino: the model's .bin, when it is not where it was", 0, 0,
+		 NULL, NULL},
 		{0}};
 	const struct opt_program program = {
 		.name = "placeout",

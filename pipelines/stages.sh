@@ -200,6 +200,19 @@ what_time_left_out() {
 	[ -z "$out" ] || echo "left out:$out, for want of time"
 }
 
+# write_openvino STREAM: the pair that OpenVINO takes, and what runs it.  Where it cannot be written, the rest stands.
+write_openvino() {
+	local why
+	rm -rf "$dir/.openvino" "$dir/openvino"
+	if why=$(placeout --openvino "$dir/.openvino" ${map:+--map "$map"} -o /dev/null "$1" 2>&1) &&
+		cp "$here/use.py" "$dir/.openvino/"; then
+		mv "$dir/.openvino" "$dir/openvino"
+	else
+		rm -rf "$dir/.openvino"
+		say "'$dir/openvino' could not be written: ${why#placeout: error: }" || true
+	fi
+}
+
 # write_results STREAM: the placement that a stream ends with.  Nothing comes between.
 write_results() (
 	told=()

@@ -14,11 +14,9 @@
 
 #include "base/ascending.h"
 #include "base/newfile.h"
-#include "base/pairmap.h"
+#include "ir/new_bin.h"
 #include "ir/write.h"
 #include "stream/json.h"
-
-enum { ALIGN = 64 };
 
 struct split {
 	const char *dir;
@@ -27,6 +25,7 @@ struct split {
 	const bool *constant;
 	const char *const *names;
 	const struct weights *weights;
+	struct new_bin *shared; /* NULL: each segment has its own */
 	struct segment_ports ports;
 	uint32_t *constants; /* outputs of constants that Results read */
 	uint32_t n_constants;
@@ -37,46 +36,6 @@ struct split {
 	struct arena *tmp;
 	struct split_report *rep;
 };
-
-/* ---- the .bin of a segment ---- */
-
-struct bin {
-	const struct weights *from;
-	struct newfile to;
-	FILE *file; /* the same */
-	uint64_t bytes;
-	struct pairmap at; /* offset and size of a constant of `from` -> where it is here */
-	bool failed, outside;
-};
-
-/* Write bytes to the end; where they are. */
-static uint64_t append(void *arg, const void *data, uint64_t bytes)
-{
-	static const char zeros[ALIGN];
-	struct bin *b = arg;
-	uint64_t pad = -b->bytes % ALIGN, at = b->bytes + pad;
-	b->failed |=
-		fwrite(zeros, 1, pad, b->file) != pad || fwrite(data, 1, bytes, b->file) != bytes;
-	b->bytes = at + bytes;
-	return at;
-}
-
-static uint64_t copy_constant(void *arg, uint64_t offset, uint64_t bytes)
-{
-	struct bin *b = arg;
-	if (bytes == 0)
-		return 0;
-	if (bytes > b->from->bytes || offset > b->from->bytes - bytes) {
-		b->outside = true;
-		return 0;
-	}
-	const uint64_t *known = pairmap_get(&b->at, offset, bytes);
-	if (known)
-		return *known;
-	uint64_t at = append(b, b->from->data + offset, bytes);
-	pairmap_put(&b->at, offset, bytes, at);
-	return at;
-}
 
 /* ---- files ---- */
 
@@ -101,44 +60,25 @@ static void remove_files(const struct split *s)
 		rmdir(s->dir);
 }
 
-static int close_bin(struct bin *bin, const char *path, const struct split *s, struct err *e)
-{
-	int rc = 0;
-	if (bin->failed)
-		rc = err_sys(e, ST_RUNTIME, "cannot write '%s'", path);
-	else if (bin->outside)
-		rc = err_set(e, ST_INPUT,
-			     "'%s' holds %" PRIu64 " bytes, too few for the constants of "
-			     "'%s'",
-			     s->g->weights, s->weights->bytes, s->g->name);
-	if (rc == 0)
-		return newfile_commit(&bin->to, e);
-	newfile_abandon(&bin->to);
-	return -1;
-}
-
 static int write_pair(struct split *s, const char *stem, const struct ir_part *part,
 		      uint64_t *bytes, struct err *e)
 {
 	const char *path = arena_printf(s->tmp, "%s.bin", stem);
-	struct bin bin = {.from = s->weights};
-	if (newfile_open(&bin.to, path, e) < 0)
+	struct new_bin own, *bin = s->shared ? s->shared : &own;
+	uint64_t before = s->shared ? s->shared->bytes : 0;
+	if (!s->shared && new_bin_open(&own, path, s->weights, e) < 0)
 		return -1;
-	bin.to.lazy = true;
-	bin.file = newfile_text(&bin.to);
-	const struct ir_bin to = {copy_constant, append, &bin};
-	struct ir_writer *w = ir_writer_new(strrchr(stem, '/') + 1, &to);
-	ir_write_part(w, &to, s->g, s->constant, part);
+	struct ir_writer *w = ir_writer_new(strrchr(stem, '/') + 1, &bin->to);
+	ir_write_part(w, &bin->to, s->g, s->constant, part);
 	size_t n;
 	const char *text = ir_writer_text(w, &n);
-	int rc = close_bin(&bin, path, s, e);
+	*bytes = bin->bytes - before;
+	int rc = s->shared ? 0 : new_bin_commit(&own, path, s->g, e);
 	if (rc == 0)
 		rc = newfile_write(arena_printf(s->tmp, "%s.xml", stem), text, n, e);
 	ir_writer_free(w);
-	pairmap_release(&bin.at);
-	*bytes = bin.bytes;
 	s->rep->n_files++;
-	s->rep->bin_bytes += bin.bytes;
+	s->rep->bin_bytes += *bytes;
 	return rc;
 }
 
@@ -292,7 +232,7 @@ static int write_index(struct split *s, uint32_t n_names, struct err *e)
 
 /* ---- the whole ---- */
 
-static int make_directory(const char *dir, bool *made, struct err *e)
+int split_make_directory(const char *dir, bool *made, struct err *e)
 {
 	*made = mkdir(dir, 0777) == 0;
 	if (!*made && errno != EEXIST)
@@ -326,7 +266,8 @@ static void find_constants(struct split *s)
 
 int split_write(const char *dir, const struct graph *g, const struct segments *x,
 		const bool *constant, const char *const *names, uint32_t n_names,
-		const struct weights *weights, struct split_report *rep, struct err *e)
+		const struct weights *weights, struct new_bin *shared, struct split_report *rep,
+		struct err *e)
 {
 	struct split s = {.dir = dir,
 			  .g = g,
@@ -334,13 +275,14 @@ int split_write(const char *dir, const struct graph *g, const struct segments *x
 			  .constant = constant,
 			  .names = names,
 			  .weights = weights,
+			  .shared = shared,
 			  .rep = rep,
 			  .tmp = arena_new()};
 	const char *path = arena_printf(s.tmp, "%s/index.json", dir);
 	char *text = NULL;
 	size_t n = 0;
 	*rep = (struct split_report){0};
-	int rc = make_directory(dir, &s.made, e);
+	int rc = split_make_directory(dir, &s.made, e);
 	if (rc == 0) {
 		s.stem = arena_raw(s.tmp, (size_t)x->n + 1, sizeof *s.stem);
 		segment_ports_of(g, x, constant, s.tmp, &s.ports);

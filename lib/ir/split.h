@@ -24,6 +24,11 @@
 #include "graph/segment.h"
 #include "ir/weights.h"
 
+/* Make `dir` (*made), or find it empty.  ST_RUNTIME. */
+int split_make_directory(const char *dir, bool *made, struct err *e) MUST_CHECK;
+
+struct new_bin; /* new_bin.h */
+
 struct split_report {
 	uint32_t n_files;   /* IRs */
 	uint64_t bin_bytes; /* of all .bin files */
@@ -31,10 +36,12 @@ struct split_report {
 
 /* Segments x of g into the directory `dir`, which is made if it does not exist and must be
  * empty.  constant[n]: nodes that depend on constants alone; they are in no segment.
- * names[]: of devices.  ST_RUNTIME when something cannot be written, ST_INPUT when the .bin
+ * names[]: of devices.  shared: a .bin that all segments add their constants to, instead of a .bin
+ * each; NULL: none.  ST_RUNTIME when something cannot be written, ST_INPUT when the .bin
  * does not hold the constants. */
 int split_write(const char *dir, const struct graph *g, const struct segments *x,
 		const bool *constant, const char *const *names, uint32_t n_names,
-		const struct weights *weights, struct split_report *rep, struct err *e) MUST_CHECK;
+		const struct weights *weights, struct new_bin *shared, struct split_report *rep,
+		struct err *e) MUST_CHECK;
 
 #endif

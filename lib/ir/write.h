@@ -61,6 +61,8 @@ uint32_t ir_write_operator(struct ir_writer *w, const char *type, const char *op
 uint32_t ir_write_decompression(struct ir_writer *w, const char *name, struct ir_value in,
 				const struct ir_tensor *out);
 uint32_t ir_write_result(struct ir_writer *w, const char *name, struct ir_value in);
+/* A name as an item of a list of names: commas are escaped.  To be freed by mem_free. */
+char *ir_list_item(const char *name);
 /* The whole text, ended; it lives until ir_writer_free.  Call it once. */
 const char *ir_writer_text(struct ir_writer *w, size_t *bytes);
 

@@ -90,8 +90,7 @@ static char *boundary_name(const struct graph *g, uint32_t v, uint32_t port)
 	return name;
 }
 
-/* A name as an item of a list of names: commas are escaped. */
-static char *list_item(const char *name)
+char *ir_list_item(const char *name)
 {
 	char *item = MEM_NEWN(char, 2 * strlen(name) + 1), *at = item;
 	for (; *name; name++) {
@@ -109,7 +108,7 @@ static void write_parameters(struct part *x)
 	for (uint32_t i = 0; i < x->p->n_in; i++) {
 		uint32_t o = x->p->in[i], v = graph_node_of(g, o), layer;
 		struct ir_tensor t = ir_tensor_of(g, o);
-		char *name = boundary_name(g, v, o - g->out_ptr[v]), *item = list_item(name);
+		char *name = boundary_name(g, v, o - g->out_ptr[v]), *item = ir_list_item(name);
 		if (!*t.names)
 			t.names = item;
 		layer = graph_is_type(g, v, "Parameter") ? ir_write_node(x->w, g, v, NULL)

@@ -51,3 +51,76 @@ int devicemap_rename(const char *map, uint32_t k, const char **names, struct are
 	}
 	return 0;
 }
+
+/* Of ov:NAME[:CORES][/PROPERTIES]: NAME, which may hold colons itself (BATCH:GPU). */
+static const char *plugin_name(const char *name, struct arena *a)
+{
+	size_t n = strcspn(name, "/");
+	for (size_t i = n; i-- > 0;)
+		if (name[i] == ':') {
+			n = name[i + 1] >= '0' && name[i + 1] <= '9' ? i : n;
+			break;
+		}
+	return arena_strndup(a, name, n);
+}
+
+void devicemap_openvino(uint32_t k, const char **names, struct arena *a)
+{
+	uint32_t n_cl = 0, cl = 0;
+	for (uint32_t d = 0; d < k; d++)
+		n_cl += strncmp(names[d], "cl:", 3) == 0;
+	for (uint32_t d = 0; d < k; d++) {
+		size_t head = strcspn(names[d], ":/");
+		if (head == 3 && strncmp(names[d], "cpu", 3) == 0)
+			names[d] = "CPU";
+		else if (strncmp(names[d], "ov:", 3) == 0)
+			names[d] = plugin_name(names[d] + 3, a);
+		else if (strncmp(names[d], "cl:", 3) == 0)
+			names[d] = n_cl > 1 ? arena_printf(a, "GPU.%u", cl++) : "GPU";
+	}
+}
+
+/* The devices in use from `first` on that are names[first]: their number, and them as text. */
+static uint32_t list_same(uint32_t k, const char *const *placed, const char *const *names,
+			  const uint32_t *sets, uint32_t first, char *text, size_t cap)
+{
+	uint32_t n = 0;
+	char name[80];
+	text[0] = 0;
+	for (uint32_t d = first; d < k; d++) {
+		if (sets[d] == 0 || strcmp(names[d], names[first]) != 0)
+			continue;
+		size_t used = strlen(text);
+		snprintf(text + used, cap - used, "%s%s", n ? ", " : "",
+			 err_escape(name, sizeof name, placed[d], strlen(placed[d])));
+		n++;
+	}
+	return n;
+}
+
+void devicemap_tell_one(FILE *out, uint32_t k, const char *const *placed, const char *const *names,
+			const uint32_t *sets)
+{
+	struct arena *a = arena_new();
+	const char **ov = arena_raw(a, k, sizeof *ov);
+	uint32_t n_used = 0;
+	memcpy(ov, names, k * sizeof *ov);
+	devicemap_openvino(k, ov, a);
+	for (uint32_t d = 0; d < k; d++)
+		n_used += sets[d] > 0;
+	for (uint32_t d = 0; d < k; d++) {
+		char list[300], name[80];
+		bool seen = sets[d] == 0;
+		for (uint32_t b = 0; b < d && !seen; b++)
+			seen = sets[b] > 0 && strcmp(ov[b], ov[d]) == 0;
+		uint32_t n = seen ? 0 : list_same(k, placed, ov, sets, d, list, sizeof list);
+		if (n < 2)
+			continue;
+		fprintf(out,
+			"OpenVINO: %s are one device there, %s: HETERO gains %s; libhsdag-run runs "
+			"it\n",
+			list, err_escape(name, sizeof name, ov[d], strlen(ov[d])),
+			n == n_used ? "nothing by this placement" : "nothing between them");
+	}
+	arena_free(a);
+}

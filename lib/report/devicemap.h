@@ -4,6 +4,7 @@
 #define HSDAG_REPORT_DEVICEMAP_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -12,5 +13,15 @@
  * cl:0.0/precision=f16; a new name no comma.  Memory from a.  ST_USAGE. */
 int devicemap_rename(const char *map, uint32_t k, const char **names, struct arena *a,
 		     struct err *e) MUST_CHECK;
+
+/* names (k) become those that OpenVINO has for such devices: cpu:LIST is CPU, ov:NAME is NAME, and cl:P.D is GPU, where
+ * there are several GPU.0, GPU.1 in their order.  Others stay.  Memory from a. */
+void devicemap_openvino(uint32_t k, const char **names, struct arena *a);
+
+/* A line of the report where several devices that a placement uses (sets[k] > 0), placed[k], are one device in
+ * OpenVINO, by names[k] as the caller has renamed them: of what is gained between these HETERO gives
+ * nothing. */
+void devicemap_tell_one(FILE *out, uint32_t k, const char *const *placed, const char *const *names,
+			const uint32_t *sets);
 
 #endif

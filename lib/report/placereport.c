@@ -1,6 +1,7 @@
 /* placereport.c - what was measured, as a table for people: every single device,
  * the best random placement, this placement, and a sentence about them. */
 #include "report/placetext.h"
+#include "report/devicemap.h"
 #include "report/format.h"
 #include "timing/contest.h"
 
@@ -385,6 +386,8 @@ static int write_report(FILE *out, const struct report_input *in, struct err *e)
 {
 	(void)e;
 	placetext_report(out, in->x, in->p, in->names, in->devs, in->objective, in->search_s);
+	if (in->x->graph->ir_version)
+		devicemap_tell_one(out, in->p->k, in->x->place.names, in->names, in->p->sets);
 	return 0;
 }
 

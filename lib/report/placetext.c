@@ -218,8 +218,7 @@ static int write_tsv(FILE *out, const struct report_input *in, struct err *e)
 const struct report_format format_affinity = {
 	.name = "affinity",
 	.about = "JSON with the device of every operation by friendly name, constants,\n"
-		 "parameters and results included, for OpenVINO's HETERO\n"
-		 "(pipelines/apply_affinity.py)",
+		 "parameters and results included",
 	.write = write_affinity,
 };
 

@@ -213,13 +213,6 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	run -0 timeout 200 "$HSDAG_PYTHON" "$ROOT/tests/oracle/affinity.py" mobilenet_v3_large.xml m.json
 	echo "$output"
 	[[ $output == *"subgraphs "* ]]
-	run -0 timeout 100 "$HSDAG_PYTHON" - <<-'PY'
-		import json
-		a = json.load(open("m.json"))
-		json.dump({k: "CPU" for k in a}, open("cpu.json", "w"))
-	PY
-	run -0 timeout 100 "$HSDAG_PYTHON" "$ROOT/pipelines/apply_affinity.py" mobilenet_v3_large.xml cpu.json
-	[[ $output == *"subgraphs, median of 10: "*" ms" ]]
 }
 
 @test "trace: the schedule of the last run, sets and copies on rows that do not overlap" {

@@ -1,0 +1,13 @@
+/* fold.h - values of a model's constants, for a runtime that is to find them computed. */
+#ifndef HSDAG_DYNAMIC_FOLD_H
+#define HSDAG_DYNAMIC_FOLD_H
+
+#include "dynamic/host_eval.h"
+
+/* Compute what is constant[] (n), as shapes and masks, into h: not Consts themselves, not what has
+ * more than FOLD_BYTES, and not what unpacks weights of few bits or rounds them (FakeQuantize), by whose operators
+ * plugins know that they may compute in few bits.  What cannot be computed has no data. */
+enum { FOLD_BYTES = 64 << 20 };
+void host_fold(struct host_values *h, const bool *constant);
+
+#endif

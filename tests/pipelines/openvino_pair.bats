@@ -1,0 +1,126 @@
+#!/usr/bin/env bats
+# placeout --openvino: a model and affinities for exactly its operations that HETERO takes; use.py of place runs them.
+# programs: placeout
+# seconds: 15
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+
+setup_file() {
+	common_setup_file
+	needs_openvino
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+# pair MODEL [SHAPES] - the pair of a random placement on two devices, in MODEL.pair, is as it should be.
+pair() {
+	mkdir -p open
+	rm -rf "$1.pair"
+	[ -f "$1.xml" ] || sh "$ROOT/tests/support/models.sh" "$1" .
+	ir2dag "$1.xml" ${2:+--shape "$2"} | placebase random -D cpu:0,cpu:1 --draw biased --seed 3 |
+		placeout --openvino "$1.pair" --map cpu:0=CPU,cpu:1=CPU2 -o /dev/null
+	run -0 "$HSDAG_PYTHON" "$ROOT/tests/oracle/openvino_pair.py" "$1.xml" "$1.pair" "${2:-}" "${3---strict}"
+	echo "$output"
+}
+
+@test "HETERO takes convolutions, loops, version 10, transformers with shapes that are given" {
+	pair mobilenet_v2_tf
+	pair loop_2d_add
+	pair open/tiny_llama 'input_ids=1,8;attention_mask=1,8'
+	[[ $output == *" segments, error "* ]]
+}
+
+@test "... an open batch; where shapes stay open as a whole the segments run" {
+	py - <<-'PY'
+		import openvino as ov
+		from openvino import opset13 as op
+		x = op.parameter([-1, 4, 8], np.float32, name="x")
+		rng = np.random.default_rng(1)
+		y = op.relu(op.matmul(x, op.constant(rng.standard_normal((8, 8), np.float32)), False, False))
+		n = op.gather(op.shape_of(y), op.constant(np.array([0])), op.constant(np.int64(0)))
+		y = op.reshape(y, op.concat([n, op.constant(np.array([32]))], 0), False)
+		y = op.tanh(op.add(op.matmul(y, op.constant(rng.standard_normal((32, 5), np.float32)), False, False), op.constant(np.float32(1))))
+		ov.save_model(ov.Model([y], [x], "batch"), "batch.xml", compress_to_fp16=False)
+	PY
+	pair batch
+	pair open/tiny_gpt2 '' ''
+}
+
+@test "... names that occur twice, names that are empty, constants that both devices read, in few bits, too" {
+	py - <<-'PY'
+		import openvino as ov, re
+		from openvino import opset13 as op
+		x = op.parameter([2, 8], np.float32, name="x")
+		rng = np.random.default_rng(1)
+		w = op.multiply(op.subtract(op.convert(op.constant(rng.integers(-128, 127, (8, 8)).astype(np.int8)), "f32"),
+		    op.constant(np.float32(3))), op.constant(np.float32(.01)))
+		half = op.convert(op.constant(rng.standard_normal((8, 8)).astype(np.float16)), "f32")
+		lengths = op.multiply(op.constant(np.array([2, 1])), op.constant(np.array([2, 4])))     # made of constants: 4, 4
+		y = x
+		for k in range(6):
+		    y = op.tanh(op.matmul(op.matmul(y, w, False, False), half, False, True))
+		    a, b = op.variadic_split(y, op.constant(1), lengths).outputs()
+		    y = op.concat([b, op.relu(a)], 1)
+		ov.save_model(ov.Model([y, op.add(y, op.constant(np.float32(1)))], [x], "names"), "unique.xml", compress_to_fp16=False)
+		text, k = open("unique.xml").read(), 0
+		def name(m):
+		    global k
+		    k += 1
+		    return f'<layer id="{m[1]}" name="{["same", "", "other"][k % 3]}" type="{m[3]}"' if m[3] not in ("Parameter", "Result") else m[0]
+		open("names.xml", "w").write(re.sub(r'<layer id="(\d+)" name="([^"]*)" type="(\w+)"', name, text))
+		os.rename("unique.bin", "names.bin")
+	PY
+	pair names
+	py 'n = json.load(open("names.pair/affinity.json")); assert "same" in n and "" not in n and set(n.values()) == {"CPU", "CPU2"}, n'
+	grep -q 'element_type="i8"' names.pair/model.xml     # weights stay in few bits
+}
+
+@test "devices have OpenVINO's names; what is one device there is one, and the report says so" {
+	sh "$ROOT/tests/support/models.sh" googlenet .
+	ir2dag googlenet.xml | placebase random -D cpu:0,cpu:1,cpu,cl:0.0,cl:1.0,ov:GPU.1,ov:CPU:0 --draw uniform -o many.mp
+	placeout --openvino many -o /dev/null many.mp
+	py 'd = set(json.load(open("many/affinity.json")).values()); assert d == {"CPU", "GPU.0", "GPU.1"}, d'
+	run -0 placeout --format report many.mp
+	[[ $output == *$'\nOpenVINO: cpu:0, cpu:1, cpu, ov:CPU:0 are one device there, CPU: HETERO gains nothing between them; '* ]]
+	[[ $output == *$'\nOpenVINO: cl:1.0, ov:GPU.1 are one device there, GPU.1: '* ]]
+	ir2dag googlenet.xml | placebase random -D cpu:0,cpu:1 -o cores.mp
+	run -0 placeout --format report cores.mp
+	[[ $output == *"cpu:0, cpu:1 are one device there, CPU: HETERO gains nothing by this placement; "* ]]
+	run -0 placeout --format report --map cpu:0=CPU,cpu:1=GPU cores.mp
+	[[ $output != *OpenVINO* ]]
+	run -1 placeout --openvino many -o /dev/null cores.mp
+	[[ $output == "placeout: error: directory 'many' is not empty" ]]
+	json2dag "$ROOT/tests/instances/topcuoglu2002.json" | placebase single -o json.mp
+	run -3 placeout --openvino json -o /dev/null json.mp
+	[[ $output == *"does not come from OpenVINO IR"* ]]
+}
+
+@test "place leaves the pair, and use.py runs it" {
+	two_cores
+	pair batch
+	run -0 timeout 100 "$ROOT/pipelines/place" batch.xml --shape 3,4,8 -D cpu:0,cpu:1 --budget 5
+	[[ $output == *"in OpenVINO: python batch.placed/openvino/use.py"* ]]
+	py 'np.save("x.npy", np.random.default_rng(2).standard_normal((3, 4, 8), np.float32))'
+	run -0 "$HSDAG_PYTHON" batch.placed/openvino/use.py x.npy
+	py '
+		import openvino as ov
+		y = next(iter(ov.Core().compile_model("batch.xml", "CPU")([np.load("x.npy")]).values()))
+		words = sys.argv[1].replace("[", " ").replace("]", " ").replace(")", ") ").split(")")
+		assert "(3, 5" in words[0], sys.argv
+		assert np.allclose([float(w) for w in words[1].split()], y.ravel()[:4], atol=1e-2), (words, y)
+	' "$output"
+	# What HETERO refuses runs in segments.
+	cat > sitecustomize.py <<-'PY'
+		import openvino
+		compile_model = openvino.Core.compile_model
+		def refuse(self, model, device=None, *more):
+		    if str(device).startswith("HETERO"):
+		        raise RuntimeError("Exception from x.cpp:1:\nnot here")
+		    return compile_model(self, model, device, *more)
+		openvino.Core.compile_model = refuse
+	PY
+	local whole=$output
+	PYTHONPATH=$PWD:$PYTHONPATH run -0 "$HSDAG_PYTHON" batch.placed/openvino/use.py x.npy
+	rm sitecustomize.py
+	[[ $output == "HETERO refuses: not here"$'\n'"$whole" ]]
+}
