@@ -20,6 +20,9 @@ while [ $# -gt 1 ]; do
 	if [ -f "$here/models/$name.partial.xz" ]; then
 		partial=$tmp
 		xz -dc "$here/models/$name.partial.xz" >"$tmp"
+	elif [ -f "$here/models/$name.bin.xz" ]; then
+		partial=$tmp
+		xz -dc "$here/models/$name.bin.xz" >"$tmp"
 	elif [ -f "$here/models/$name.bin" ]; then
 		partial=$here/models/$name.bin
 	fi
