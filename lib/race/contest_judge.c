@@ -88,24 +88,78 @@ static struct interval inverse(struct interval x)
 				 x.lo > 0 ? 1 / x.lo : INFINITY};
 }
 
+/* ---- what a race does not see ---- */
+
+/* A device may be slow, or fast, for longer than a race; the race then says for sure what is not so at another time.  How restless the
+ * machine was, and what was predicted, tell when to doubt: figures of machines that are played (docs/results/regret.md). */
+static const double PER_NOISE = 2,
+		    PER_DRIFT = 0.5;    /* what is not seen over what is: standard deviations */
+static const double PREDICTED_SD = 0.3; /* of the logarithm of a ratio, around what was predicted */
+static const double DOUBT = 2;          /* standard deviations of what is believed */
+/* A ratio that is that much better than predicted is believed of a race of so many seconds, and more of a longer one. */
+static const double SURPRISE = 0.3, SEEN_S = 6;
+
+/* The logarithm of the predicted ratio of arm i to arm j; false: nobody predicts. */
+static bool predicted_ratio(const struct racers *r, uint32_t i, uint32_t j, double *log_ratio)
+{
+	const struct contest *x = r->x;
+	if (!x->predict)
+		return false;
+	double a = x->predict(x->ctx, contestant_of(r, i), NULL, NULL);
+	double b = x->predict(x->ctx, contestant_of(r, j), NULL, NULL);
+	*log_ratio = a > 0 && b > 0 ? log(a / b) : 0;
+	return a > 0 && b > 0;
+}
+
+/* Seconds of a race that would tell whether something is that much better than predicted. */
+static double surprise_seconds(double by)
+{
+	return by > SURPRISE ? SEEN_S * sqrt(by / SURPRISE - 1) : 0;
+}
+
+/* Is a logarithm of a ratio below 0, as measured, believed, where `predicted` was?  Both say the same of each other's errors as of
+ * normal ones. */
+static bool is_believed(const struct judged *x, double measured, double predicted)
+{
+	double race_s = x->r->x->race.seconds;
+	double unseen = hypot(PER_NOISE * x->out->noise, PER_DRIFT * x->out->drift) *
+			sqrt(fmin(1, SEEN_S / race_s));
+	double of_predicted = PREDICTED_SD * PREDICTED_SD, of_unseen = unseen * unseen;
+	double mean =
+		(measured * of_predicted + predicted * of_unseen) / (of_predicted + of_unseen);
+	double sd = sqrt(of_predicted * of_unseen / (of_predicted + of_unseen));
+	return mean + DOUBT * sd < 0 && race_s >= surprise_seconds(predicted - measured);
+}
+
 /* Is arm i surely faster than arm j, both of which ran often enough, by both readings? */
 static bool surely_faster(const struct judged *x, uint32_t i, uint32_t j)
 {
 	struct readings y;
-	return race_arm(x->race, i)->n_clean >= RACE_LEAST &&
-	       race_arm(x->race, j)->n_clean >= RACE_LEAST && read_ratio(x, i, j, &y) &&
-	       contest_below(&y.corrected, 1) && contest_below(&y.seen, 1);
+	double predicted;
+	if (race_arm(x->race, i)->n_clean < RACE_LEAST ||
+	    race_arm(x->race, j)->n_clean < RACE_LEAST || !read_ratio(x, i, j, &y) ||
+	    !contest_below(&y.corrected, 1) || !contest_below(&y.seen, 1))
+		return false;
+	double measured = log(y.corrected.mid);
+	/* What a search found is what predictions flatter: they do not help it. */
+	bool any = predicted_ratio(x->r, i, j, &predicted);
+	return is_believed(x, measured, any ? fmax(measured, predicted) : measured);
 }
 
 /* Is arm i surely no faster than arm j by more than a hundredth? */
 static bool surely_no_faster(const struct judged *x, uint32_t i, uint32_t j)
 {
 	struct readings y;
+	double predicted;
 	if (race_arm(x->race, i)->n_clean < RACE_LEAST || !read_ratio(x, i, j, &y))
 		return false;
 	struct interval corrected = inverse(y.corrected), seen = inverse(y.seen);
-	return y.corrected.mid >= 1 && contest_below(&corrected, contest_alike) &&
-	       contest_below(&seen, contest_alike);
+	double measured = log(corrected.mid);
+	bool any = predicted_ratio(x->r, i, j, &predicted);
+	return measured <= 0 && contest_below(&corrected, contest_alike) &&
+	       contest_below(&seen, contest_alike) &&
+	       is_believed(x, measured - log(contest_alike),
+			   any ? -predicted - log(contest_alike) : measured);
 }
 
 /* The fastest arm that is a single device, by what each took: which one is the fastest was found in a few runs before the race,
@@ -234,8 +288,13 @@ static double more_seconds(const struct judged *x, uint32_t arm, const struct in
 	double ran_s = x->r->x->race.seconds, n = race_arm(x->race, arm)->n_bursts;
 	double apart = fabs(log(ratio->mid / limit));
 	double wide = ratio->lo > 0 ? contest_margin(ratio) / apart : 0;
-	double times = fmax(wide * wide, RACE_ENOUGH / fmax(n, 1));
+	double times = fmax(wide * wide, RACE_ENOUGH / fmax(n, 1)), predicted;
 	double more = (times - 1) * ran_s;
+	if (predicted_ratio(x->r, arm, x->r->base, &predicted)) {
+		double by = fabs(predicted - log(ratio->mid));
+		more = fmax(more, surprise_seconds(by) - ran_s);
+	}
+	more = fmax(more, ran_s); /* it did not tell */
 	return more > 0 && more < MOST_MORE_S ? more : 0;
 }
 

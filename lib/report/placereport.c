@@ -211,6 +211,10 @@ static void undecided(FILE *out, const struct answer *x, const char *ref, const 
 	print_times(out, &v->ratio);
 	fprintf(out, ")%s%s%s", v->ratio.mid < 1 ? ", not surely faster than " : "",
 		v->ratio.mid < 1 ? ref : "", v->ratio.mid < 1 ? " alone, which is kept" : "");
+	/* The interval is of this race alone. */
+	if (v->ratio.lo > 1 || (v->ratio.lo > 0 && v->ratio.hi < 1))
+		fprintf(out, "; whether that lasts, %.1f s on a machine as restless do not tell",
+			x->race.seconds);
 	print_more_time(out, v->more_s);
 }
 

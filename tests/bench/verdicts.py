@@ -1,6 +1,6 @@
 """verdicts.py - what reports of races claim, on machines that are played (devsim --machine), whose truth is known.
 
-    python tests/bench/verdicts.py [--trials N] [--first N] [-j JOBS] [-v] [--rows FILE]
+    python tests/bench/verdicts.py [--trials N] [--first N] [--machine SPEC] [-j JOBS] [-v] [--rows FILE]
 
 Each trial is one problem on one machine that is played: a model on two or three devices, some placements, a preset with noise,
 load, drift, or a device that is far slower, and a race of 5 ms to 20 s.  Read is what a person reads, the report of placeout.
@@ -9,7 +9,8 @@ load, drift, or a device that is far slower, and a race of 5 ms to 20 s.  Read i
                   gain is not the best single device; a speed-up is not the quotient of its column; an interval of one burst
     gain          a placement is called faster than the best single device; wrong: in truth, when nothing disturbs, it is not
     alone         a single device is called the fastest; wrong: in truth something that ran is faster by more than a hundredth
-    slower        what left the race as slower; wrong: in truth it is faster than what was handed over
+    slower        what left the race as slower, so that others have its time; wrong: in truth it is faster than what was handed over.
+                  Nothing says that this is sure: it is told, and fails nothing
 Exit status 1: a contradiction, or more than one in a hundred of a kind of claim is wrong (beyond chance, where there are few)."""
 import argparse, collections, concurrent.futures, json, math, os, random, re, shutil, subprocess, sys, tempfile
 
@@ -41,8 +42,8 @@ def make_problem(folder, i):
     return path
 
 
-def draw_trial(i):
-    """The problem's number, the machine and the seconds of trial i."""
+def draw_trial(i, given=None):
+    """The problem's number, the machine, unless it is given, and the seconds of trial i."""
     r = random.Random(i)
     spec = r.choice(["wild", "wild", "shared", "shared", "calm"])
     for key, p, values in [("noise", 0.4, [0.02, 0.2, 0.5]), ("drift", 0.3, [0, 0.1, 0.6]), ("drift_s", 0.3, [1, 5, 100]),
@@ -51,7 +52,7 @@ def draw_trial(i):
         if r.random() < p:
             spec += ",%s=%g" % (key, r.choice(values))
     race = round(10 ** r.uniform(math.log10(0.005), math.log10(20)), 4)
-    return r.randrange(len(MODELS) * len(DEVICES)), "%s,seed=%d" % (spec, r.randrange(1, 10**6)), race
+    return r.randrange(len(MODELS) * len(DEVICES)), "%s,seed=%d" % (given or spec, r.randrange(1, 10**6)), race
 
 
 def truth_of(path, machine):
@@ -126,8 +127,8 @@ def off(runs, ran, singles):
     return sum(not m["ratio_lo"] <= s <= m["ratio_hi"] for s, m in told), len(told)
 
 
-def judge(i, problems):
-    which, machine, race = draw_trial(i)
+def judge(i, problems, given):
+    which, machine, race = draw_trial(i, given)
     problem = problems[which]
     with tempfile.TemporaryDirectory() as folder:
         final = os.path.join(folder, "final")
@@ -143,8 +144,9 @@ def judge(i, problems):
     place_s = {(m["source"], m["episode"], m["step"], m["sample"]): s for s, (k, m) in zip(times, asked) if k == "place"}
     ran = [(place_s.get((m["source"], m["episode"], m["step"], m["sample"]), None) if m["source"] != "single"
             else singles[m["sample"]], m) for m in runs if m["ok"]]
-    wrong = kind == "gain" and handed >= min(singles) or \
-        kind == "alone" and any(s < handed / 1.01 for s, m in ran if s)
+    # Single devices that are alike count as one: the best of them.
+    named = min([handed] + [singles[m["sample"]] for m in runs if m["source"] == "single" and m["ok"] and m.get("ratio") == 1])
+    wrong = kind == "gain" and handed >= min(singles) or kind == "alone" and any(s < named / 1.01 for s, m in ran if s)
     out = [(s, m) for s, m in ran if s and m.get("out")]
     keep = ("ratio", "ratio_lo", "ratio_hi", "race", "verdict")
     return {"trial": i, "problem": os.path.basename(problem), "machine": machine, "race": race, "kind": kind, "wrong": bool(wrong),
@@ -166,13 +168,14 @@ def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("--trials", type=int, default=2000)
     a.add_argument("--first", type=int, default=1)
+    a.add_argument("--machine", help="instead of one that is drawn; its seed is drawn")
     a.add_argument("-j", type=int, default=2)
     a.add_argument("-v", action="store_true", help="reports of what is wrong")
     a.add_argument("--rows")
     o = a.parse_args()
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(o.j) as pool:
         problems = list(pool.map(lambda i: make_problem(folder, i), range(len(MODELS) * len(DEVICES))))
-        rows = list(pool.map(lambda i: judge(i, problems), range(o.first, o.first + o.trials)))
+        rows = list(pool.map(lambda i: judge(i, problems, o.machine), range(o.first, o.first + o.trials)))
     for r in rows:
         if (r["said"] or r["wrong"]) and o.v:
             print("%(trial)d: %(problem)s %(machine)s --race %(race)g: %(said)s %(wrong)s, true %(true).3f\n%(text)s" % r)
@@ -189,7 +192,6 @@ def main():
         failed |= beyond_chance(len(wrong), len(n))
     n, wrong = sum(r["slower"] for r in rows), sum(r["slower_wrong"] for r in rows)
     print("slower: %d, wrong %d" % (n, wrong))
-    failed |= beyond_chance(wrong, n)
     print("ratios outside their intervals: %d of %d" % tuple(sum(r["off"][i] for r in rows) for i in (0, 1)))
     lost = sorted(r["lost"] for r in rows)
     print("behind the best that ran: mean %.2f %%, median %.2f %%, 95 %% %.1f %%" % (
