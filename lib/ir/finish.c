@@ -276,22 +276,6 @@ static int check_sizes(const struct work *w, const struct graph *g, struct err *
 	return 0;
 }
 
-/* An unknown rank is written as no dimensions, like a scalar.  Parameters tell the
- * two apart; what is computed from a tensor of unknown rank and has no
- * dimensions is taken as unknown too. */
-static void spread_dynamic_rank(struct graph *g)
-{
-	for (uint32_t v = 0; v < g->n; v++) {
-		bool dynamic = false;
-		for (uint32_t s = g->in_ptr[v]; s < g->in_ptr[v + 1]; s++)
-			dynamic |= g->out_rank[g->out_ptr[g->in_node[s]] + g->in_port[s]] ==
-				   RANK_DYNAMIC;
-		for (uint32_t o = g->out_ptr[v]; dynamic && o < g->out_ptr[v + 1]; o++)
-			if (g->out_rank[o] == 0)
-				g->out_rank[o] = RANK_DYNAMIC;
-	}
-}
-
 static void emit_constants(const struct work *w, struct graph *g)
 {
 	const struct raw_net *net = w->net;
@@ -349,9 +333,9 @@ int raw_finish(struct raw_net *net, const struct raw_source *src, struct graph *
 		g->arena = src->arena;
 		emit_nodes(&w, g);
 		emit_outputs(&w, g);
-		spread_dynamic_rank(g);
 		emit_constants(&w, g);
 		emit_bodies(&w, g);
+		open_ranks(g);
 		rc = check_sizes(&w, g, e);
 	}
 	arena_free(w.tmp);

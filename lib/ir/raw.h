@@ -137,6 +137,9 @@ int raw_finish(struct raw_net *net, const struct raw_source *s, struct graph *g,
 /* Turn the pending maps, back edges and bodies of the last layer into net.body. */
 int raw_finish_bodies(struct raw_net *net, const struct raw_source *s, struct err *e) MUST_CHECK;
 
+/* Outputs without dims that may be no scalars: rank RANK_DYNAMIC (open_rank.c).  Bodies first, since they are asked. */
+void open_ranks(struct graph *g);
+
 /* ---- values in attributes and text ---- */
 
 /* Whole-string integer in lo .. INT64_MAX, blanks around it allowed. */

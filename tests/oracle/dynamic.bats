@@ -37,6 +37,18 @@ setup() { dynop_setup; }
 	[[ $output != *-1* ]]
 }
 
+@test "ranks that the file leaves open are found while running" {
+	needs_openvino
+	shapes=$("$HSDAG_PYTHON" "$ROOT/tests/oracle/open_rank.py" gen open)
+	for how in single "random -n 2"; do
+		rm -rf open/out
+		# shellcheck disable=SC2086
+		ir2dag --shape "$shapes" open/model.xml | placebase $how -D cpu:0,cpu:1 |
+			devrun --allow-shared --no-reference --warmup 0 -n 1 -i open/in --outputs open/out -o r.mp
+		run -0 "$HSDAG_PYTHON" "$ROOT/tests/oracle/open_rank.py" compare open
+	done
+}
+
 @test "inputs without a shape are named, with the option" {
 	needs_openvino
 	run -3 --separate-stderr bash -c "ir2dag '$BATS_FILE_TMPDIR/dynamic_iterator.xml' | placebase single -D cpu:0 | devrun -o r.mp"
