@@ -16,8 +16,8 @@ static void warn_untimed(const char *device, const char *why)
 static void print_device(void *arg, const struct device *d)
 {
 	(void)arg;
-	printf("%-12s %-9s %8.1f GB  %s\n", d->name, device_class_type(d->class),
-	       (double)d->mem_bytes / 1e9, d->description);
+	fprintf(text_out(), "%-12s %-9s %8.1f GB  %s\n", d->name, device_class_type(d->class),
+		(double)d->mem_bytes / 1e9, d->description);
 }
 
 /* Those of a list, opened. */
@@ -49,7 +49,7 @@ static int print_support(const struct devrun_command *c, struct graph *g, struct
 	if (rc == 0 && g->n_const && !m.has_weights)
 		msg_warn("no weights file: what must know a constant counts as not supported");
 	if (rc == 0) {
-		printf("%s", support_table(&x, &m, &l, a));
+		fprintf(text_out(), "%s", support_table(&x, &m, &l, a));
 		if (x.n_nowhere)
 			rc = err_set(e, ST_INPUT, "%u layers can run on none of the devices",
 				     x.n_nowhere);

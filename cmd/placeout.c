@@ -196,6 +196,12 @@ static void warn(const char *text)
 	msg_warn("%s", text);
 }
 
+static const char *escaped(const char *s, struct arena *a)
+{
+	size_t n = strlen(s), cap = 4 * n + 4;
+	return err_escape(arena_raw(a, cap, 1), cap, s, n);
+}
+
 static int write_text(FILE *out, const struct input *in, const struct options *o, struct err *e)
 {
 	const struct answer *x = &in->x;
@@ -208,6 +214,8 @@ static int write_text(FILE *out, const struct input *in, const struct options *o
 	memcpy(names, x->place.names, k * sizeof *names);
 	if (o->map && devicemap_rename(o->map, k, names, a, e) < 0)
 		return -1;
+	for (uint32_t d = 0; report_formats[o->format]->plain && d < k; d++)
+		names[d] = escaped(names[d], a);
 	for (uint32_t v = 0; v < g->n; v++)
 		flops[v] = (double)op_flops(g, v);
 	bool *constant = arena_raw(a, g->n, sizeof *constant);
@@ -253,13 +261,18 @@ static int write_answer(const char *path, const struct input *x, const struct op
 	char *text = NULL;
 	size_t n = 0;
 	FILE *mem = open_memstream(&text, &n);
+	struct newfile file;
 	if (!mem)
 		return err_sys(e, ST_RUNTIME, "no memory for the text");
 	int rc = write_text(mem, x, o, e);
 	if (fclose(mem) != 0 && rc >= 0)
 		rc = err_sys(e, ST_RUNTIME, "no memory for the text");
-	if (rc >= 0 && newfile_write(path, text, n, e) < 0)
+	if (rc >= 0 && newfile_open(&file, path, e) < 0)
 		rc = -1;
+	if (rc >= 0) {
+		text_write(newfile_text(&file), text, n);
+		rc = newfile_commit(&file, e) < 0 ? -1 : rc;
+	}
 	free(text);
 	return rc;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/opt.h"
+#include "base/msg.h"
 #include "base/verb.h"
 #include "calibrate/judge_report.h"
 #include "calibrate/passes.h"
@@ -27,7 +28,7 @@ static int print_runs(char **paths, int n, bool fastest, struct arena *a, struct
 	}
 	for (uint32_t i = 0; i < c.n; i++)
 		for (uint32_t j = 0; j < c.call[i].runs.n; j++)
-			run_print(&c.call[i].runs.item[j], stdout);
+			run_print(&c.call[i].runs.item[j], text_out());
 	return 0;
 }
 
@@ -110,7 +111,7 @@ static int verb_times(int argc, char **argv, struct arena *a, struct err *e)
 	if (read_measured(&m, argv + first, argc - first, a, e) < 0)
 		return -1;
 	placement_times_find(&m.calls, core_speed, a, &t);
-	placements_print(&m.predicted, &m.calls, &t, stdout);
+	placements_print(&m.predicted, &m.calls, &t, text_out());
 	return 0;
 }
 
@@ -189,7 +190,7 @@ static int verb_pass(int argc, char **argv, struct arena *a, struct err *e)
 	if (run_list_read(argv[first], a, &predicted, e) < 0 ||
 	    pass_plan(&predicted, so_far, &o, a, &p, e) < 0)
 		return -1;
-	pass_print(&p, stdout);
+	pass_print(&p, text_out());
 	return 0;
 }
 
@@ -249,7 +250,7 @@ static int verb_judge(int argc, char **argv, struct arena *a, struct err *e)
 		struct repeatability x = judge_repeatability(&in);
 		printf("%.3f %.3f %.3f\n", x.r, x.of[x.judged].lo, x.of[x.judged].hi);
 	} else {
-		judge_report(&in, &o, stdout);
+		judge_report(&in, &o, text_out());
 	}
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/opt.h"
+#include "base/msg.h"
 #include "base/verb.h"
 #include "experiment/curve_log.h"
 #include "experiment/curve_page.h"
@@ -65,7 +66,7 @@ static int verb_rounds(int argc, char **argv, struct arena *a, struct err *e)
 	const char **answer;
 	o.n_answers = split_words(answers, a, &answer);
 	o.answer = answer;
-	return rounds_table(first < argc ? argv[first] : "-", &o, stdout, e);
+	return rounds_table(first < argc ? argv[first] : "-", &o, text_out(), e);
 }
 
 static int verb_found(int argc, char **argv, struct arena *a, struct err *e)
@@ -97,7 +98,7 @@ static int verb_found(int argc, char **argv, struct arena *a, struct err *e)
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, e);
 	return rc <= 0 ? rc
 		       : search_result(first < argc ? argv[first] : "-", groups, (uint64_t)n,
-				       stdout, e);
+				       text_out(), e);
 }
 
 static int verb_pairs(int argc, char **argv, struct arena *a, struct err *e)
@@ -132,7 +133,7 @@ static int verb_pairs(int argc, char **argv, struct arena *a, struct err *e)
 		return rc;
 	if (!o.base)
 		return err_set(e, ST_USAGE, "--base names one of the ways");
-	return paired_ways(argv + first, (uint32_t)(argc - first), &o, stdout, e);
+	return paired_ways(argv + first, (uint32_t)(argc - first), &o, text_out(), e);
 }
 
 typedef int table_of_files(char *const *paths, uint32_t n, FILE *out, struct err *e);
@@ -154,7 +155,7 @@ static int run_table(const char *name, const char *summary, const char *details,
 	};
 	struct opt_common common = OPT_COMMON_INIT;
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, e);
-	return rc <= 0 ? rc : table(argv + first, (uint32_t)(argc - first), stdout, e);
+	return rc <= 0 ? rc : table(argv + first, (uint32_t)(argc - first), text_out(), e);
 }
 
 static int verb_latency(int argc, char **argv, struct arena *a, struct err *e)
@@ -270,7 +271,7 @@ static int verb_spread(int argc, char **argv, struct arena *a, struct err *e)
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, e);
 	if (rc <= 0)
 		return rc;
-	return spread_table(argv + first, (uint32_t)(argc - first), at, stdout, e);
+	return spread_table(argv + first, (uint32_t)(argc - first), at, text_out(), e);
 }
 
 static int verb_plot(int argc, char **argv, struct arena *a, struct err *e)
@@ -293,7 +294,7 @@ static int verb_plot(int argc, char **argv, struct arena *a, struct err *e)
 	struct opt_common common = OPT_COMMON_INIT;
 	(void)a;
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, e);
-	return rc <= 0 ? rc : curve_page(argv[first], title, stdout, e);
+	return rc <= 0 ? rc : curve_page(argv[first], title, text_out(), e);
 }
 
 int main(int argc, char **argv)

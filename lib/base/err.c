@@ -73,8 +73,7 @@ char *err_escape(char *dst, size_t cap, const char *src, size_t len)
 					     s[i] == '\n'   ? 'n'
 					     : s[i] == '\t' ? 't'
 							    : 'r');
-		else if (k == 0 || s[i] < 0x20 || s[i] == 0x7f ||
-			 (k == 2 && s[i] == 0xc2 && s[i + 1] < 0xa0))
+		else if (k == 0 || utf8_control(src + i, len - i))
 			m = (size_t)snprintf(piece, sizeof piece, "\\x%02x", s[i]), used = 1;
 		else
 			memcpy(piece, s + i, k), m = k;

@@ -1,8 +1,10 @@
 /* msg.c - messages to a person; with the out-of-memory hook the only library
  * code that prints or exits. */
 #include "base/msg.h"
+#include "base/utf8.h"
 #include "base/clock_cond.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -178,4 +180,59 @@ _Noreturn void msg_out_of_memory(size_t n, size_t size)
 	clear_progress();
 	fprintf(stderr, "%s: error: out of memory allocating %zu x %zu bytes\n", program, n, size);
 	_Exit(ST_RUNTIME);
+}
+
+/* ---- text on standard output ---- */
+
+/* Bytes that stay as they are. */
+static size_t count_plain(const char *s, size_t n)
+{
+	size_t i = 0;
+	for (size_t k; i < n && (k = utf8_length(s + i, n - i)) > 0; i += k)
+		if (utf8_control(s + i, n - i) && s[i] != '\n' && s[i] != '\t')
+			break;
+	return i;
+}
+
+void text_write(FILE *out, const char *text, size_t n)
+{
+	while (n > 0) {
+		size_t k = count_plain(text, n);
+		fwrite(text, 1, k, out);
+		if (k < n) {
+			size_t bad = utf8_control(text + k, n - k);
+			char shown[12];
+			bad += bad == 0; /* no character */
+			fputs(err_escape(shown, sizeof shown, text + k, bad), out);
+			k += bad;
+		}
+		text += k;
+		n -= k;
+	}
+}
+
+static FILE *mem; /* of what goes to standard output at the end */
+static char *collected;
+static size_t n_collected;
+
+FILE *text_out(void)
+{
+	if (!mem && !(mem = open_memstream(&collected, &n_collected)))
+		msg_out_of_memory(1, BUFSIZ);
+	return mem;
+}
+
+int text_out_end(struct err *e)
+{
+	if (!mem)
+		return 0;
+	if (fclose(mem) != 0)
+		return err_sys(e, ST_RUNTIME, "no memory for the text");
+	errno = 0;
+	text_write(stdout, collected, n_collected);
+	free(collected);
+	mem = NULL;
+	if (ferror(stdout))
+		return err_sys(e, ST_RUNTIME, "cannot write standard output");
+	return 0;
 }

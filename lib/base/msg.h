@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/err.h"
 
@@ -32,6 +33,19 @@ void msg_progress(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  * taken and, of_s > 0, of how many, until msg_busy(NULL, 0); elsewhere nothing.  what stays the
  * caller's, and there.  One at a time. */
 void msg_busy(const char *what, double of_s);
+
+/* ---- what is printed ----
+ *
+ * The one net under every program that writes text: what came from outside must not steer a
+ * terminal.  Control characters other than tabs and line ends, and bytes that are no UTF-8, become
+ * C escapes.  Where a name must not break a line either, it goes through err_escape first. */
+
+/* text[n] on out. */
+void text_write(FILE *out, const char *text, size_t n);
+
+/* Standard output for text.  It is written when the program ends (opt_finish). */
+FILE *text_out(void);
+int text_out_end(struct err *e) MUST_CHECK;
 
 /* The out-of-memory hook: reports and exits with status 1. */
 _Noreturn void msg_out_of_memory(size_t n, size_t size);

@@ -352,6 +352,8 @@ const char *opt_peek(int argc, char **argv, const char *name)
 
 int opt_finish(int rc, struct err *e)
 {
+	if (text_out_end(e) < 0)
+		rc = -1;
 	if (fclose(stdout) != 0 && rc >= 0)
 		rc = err_sys(e, ST_RUNTIME, "cannot write standard output");
 	msg_progress(NULL);

@@ -21,6 +21,14 @@ size_t utf8_length(const char *text, size_t n)
 	return k;
 }
 
+size_t utf8_control(const char *text, size_t n)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	if (s[0] < 0x20 || s[0] == 0x7f)
+		return 1;
+	return n > 1 && s[0] == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0 ? 2 : 0;
+}
+
 bool utf8_valid(const char *s, size_t n)
 {
 	for (size_t i = 0, k; i < n; i += k)

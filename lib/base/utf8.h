@@ -7,6 +7,8 @@
 
 /* Bytes (1-4) of the character at s, of which n > 0 bytes are there; 0: it is none. */
 size_t utf8_length(const char *s, size_t n);
+/* Bytes of the control character at s (below U+0020, U+007F to U+009F); 0: there is none. */
+size_t utf8_control(const char *s, size_t n);
 bool utf8_valid(const char *s, size_t n);
 
 #endif

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "base/utf8.h"
+
 static const char *const colours[] = {"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e",
 				      "#17becf", "#8c564b", "#e377c2", "#555555", "#a8a800"};
 static const char *const dashes[] = {"", "5 3", "1.5 2.5", "8 3 2 3"};
@@ -35,7 +37,8 @@ static void put_escaped(FILE *out, const char *s)
 		case '>': fputs("&gt;", out); break;
 		default:
 			/* XML has no other control characters. */
-			putc((unsigned char)*s < ' ' ? ' ' : *s, out);
+			putc(utf8_control(s, 2) ? ' ' : *s, out);
+			s += utf8_control(s, 2) == 2;
 		}
 }
 

@@ -41,6 +41,7 @@ struct report_format {
 	const char *about;  /* for --help; lines of at most 66 columns */
 	bool needs_trace;   /* it writes a run's schedule */
 	bool needs_history; /* it tells how the answer came about */
+	bool plain;         /* names of devices stand in its text as they are: they come escaped */
 	/* 0: written; 1: written, and it names problems for which the placement cannot be carried
 	 * out; -1: an error. */
 	int (*write)(FILE *out, const struct report_input *in, struct err *e);

@@ -289,5 +289,6 @@ const struct report_format format_check = {
 	.about = "segments of every device and why pieces had to be split, weights,\n"
 		 "bytes between devices; exit status 3 when the placement cannot be\n"
 		 "carried out, with the reasons",
+	.plain = true,
 	.write = write_check,
 };

@@ -370,7 +370,8 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 	fprintf(out, "\nplacement: %u sets in %u segments on", x->place.n_sets, p->n_segments);
 	for (uint32_t d = 0; d < p->k; d++)
 		fprintf(out, "%s %s (%u)", d ? "," : "", names[d], p->sets[d]);
-	fprintf(out, "\nfound by: %s", placetext_finder(x->place.source));
+	const char *finder = placetext_finder(x->place.source);
+	fprintf(out, "\nfound by: %s", err_escape(label, sizeof label, finder, strlen(finder)));
 	fputc('\n', out);
 	if (x->n_episodes > 0 || x->race.n_blocks == 0)
 		tell_search(out, x, o.name ? "simulated" : "measured", search_s);
@@ -398,5 +399,6 @@ static int write_report(FILE *out, const struct report_input *in, struct err *e)
 const struct report_format format_report = {
 	.name = "report",
 	.about = "latencies of single devices, random placements and this one",
+	.plain = true,
 	.write = write_report,
 };

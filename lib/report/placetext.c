@@ -225,6 +225,7 @@ const struct report_format format_affinity = {
 const struct report_format format_table = {
 	.name = "table",
 	.about = "totals, devices, sets",
+	.plain = true,
 	.write = write_table,
 };
 

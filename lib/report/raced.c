@@ -156,14 +156,23 @@ static void print_row(FILE *out, const char *label, const struct raced_one *r, c
 	fprintf(out, "  %6u  %6u%s\n", r->n_runs, r->turns.n_bursts, answer ? "  <" : "");
 }
 
+enum { SHORT = 64 };
+
+/* Most of it, escaped. */
+static const char *short_name(char dst[SHORT], const char *name, size_t most)
+{
+	return err_escape(dst, most < SHORT ? most + 4 : SHORT, name, strlen(name));
+}
+
 static const char *start_label(const struct raced_one *r, const struct place_rec *answer,
 			       char *label, size_t cap)
 {
+	char name[SHORT];
+	const char *one = r->id.sample < answer->k ? answer->names[r->id.sample] : "a device";
 	if (is_single(r))
-		snprintf(label, cap, "%.40s alone",
-			 r->id.sample < answer->k ? answer->names[r->id.sample] : "a device");
+		snprintf(label, cap, "%s alone", short_name(name, one, 40));
 	else
-		snprintf(label, cap, "%.60s", r->source);
+		err_escape(label, cap < SHORT ? cap : SHORT, r->source, strlen(r->source));
 	return label;
 }
 
@@ -202,7 +211,9 @@ static void print_others(FILE *out, const struct raced *x, size_t first, const s
 		    (!is_answer(best, answer) && r->lat_s < best->lat_s))
 			best = r;
 	}
-	snprintf(label, sizeof label, n > 1 ? "%.40s, best of %u" : "%.60s", best->source, n);
+	short_name(label, best->source, n > 1 ? 40 : 60);
+	if (n > 1)
+		snprintf(label + strlen(label), 24, ", best of %u", n);
 	print_row(out, label, best, p, is_answer(best, answer));
 }
 
@@ -245,6 +256,7 @@ static void print_accuracy(FILE *out, const struct raced *x, const struct pace *
 			   const struct place_rec *answer)
 {
 	enum { FASTEST = 10 };
+	char one[SHORT];
 	double lat_s[FASTEST], off[FASTEST], sum = 0;
 	size_t n = 0;
 	if (!p->one)
@@ -266,7 +278,10 @@ static void print_accuracy(FILE *out, const struct raced *x, const struct pace *
 	for (size_t i = 0; i < n; i++)
 		sum += off[i];
 	fprintf(out, "predicted: beside %.40s alone, which should have taken %.3f ms",
-		p->one->id.sample < answer->k ? answer->names[p->one->id.sample] : "a device",
+		short_name(one,
+			   p->one->id.sample < answer->k ? answer->names[p->one->id.sample]
+							 : "a device",
+			   40),
 		p->predicted_s * 1e3);
 	if (n)
 		fprintf(out, "; the %zu fastest are %.1f %% off", n, 100 * sum / (double)n);

@@ -1,4 +1,6 @@
 /* trace.c - schedules as Chrome trace events. */
+#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "report/trace.h"
@@ -91,14 +93,25 @@ static void row_name(struct writer *w, uint32_t row, const char *name)
 		row, row);
 }
 
+/* Times are whole picoseconds, written as microseconds: what ends as another begins does so in
+ * the text, too. */
+#define MICROSECONDS "%" PRId64 ".%06" PRId64
+
+static int64_t picoseconds(double s)
+{
+	return !(s > 0) ? 0 : s < 9e6 ? llround(s * 1e12) : (int64_t)9e18;
+}
+
 static void event(struct writer *w, uint32_t row, double start_s, double end_s, const char *name,
 		  const char *category)
 {
+	int64_t start = picoseconds(start_s), dur = picoseconds(end_s) - start;
+
 	begin(w);
 	fprintf(w->out,
-		"{\"ph\": \"X\", \"pid\": 1, \"tid\": %u, \"ts\": %.6f, \"dur\": %.6f, "
-		"\"name\": ",
-		row, start_s * 1e6, (end_s - start_s) * 1e6);
+		"{\"ph\": \"X\", \"pid\": 1, \"tid\": %u, \"ts\": " MICROSECONDS
+		", \"dur\": " MICROSECONDS ", \"name\": ",
+		row, start / 1000000, start % 1000000, dur / 1000000, dur % 1000000);
 	text(w, name);
 	fputs(", \"cat\": ", w->out);
 	text(w, category);
@@ -186,11 +199,13 @@ static uint32_t lane_for(struct writer *w, struct lanes *l, const struct place_r
 /* One end of a flow, inside the event at [start_s, end_s]. */
 static void flow_end(struct writer *w, bool first, uint32_t id, uint32_t row, double at_s)
 {
+	int64_t at = picoseconds(at_s);
+
 	begin(w);
 	fprintf(w->out,
 		"{\"ph\": \"%s\", \"name\": \"copy\", \"cat\": \"copy\", \"id\": %u, "
-		"\"pid\": 1, \"tid\": %u, \"ts\": %.6f}",
-		first ? "s" : "f\", \"bp\": \"e", id, row, at_s * 1e6);
+		"\"pid\": 1, \"tid\": %u, \"ts\": " MICROSECONDS "}",
+		first ? "s" : "f\", \"bp\": \"e", id, row, at / 1000000, at % 1000000);
 }
 
 /* An arrow for each copy from the set that made the tensor to the first that reads it there. */

@@ -1,6 +1,7 @@
 /* json.c - records as JSON text: numbers round-trip, text is escaped, tensors
  * are summarised or printed as nested arrays. */
 #include "stream/json.h"
+#include "base/utf8.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -16,8 +17,10 @@ void json_string(FILE *out, const char *s, size_t n)
 			fprintf(out, "\\%c", c);
 		else if (c == '\n')
 			fputs("\\n", out);
-		else if (c < 0x20 || c == 0x7f)
+		else if (utf8_control(s + i, n - i) == 1)
 			fprintf(out, "\\u%04x", c);
+		else if (utf8_control(s + i, n - i) == 2)
+			fprintf(out, "\\u%04x", (unsigned char)s[++i]);
 		else
 			fputc(c, out);
 	}

@@ -1,5 +1,6 @@
 /* tsv.c - paths into records, and their values as cells. */
 #include "stream/tsv.h"
+#include "base/utf8.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -200,7 +201,9 @@ static void put_escaped(FILE *out, const char *s, size_t n, bool in_list)
 		case '\r': fputs("\\r", out); break;
 		case '\\': fputs("\\\\", out); break;
 		default:
-			if (c < 0x20 || c == 0x7f)
+			if (utf8_control(s + i, n - i) == 2)
+				fprintf(out, "\\x%02x\\x%02x", c, (unsigned char)s[++i]);
+			else if (utf8_control(s + i, n - i))
 				fprintf(out, "\\x%02x", c);
 			else if (c == ',' && in_list)
 				fputs("\\,", out);

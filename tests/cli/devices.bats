@@ -20,6 +20,18 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[[ $output == *"cpu:0 "*"1 core"* ]]
 }
 
+@test "an OpenCL library that several .icd files name is listed once" {
+	needs_pocl
+	local lib
+	lib=$(awk '{print $1; exit}' /etc/OpenCL/vendors/pocl*.icd) && [ -n "$lib" ] || skip "no .icd of PoCL"
+	mkdir -p vendors
+	echo "$lib" > vendors/a.icd
+	echo "$lib" > vendors/b.icd
+	[ "$(OCL_ICD_VENDORS=$PWD/vendors OPENCL_VENDOR_PATH=$PWD/vendors devrun --list | grep -c '^cl:')" = "$(devrun --list | grep -c '^cl:0')" ]
+	run -2 env OCL_ICD_VENDORS="$PWD/vendors" OPENCL_VENDOR_PATH="$PWD/vendors" devrun probe -D cl:1.0 tiny.mp -o no.mp
+	[[ $output == *"no OpenCL platform 1; there are 1"* ]]
+}
+
 @test "device lists: what is wrong is said, with status 2" {
 	while read -r list text; do
 		run -2 --separate-stderr devrun -o no.mp --probe -D "$list" tiny.mp

@@ -234,7 +234,7 @@ assert x[0] == "4" and np.allclose(float(x[1]), min(r)), x'
 	{
 		head -c -20 c.mp
 		for ((i = 0; i < 100; i++)); do
-			[ "$(wc -l < live.tsv)" -lt 5 ] || break
+			[ ! -f live.tsv ] || [ "$(wc -l < live.tsv)" -lt 5 ] || break     # with its first line it is there
 			sleep 0.1
 		done
 		wc -l < live.tsv > seen

@@ -114,18 +114,34 @@ static unsigned device_units(cl_device_id dev)
 		       : units;
 }
 
+/* Each platform once: the loader has one of a library that several .icd files name as often. */
+static cl_int all_platforms(cl_platform_id all[MAX_PLATFORMS], cl_uint *n)
+{
+	cl_uint found = 0;
+	cl_int rc = clGetPlatformIDs(MAX_PLATFORMS, all, &found);
+	*n = 0;
+	for (cl_uint i = 0; !rc && i < found && i < MAX_PLATFORMS; i++) {
+		cl_uint k = 0;
+		while (k < *n && all[k] != all[i])
+			k++;
+		if (k == *n)
+			all[(*n)++] = all[i];
+	}
+	return rc;
+}
+
 static int platform_get(unsigned i, cl_platform_id *out, struct err *e)
 {
 	cl_platform_id all[MAX_PLATFORMS];
 	cl_uint n = 0;
-	cl_int rc = clGetPlatformIDs(MAX_PLATFORMS, all, &n);
+	cl_int rc = all_platforms(all, &n);
 	if (rc == -1001 || (rc == CL_SUCCESS && !n))
 		return err_set(e, ST_USAGE,
 			       "no OpenCL platform; install a driver such as "
 			       "pocl-opencl-icd");
 	if (rc)
 		return cl_err(e, "clGetPlatformIDs", rc);
-	if (i >= n || i >= MAX_PLATFORMS)
+	if (i >= n)
 		return err_set(e, ST_USAGE, "no OpenCL platform %u; there are %u", i, (unsigned)n);
 	*out = all[i];
 	return 0;
@@ -252,9 +268,9 @@ void cl_list_machine(void (*fn)(void *arg, const struct device *d), void *arg)
 {
 	cl_platform_id platforms[MAX_PLATFORMS];
 	cl_uint n_platforms = 0;
-	if (clGetPlatformIDs(MAX_PLATFORMS, platforms, &n_platforms))
+	if (all_platforms(platforms, &n_platforms))
 		return;
-	for (unsigned i = 0; i < n_platforms && i < MAX_PLATFORMS; i++) {
+	for (unsigned i = 0; i < n_platforms; i++) {
 		cl_uint n = 0;
 		cl_int rc = clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 0, NULL, &n);
 		if (rc && rc != CL_DEVICE_NOT_FOUND) {

@@ -7,6 +7,7 @@
 
 #include "report/format.h"
 #include "report/history.h"
+#include "base/utf8.h"
 #include "report/html/pagedata.h"
 #include "report/placetext.h"
 
@@ -21,8 +22,10 @@ static void put_escaped(FILE *out, const char *s, size_t n)
 		unsigned char c = (unsigned char)s[i];
 		if (c == '<' || c == '>' || c == '&' || c == '"' || c == '\'')
 			fprintf(out, "&#%u;", c);
+		else if (utf8_control(s + i, n - i) == 2)
+			fputc(' ', out), i++;
 		else
-			fputc(c < 0x20 || c == 0x7f ? ' ' : c, out);
+			fputc(utf8_control(s + i, n - i) ? ' ' : c, out);
 	}
 }
 
