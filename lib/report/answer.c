@@ -22,6 +22,7 @@ void answer_release(struct answer *x)
 {
 	graph_free(x->graph);
 	raced_release(&x->raced);
+	mem_free(x->tried);
 	arena_free(x->arena);
 	arena_free(x->spare);
 	arena_free(x->runs);
@@ -110,6 +111,21 @@ static int take_raced(struct answer *x, const struct rec *r, struct err *e)
 	return 0;
 }
 
+/* A report of placements tells all of them; what a learner tries has a `best`. */
+static int take_tried(struct answer *x, const struct rec *r, struct err *e)
+{
+	const unsigned keys =
+		RUN_STEP | RUN_SAMPLE | RUN_SOURCE | RUN_LATENCY | RUN_INTERVAL | RUN_REFERENCE;
+	struct run_rec run;
+	if (x->kind != ANSWER_PLACE || !val_get(r->map, "step") || !val_get(r->map, "source"))
+		return 0;
+	if (run_decode(r, keys, x->runs, &run, e) < 0)
+		return -1;
+	x->tried = mem_grow(x->tried, &x->cap_tried, x->n_tried + 1, sizeof *x->tried);
+	x->tried[x->n_tried++] = (struct tried){run.id, run.source, measured_of_run(&run)};
+	return 0;
+}
+
 static void keep_random(struct answer *x, const struct measured *m)
 {
 	struct measured *beside = ARENA_NEWN(x->runs, struct measured, (size_t)x->n_single + 1);
@@ -150,7 +166,7 @@ static int take_run(struct answer *x, const struct rec *r, struct err *e)
 	struct measured m;
 	uint32_t sample;
 	bool single = run_source_is(r, "single");
-	if (take_run_of_place(x, r, e) < 0 || take_raced(x, r, e) < 0)
+	if (take_run_of_place(x, r, e) < 0 || take_tried(x, r, e) < 0 || take_raced(x, r, e) < 0)
 		return -1;
 	if (!single && !run_source_is(r, "random"))
 		return 0;
@@ -232,6 +248,7 @@ static int take_place(struct answer *x, const struct rec *r, struct err *e)
 		return err_prefix(e, "place record %llu", (unsigned long long)r->index);
 	if (check_graph(x, &p, r, e) < 0)
 		return -1;
+	x->n_places += counts;
 	if (counts)
 		keep_placement(x, ANSWER_PLACE, &p);
 	return 0;

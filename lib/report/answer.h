@@ -29,6 +29,13 @@ struct measured {
  * its text is borrowed. */
 struct measured measured_of_run(const struct run_rec *x);
 
+/* A run of a placement that is no single device's reference. */
+struct tried {
+	struct rollout_id id;
+	const char *source;
+	struct measured m;
+};
+
 enum answer_kind { ANSWER_NONE, ANSWER_PLACE, ANSWER_BEST, ANSWER_FINAL };
 
 struct answer {
@@ -44,6 +51,10 @@ struct answer {
 	const uint64_t *mem_bytes; /* (place.k) peak of each device; NULL: not told */
 	const char *not_compared;  /* of a final answer without has_diff: why; "": not told */
 	double out_mse, out_cos, out_max;
+
+	struct tried *tried; /* (n_tried) runs of the stream's placements, in their order */
+	uint32_t n_tried, n_places;
+	size_t cap_tried;
 
 	struct measured
 		*single; /* (n_single) last run of each single device, in order of devices */

@@ -230,7 +230,8 @@ static void print_gain(FILE *out, const struct answer *x, const char *ref)
 			: ": no difference that can be told");
 }
 
-void placetext_verdict(FILE *out, const struct answer *x, const char *const *names)
+/* Of the latency. */
+static void print_verdict(FILE *out, const struct answer *x, const char *const *names)
 {
 	const char *ref = shown_name(x, names, x->reference);
 	const struct measured *m = &x->m;
@@ -250,6 +251,26 @@ void placetext_verdict(FILE *out, const struct answer *x, const char *const *nam
 		print_gain(out, x, ref);
 	else
 		fputs("no ratio was measured", out);
+}
+
+void placetext_verdict(FILE *out, const struct answer *x, const char *const *names,
+		       const char *objective)
+{
+	const struct objective o = find_objective(x, objective);
+	if (!objective || x->simulated || x->kind != ANSWER_FINAL) {
+		print_verdict(out, x, names);
+		return;
+	}
+	if (x->m.has_value && x->m.value > 0 && o.best > 0)
+		fprintf(out,
+			"%s %.3f times as good as the best single device's, by simulation on "
+			"measured "
+			"costs; it was not measured, only the latency was: ",
+			objective, o.best / x->m.value);
+	else
+		fprintf(out, "%s was not measured, and no simulation tells it; of the latency: ",
+			objective);
+	print_verdict(out, x, names);
 }
 
 /* Why there is no difference of outputs. */
@@ -339,6 +360,43 @@ static void memory(FILE *out, const struct answer *x, const char *const *names,
 		fputc('\n', out);
 }
 
+/* Of a stream of placements of which none is the answer: all that were measured, as the report is about the last. */
+static void tell_all(FILE *out, const struct answer *x)
+{
+	enum { MOST = 100 };
+	if (x->kind != ANSWER_PLACE || x->n_places < 2)
+		return;
+	fprintf(out, "\n%-32s", "placements");
+	cell(out, W_LAT, "latency");
+	cell(out, W_RANGE, "95 %% interval");
+	fputc('\n', out);
+	for (uint32_t i = 0; i < x->n_tried && i < MOST; i++) {
+		const struct tried *t = &x->tried[i];
+		char label[80], source[60];
+		err_escape(source, sizeof source, t->source, strlen(t->source));
+		snprintf(label, sizeof label, "%.40s %u.%u.%u", source, t->id.episode, t->id.step,
+			 t->id.sample);
+		bool last = rollout_same(&t->id, &x->place.id) &&
+			    strcmp(t->source, x->place.source) == 0;
+		fprintf(out, "%-32s", label);
+		if (t->m.reason) {
+			char why[200];
+			err_escape(why, sizeof why, t->m.reason, strlen(t->m.reason));
+			fprintf(out, "  %s%s%s\n", placetext_why(&t->m), why, last ? "  <" : "");
+			continue;
+		}
+		cell(out, W_LAT, "%.3f ms", t->m.lat_s * 1e3);
+		placetext_has_range(&t->m)
+			? cell(out, W_RANGE, "%.3f .. %.3f", t->m.lo_s * 1e3, t->m.hi_s * 1e3)
+			: cell(out, W_RANGE, "-");
+		fputs(last ? "  <\n" : "\n", out);
+	}
+	if (x->n_tried > MOST)
+		fprintf(out, "... and %u more\n", x->n_tried - MOST);
+	fprintf(out, "this placement is the last of %u; devrun paired finds the best\n",
+		x->n_places);
+}
+
 void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 		      const char *const *names, const struct devs *devs, const char *what,
 		      double search_s)
@@ -367,6 +425,14 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 		if (strcmp(x->place.names[d], x->reference) == 0 && x->single[d].has_ratio)
 			m.ratio = x->single[d].ratio; /* the answer is a row above */
 	row(out, width, "this placement", &m, x->n_groups, x, x->has_diff ? x : NULL, &o);
+	/* A race tells latencies by these quotients. */
+	if (x->race.n_blocks == 0 && placetext_speedup(x, &m) > 0)
+		fputs(x->kind == ANSWER_FINAL ? "speedup: the median of pairs of a round, not the "
+						"quotient of two rows\n"
+					      : "speedup: over the best single device beside each, "
+						"not the quotient of two rows\n",
+		      out);
+	tell_all(out, x);
 	fprintf(out, "\nplacement: %u sets in %u segments on", x->place.n_sets, p->n_segments);
 	for (uint32_t d = 0; d < p->k; d++)
 		fprintf(out, "%s %s (%u)", d ? "," : "", names[d], p->sets[d]);
@@ -383,7 +449,7 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 	not_compared(out, x);
 	tell_objective(out, x, &o);
 	fputs("verdict: ", out);
-	placetext_verdict(out, x, names);
+	placetext_verdict(out, x, names, what);
 	fputc('\n', out);
 }
 

@@ -40,7 +40,9 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 
 /* Single sentences of it, without a line end: the verdict, and who proposed a placement, from the
  * source of its record. */
-void placetext_verdict(FILE *out, const struct answer *x, const char *const *names);
+/* objective: what was made small, NULL: the latency. */
+void placetext_verdict(FILE *out, const struct answer *x, const char *const *names,
+		       const char *objective);
 const char *placetext_finder(const char *source);
 /* The speedup over the best single device; 0: not known.  Of a final answer only what was compared in
  * its rounds has one. */

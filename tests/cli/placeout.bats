@@ -166,6 +166,61 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	placeout -f report best.mp | grep -q '^verdict: not compared in pairs'
 }
 
+@test "report: all placements of a stream without an answer, and which one it is about" {
+	placebase heft probe.mp | placebase random -n 3 | devsim > several.mp
+	placeout -f report several.mp > several.txt
+	cat several.txt
+	py '
+		text = open("several.txt").read()
+		ran = [m for m in of("several.mp", "run") if m["source"] != "single"]
+		assert len(ran) == 4
+		for i, m in enumerate(ran):
+		    row = "%s %d.%d.%d" % (m["source"], m["episode"], m["step"], m["sample"])
+		    line = next(l for l in text.splitlines() if l.startswith(row))
+		    assert "%.3f ms" % (1e3 * m["lat_s"]) in line and line.endswith("<") == (i == 3), line
+		assert "this placement is the last of 4" in text
+	'
+	# One alone needs no list, nor does an answer.
+	placebase heft probe.mp | devsim | placeout -f report > one.txt
+	placeout -f report final.mp > answer.txt
+	[ "$(grep -c '^placements ' one.txt answer.txt | paste -sd' ')" = "one.txt:0 answer.txt:0" ]
+}
+
+@test "report: another objective than the latency has no verdict about the latency alone" {
+	py '
+		r = read("final.mp")[:-1]
+		write("values.mp", [[k, {**m, "value": 0.004 + 0.001 * i, "ref_value": 0.004}] if k == "run" else [k, m] for i, (k, m) in enumerate(r)])
+	'
+	run -0 placeout -f report --objective throughput final.mp
+	[[ $output == *"verdict: throughput was not measured, and no simulation tells it; of the latency: 1.250 times as fast as gpu alone"* ]]
+	run -0 placeout -f report --objective throughput --values values.mp final.mp
+	echo "$output"
+	[[ $output == *"verdict: throughput "*" times as good as the best single device's, by simulation on measured costs; it was not measured, only the latency was: 1.250 times"* ]]
+}
+
+@test "report: a verdict is what the record says, and nothing else is made of it" {
+	py '
+		r = read("alone.mp")[:-1]
+		race = {"blocks": 9, "disturbed": 0, "seconds": 2.5, "noise": 0.1, "drift": 0.1, "settled": True}
+		def told(name, **verdict):
+		    write(name, r[:-1] + [["best", {**r[-1][1], "source": "single", "ratio": 1.0, "ratio_lo": 1.0, "ratio_hi": 1.0, "race": race, "verdict": verdict}]])
+		told("v1.mp", says="single")
+		told("v2.mp", says="undecided", rival="heft", rival_sample=0, ratio=0.8, ratio_lo=0.5, ratio_hi=1.25, more_s=12.0)
+		told("v3.mp", says="undecided", rival="single", rival_sample=0, ratio=1.25, ratio_lo=0.0, ratio_hi=125.0, more_s=0.0)
+		told("v4.mp", says="undecided", rival="heft", rival_sample=0, ratio=0.8, ratio_lo=0.64, ratio_hi=0.9, more_s=600.0)
+		told("v5.mp", says="undecided")
+		told("v6.mp", says="maybe")
+	'
+	verdict() { placeout -f report "$1" | sed -n 's/^verdict: //p'; }
+	[ "$(verdict v1.mp)" = "gpu alone is the fastest of all that ran" ]
+	[ "$(verdict v2.mp)" = "cannot tell: heft looked best (1.250 times as fast, 95 % interval 0.800 to 2.000), not surely faster than gpu alone, which is kept; to tell may take 12 s more" ]
+	[ "$(verdict v3.mp)" = "cannot tell: gpu alone looked best, cpu:0,1 alone may be as fast (0.800 times as fast, in too few runs for an interval)" ]
+	[ "$(verdict v4.mp)" = "cannot tell: heft looked best (1.250 times as fast, 95 % interval 1.111 to 1.562), not surely faster than gpu alone, which is kept; whether that lasts, 2.5 s on a machine as restless do not tell; to tell may take 10 minutes more" ]
+	[ "$(verdict v5.mp)" = "cannot tell: gpu alone looked best, and nothing else has run" ]
+	run -3 --separate-stderr placeout -f report v6.mp
+	[[ $stderr == *"verdict: 'maybe' is none"* ]]
+}
+
 @test "wrong options and input" {
 	run -2 --separate-stderr placeout --map cpu=CPU place.mp
 	[[ $stderr == *"'cpu' is no device of this placement; it has cpu:0,1, gpu"* ]]

@@ -61,7 +61,7 @@ static int put_verdict(FILE *out, const struct report_input *in, struct err *e)
 	FILE *mem = open_memstream(&s, &n);
 	if (!mem)
 		return err_sys(e, ST_RUNTIME, "no memory for the verdict");
-	placetext_verdict(mem, in->x, in->names);
+	placetext_verdict(mem, in->x, in->names, in->objective);
 	if (fclose(mem) != 0) {
 		free(s);
 		return err_sys(e, ST_RUNTIME, "no memory for the verdict");
