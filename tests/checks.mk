@@ -30,7 +30,14 @@ fuzz:
 	  bats -f damaged tests/fuzz/hostile.bats
 	HSDAG_PYTHON=$(abspath $(B))/venv/bin/python NETS=1-$(N) B=$(B)/asan bats tests/fuzz/nets.bats
 
-.PHONY: layers style docs golden fuzz
+# Every operator in every element type, with static shapes, and with dims and ranks that are found while the model runs.
+matrix:
+	@$(DEPS) $(B)/venv
+	@+$(BUILD) all
+	rm -rf $(B)/matrix
+	$(B)/venv/bin/python tests/oracle/matrix.py $(abspath $(B))/bin $(abspath $(B))/matrix --report $(abspath $(B))/matrix.tsv $(MATRIX)
+
+.PHONY: layers style docs golden fuzz matrix
 
 # What reports of races claim, on TRIALS machines that are played, beside their tables and the truth.
 TRIALS ?= 5000

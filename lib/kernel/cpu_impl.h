@@ -111,6 +111,7 @@ struct kernel {
 	/* May constant input i be t, as the file holds it, although the graph says f32? may be NULL */
 	bool (*takes)(const struct op *op, int i, const struct tensor *t);
 	unsigned flags; /* enum kernel_flags */
+	uint32_t reals; /* bit i: input i must be of real numbers, which the kernel reads as f32 */
 };
 enum kernel_flags {
 	FUSES = 1, /* element-wise, with an f32 form that fused steps and epilogues apply in passing */

@@ -4,17 +4,51 @@
 
 #include <string.h>
 
-static bool any_strings(const struct op *op)
+/* Does test say so of any tensor that the node reads or makes? */
+static bool any_elem(const struct op *op, bool (*test)(enum elem))
 {
 	const struct graph *g = op->g;
 	for (uint32_t i = g->in_ptr[op->v]; i < g->in_ptr[op->v + 1]; i++)
 		if (g->in_node[i] != GRAPH_NONE &&
-		    g->out_elem[g->out_ptr[g->in_node[i]] + g->in_port[i]] == EL_STRING)
+		    test((enum elem)g->out_elem[g->out_ptr[g->in_node[i]] + g->in_port[i]]))
 			return true;
 	for (uint32_t o = g->out_ptr[op->v]; o < g->out_ptr[op->v + 1]; o++)
-		if (g->out_elem[o] == EL_STRING)
+		if (test((enum elem)g->out_elem[o]))
 			return true;
 	return false;
+}
+
+static bool is_string(enum elem t)
+{
+	return t == EL_STRING;
+}
+
+/* Kernels that take elements of less than 8 bits: those that move them, copy bytes, or read and write one at a time. */
+static bool takes_packed(const struct op *op, enum native n)
+{
+	switch (op->kind) {
+	/* clang-format off */
+	case OP_RESHAPE: case OP_SQUEEZE: case OP_UNSQUEEZE: case OP_RESULT: case OP_IDENTITY:
+	case OP_CONVERT: case OP_CONVERT_LIKE: case OP_CONVERT_PROMOTE_TYPES: case OP_SHAPE_OF:
+		return true;
+	case OP_SCATTER_ND_UPDATE: return op->a.scatter.reduction == SCATTER_NONE;
+	/* clang-format on */
+	default: return n == NATIVE_MOVE;
+	}
+}
+
+/* The kernel reads these inputs as f32: integers there are refused. */
+static bool reals_there(const struct op *op, uint32_t reals)
+{
+	const struct graph *g = op->g;
+	for (uint32_t i = g->in_ptr[op->v], k = 0; i < g->in_ptr[op->v + 1]; i++, k++) {
+		if (g->in_node[i] == GRAPH_NONE || !(reals >> (k < 31 ? k : 31) & 1))
+			continue;
+		enum elem t = (enum elem)g->out_elem[g->out_ptr[g->in_node[i]] + g->in_port[i]];
+		if (t != EL_DYNAMIC && !elem_is_real(t))
+			return false;
+	}
+	return true;
 }
 
 bool cpu_output_used(const struct op *op, int i)
@@ -43,8 +77,17 @@ bool cpu_kernel_supports(const struct op *op, const char **reason)
 	const struct kernel *k = &kernels[op->kind];
 	if (!k->run)
 		*reason = op->kind == OP_UNKNOWN ? "the operator is not known" : "no kernel";
-	else if (any_strings(op))
+	else if (any_elem(op, is_string))
 		*reason = "strings are not supported";
+	else if ((op_info(op->kind)->flags & OPF_BITWISE) && any_elem(op, elem_is_real))
+		*reason = "it is for integers, not for real numbers";
+	else if (any_elem(op, elem_is_packed) && !takes_packed(op, k->native))
+		*reason = "elements of less than 8 bits need a Convert in front of it";
+	else if ((k->native == NATIVE_F32 || k->native == NATIVE_REAL) && op->n_out > 0 &&
+		 op->g->out_elem[op->g->out_ptr[op->v]] == EL_BOOLEAN)
+		*reason = "it is for numbers, not for booleans";
+	else if (!reals_there(op, k->reals))
+		*reason = "it is for real numbers, not for integers";
 	else if (!k->supports || k->supports(op, reason))
 		return true;
 	return false;

@@ -139,7 +139,7 @@
 	X(TOP_K, ANY, top_k, 0) \
 	X(TRANSPOSE, MOVE, transpose, HEAD) \
 	X(INTERPOLATE, F32, resize, HEAD) \
-	X(ADAPTIVE_MAX_POOL, REAL, adaptive_max_pool, 0) \
+	X(ADAPTIVE_MAX_POOL, REAL, adaptive_max_pool, 0, .reals = 1) \
 	X(GRN, F32, grn, HEAD) \
 	X(INVERSE, ANY, inverse, 0) \
 	X(DEFORMABLE_CONVOLUTION, F32, deformable_conv, 0, .supports = supports_window) \
@@ -150,9 +150,9 @@
 	X(REVERSE, MOVE, reverse, 0) \
 	X(SLICE_SCATTER, MOVE, slice_scatter, 0) \
 	X(EINSUM, WIDE, einsum, 0, .prepare = prepare_einsum) \
-	X(GRID_SAMPLE, REAL, grid_sample, 0) \
-	X(REORG_YOLO, REAL, reorg_yolo, 0) \
-	X(REGION_YOLO, REAL, region_yolo, 0) \
+	X(GRID_SAMPLE, REAL, grid_sample, 0, .reals = 3) \
+	X(REORG_YOLO, REAL, reorg_yolo, 0, .reals = 1) \
+	X(REGION_YOLO, REAL, region_yolo, 0, .reals = 1) \
 	X(BUCKETIZE, ANY, search, 0) \
 	X(SEARCH_SORTED, ANY, search, 0) \
 	X(UNIQUE, ANY, unique, 0) \
@@ -167,34 +167,34 @@
 	X(EMBEDDING_PACKED, REAL, embedding_packed, 0) \
 	X(EMBEDDING_SEGMENTS_SUM, REAL, embedding_segments, 0) \
 	X(SEGMENT_MAX, REAL, segment_max, 0) \
-	X(CTC_GREEDY_DECODER, REAL, ctc_greedy, 0) \
-	X(CTC_GREEDY_DECODER_SEQ_LEN, REAL, ctc_lengths, 0) \
-	X(CTC_LOSS, REAL, ctc_loss, HEAD) \
-	X(DFT, REAL, dft, HEAD) \
-	X(IDFT, REAL, dft, HEAD) \
-	X(RDFT, REAL, rdft, HEAD) \
-	X(IRDFT, REAL, irdft, HEAD) \
-	X(STFT, REAL, stft, HEAD) \
-	X(ISTFT, REAL, istft, HEAD) \
+	X(CTC_GREEDY_DECODER, REAL, ctc_greedy, 0, .reals = 3) \
+	X(CTC_GREEDY_DECODER_SEQ_LEN, REAL, ctc_lengths, 0, .reals = 1) \
+	X(CTC_LOSS, REAL, ctc_loss, HEAD, .reals = 1) \
+	X(DFT, REAL, dft, HEAD, .reals = 1) \
+	X(IDFT, REAL, dft, HEAD, .reals = 1) \
+	X(RDFT, REAL, rdft, HEAD, .reals = 1) \
+	X(IRDFT, REAL, irdft, HEAD, .reals = 1) \
+	X(STFT, REAL, stft, HEAD, .reals = 3) \
+	X(ISTFT, REAL, istft, HEAD, .reals = 3) \
 	X(PRIOR_BOX, REAL, prior_box, 0) \
 	X(PRIOR_BOX_CLUSTERED, REAL, prior_box_clustered, 0) \
-	X(DETECTION_OUTPUT, REAL, detection, 0) \
-	X(NON_MAX_SUPPRESSION, REAL, nms, 0) \
-	X(NMS_ROTATED, REAL, nms, 0) \
-	X(MATRIX_NMS, REAL, nms_sets, 0) \
-	X(MULTICLASS_NMS, REAL, nms_sets, 0) \
-	X(PROPOSAL, REAL, proposal, 0) \
-	X(GENERATE_PROPOSALS, REAL, generate_proposals, 0) \
-	X(DETECTRON_PROPOSALS, REAL, detectron_proposals, 0) \
-	X(DETECTRON_DETECTION_OUTPUT, REAL, detectron_detection, 0) \
-	X(DETECTRON_TOP_ROIS, REAL, top_rois, 0) \
-	X(DETECTRON_PRIOR_GRID, REAL, prior_grid, 0) \
-	X(DETECTRON_ROI_FEATURES, REAL, roi_features, 0) \
-	X(ROI_ALIGN, REAL, roi_align, 0) \
-	X(ROI_ALIGN_ROTATED, REAL, roi_align, 0) \
-	X(ROI_POOLING, REAL, roi_pooling, 0) \
-	X(PSROI_POOLING, REAL, psroi_pooling, 0) \
-	X(DEFORMABLE_PSROI_POOLING, REAL, psroi_pooling, 0) \
+	X(DETECTION_OUTPUT, REAL, detection, 0, .reals = 31) \
+	X(NON_MAX_SUPPRESSION, REAL, nms, 0, .reals = 3) \
+	X(NMS_ROTATED, REAL, nms, 0, .reals = 3) \
+	X(MATRIX_NMS, REAL, nms_sets, 0, .reals = 3) \
+	X(MULTICLASS_NMS, REAL, nms_sets, 0, .reals = 3) \
+	X(PROPOSAL, REAL, proposal, 0, .reals = 7) \
+	X(GENERATE_PROPOSALS, REAL, generate_proposals, 0, .reals = 15) \
+	X(DETECTRON_PROPOSALS, REAL, detectron_proposals, 0, .reals = 15) \
+	X(DETECTRON_DETECTION_OUTPUT, REAL, detectron_detection, 0, .reals = 15) \
+	X(DETECTRON_TOP_ROIS, REAL, top_rois, 0, .reals = 3) \
+	X(DETECTRON_PRIOR_GRID, REAL, prior_grid, 0, .reals = 7) \
+	X(DETECTRON_ROI_FEATURES, REAL, roi_features, 0, .reals = ~0u) \
+	X(ROI_ALIGN, REAL, roi_align, 0, .reals = 3) \
+	X(ROI_ALIGN_ROTATED, REAL, roi_align, 0, .reals = 3) \
+	X(ROI_POOLING, REAL, roi_pooling, 0, .reals = 3) \
+	X(PSROI_POOLING, REAL, psroi_pooling, 0, .reals = 7) \
+	X(DEFORMABLE_PSROI_POOLING, REAL, psroi_pooling, 0, .reals = 7) \
 	X(RANDOM_UNIFORM, ANY, random_uniform, 0) \
 	X(MULTINOMIAL, ANY, multinomial, 0) \
 	X(IDENTITY, ANY, copy, 0) \
