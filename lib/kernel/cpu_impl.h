@@ -129,6 +129,8 @@ CPU_KERNELS(DECLARE_RUN)
 
 /* Has the window at most three dims? */
 bool supports_window(const struct op *op, const char **reason);
+/* Are what GroupedMatMul multiplies real numbers? */
+bool supports_grouped(const struct op *op, const char **reason);
 int prepare_matmul(const struct op *op, const struct tensor *in, const struct tensor *out,
 		   struct cpu_ctx *c, struct cpu_prep **prep, struct err *e);
 int prepare_conv(const struct op *op, const struct tensor *in, const struct tensor *out,

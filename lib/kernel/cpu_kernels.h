@@ -24,6 +24,7 @@
 	X(COSH, WIDE, unary, FUSES) \
 	X(ELU, WIDE, unary, FUSES) \
 	X(ERF, WIDE, unary, FUSES) \
+	X(ERF_INV, WIDE, unary, FUSES) \
 	X(EXP, WIDE, unary, FUSES) \
 	X(FLOOR, WIDE, unary, FUSES) \
 	X(GELU, WIDE, unary, FUSES) \
@@ -91,6 +92,7 @@
 	X(REDUCE_PROD, WIDE, reduce, HEAD) \
 	X(REDUCE_SUM, WIDE, reduce, HEAD) \
 	X(MATMUL, F32, matmul, HEAD | POSTS, .prepare = prepare_matmul, .takes = matmul_takes) \
+	X(GROUPED_MATMUL, REAL, grouped_matmul, 0, .supports = supports_grouped) \
 	X(ATTENTION, F32, attention, HEAD) \
 	X(CONVOLUTION, F32, conv, HEAD | POSTS, .prepare = prepare_conv, \
 	  .supports = supports_window, .takes = conv_takes) \

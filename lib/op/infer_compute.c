@@ -37,6 +37,24 @@ int infer_matmul(const struct op *op, const struct tensor *in, struct tensor *ou
 	return 0;
 }
 
+/* Rows (rows, k) in groups, whose ends are (g), or (g, rows, k); matrices (g, n, k) -> (rows, n), (g, rows, n). */
+int infer_grouped_matmul(const struct op *op, const struct tensor *in, struct tensor *out,
+			 struct err *e)
+{
+	const struct tensor *a = &in[0], *b = &in[1], *ends = &in[2];
+	bool rows = a->rank == 2, given = op_has_input(op, in, 2);
+	if ((!rows && a->rank != 3) || b->rank != 3 || a->dim[a->rank - 1] != b->dim[2] ||
+	    (!rows && a->dim[0] != b->dim[0]))
+		return misfit("GroupedMatMul", a, b, e);
+	if (rows && !given)
+		return err_set(e, ST_INPUT, "GroupedMatMul of rows has no offsets");
+	if (rows && (ends->rank != 1 || ends->dim[0] != b->dim[0]))
+		return misfit("GroupedMatMul", ends, b, e);
+	op_like(out, a);
+	out->dim[a->rank - 1] = b->dim[1];
+	return 0;
+}
+
 /* Q (.., l, d), K (.., s, d), V (.., s, dv) -> (.., l, dv). */
 int infer_attention(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {

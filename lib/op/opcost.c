@@ -131,6 +131,12 @@ uint64_t flops_matmul(const struct graph *g, uint32_t v, uint64_t weight)
 	return mul(weight, mul(out_elements(g, v), in_dim(g, v, 0, inner)));
 }
 
+/* Each row meets one matrix. */
+uint64_t flops_grouped(const struct graph *g, uint32_t v, uint64_t weight)
+{
+	return mul(weight, mul(out_elements(g, v), in_dim(g, v, 0, -1)));
+}
+
 uint64_t flops_window(const struct graph *g, uint32_t v, uint64_t weight)
 {
 	const char *s = graph_attr(g, v, "kernel");

@@ -16,7 +16,7 @@ int64_t op_mul(int64_t a, int64_t b);
 /* Operations of node v, the column `cost` (opcost.c): weight times the elements of all outputs, of
  * input 0, ... */
 typedef uint64_t flops_fn(const struct graph *g, uint32_t v, uint64_t weight);
-flops_fn flops_none, flops_out, flops_in, flops_matmul, flops_attention, flops_conv,
+flops_fn flops_none, flops_out, flops_in, flops_matmul, flops_grouped, flops_attention, flops_conv,
 	flops_deformable, flops_window, flops_cell, flops_sequence, flops_bodies;
 
 /* Attribute decoders (opattr.c, attr_*.c). */
@@ -69,8 +69,8 @@ infer_fn infer_unknown, infer_recorded, infer_same, infer_read_value, infer_conv
 	infer_convert_like, infer_promote, infer_test, infer_binary, infer_compare, infer_prelu,
 	infer_select, infer_reduce, infer_range, infer_batch_norm, infer_shape_of, infer_eye,
 	infer_non_zero;
-infer_fn infer_matmul, infer_attention, infer_conv, infer_conv_backprop, infer_pool,
-	infer_adaptive_pool, infer_cell, infer_sequence;
+infer_fn infer_matmul, infer_grouped_matmul, infer_attention, infer_conv, infer_conv_backprop,
+	infer_pool, infer_adaptive_pool, infer_cell, infer_sequence;
 infer_fn infer_reshape, infer_squeeze, infer_unsqueeze, infer_batch_to_space, infer_broadcast,
 	infer_concat, infer_depth_to_space, infer_gather, infer_gather_elements, infer_gather_nd,
 	infer_one_hot, infer_pad, infer_slice, infer_space_to_batch, infer_space_to_depth,

@@ -44,6 +44,7 @@
 	X(COSH, "Cosh", UNARY, 1, 1, 1, 0, 0, out, 8, 0, none, same) \
 	X(ELU, "Elu", UNARY, 1, 1, 1, 0, 0, out, 8, 0, act, same) \
 	X(ERF, "Erf", UNARY, 1, 1, 1, 0, 0, out, 8, 0, none, same) \
+	X(ERF_INV, "ErfInv", UNARY, 1, 1, 1, 0, 0, out, 8, 0, none, same) \
 	X(EXP, "Exp", UNARY, 1, 1, 1, 0, 0, out, 8, 0, none, same) \
 	X(FLOOR, "Floor", UNARY, 1, 1, 1, 0, 0, out, 1, 0, none, same) \
 	X(GELU, "Gelu", UNARY, 1, 1, 1, 0, 0, out, 8, 0, act, same) \
@@ -117,6 +118,8 @@
 	X(REDUCE_SUM, "ReduceSum", REDUCE, 2, 2, 1, 2, 0, in, 1, 0, reduce, reduce) \
 	/* products, convolutions, pooling */ \
 	X(MATMUL, "MatMul", MATMUL, 2, 2, 1, 0, 0, matmul, 2, 0, matmul, matmul) \
+	X(GROUPED_MATMUL, "GroupedMatMul", MATMUL, 2, 3, 1, 0, 0, grouped, 2, 0, none, \
+	  grouped_matmul) \
 	X(ATTENTION, "ScaledDotProductAttention", MATMUL, 3, 6, 1, 0, 16, attention, 4, 0, \
 	  attention, attention) \
 	X(CONVOLUTION, "Convolution", CONV, 2, 2, 1, 0, 0, conv, 2, 0, window, conv) \
@@ -279,7 +282,7 @@
 
 /* Types of OpenVINO's opsets that have no line above: they are in the vocabulary only. */
 #define OP_NAMES_ONLY(X) \
-	X("AUGRUCell") X("AUGRUSequence") X("BGRtoNV12") X("ErfInv") X("GroupedMatMul") \
+	X("AUGRUCell") X("AUGRUSequence") X("BGRtoNV12") \
 	X("RGBtoNV12") X("StringTensorPack") X("StringTensorUnpack") X("Xor")
 /* clang-format on */
 

@@ -31,7 +31,7 @@ families() {
 @test "comparisons, logic, Select" { families compare; }
 @test "FakeQuantize and conversions" { families quantize; }
 @test "reductions" { families reduce; }
-@test "matrix products, attention" { families matmul; }
+@test "matrix products, attention, products in groups" { families matmul grouped; }
 @test "convolutions" { families convolution; }
 @test "transposed convolutions" { families deconvolution; }
 @test "pooling" { families pooling; }

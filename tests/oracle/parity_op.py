@@ -9,6 +9,7 @@
 Results agree when integers are equal and real numbers differ by at most 1e-5 of the largest (f16: 1e-3, f64: 1e-13).
 """
 import itertools
+import math
 import os
 import sys
 
@@ -109,6 +110,17 @@ class Cases:
         return len(self.labels)
 
 
+def erf_inverse(x):
+    """By bisection."""
+    if not abs(x) < 1:
+        return math.copysign(math.inf, x) if abs(x) == 1 else math.nan
+    lo, hi = 0.0, 6.0
+    for _ in range(80):
+        mid = (lo + hi) / 2
+        lo, hi = (mid, hi) if math.erfc(mid) > 1 - abs(x) else (lo, mid)
+    return math.copysign(hi, x)
+
+
 SHAPES = [(), (7,), (2, 3, 5), (2, 3, 9, 17)]
 
 
@@ -124,6 +136,10 @@ def unary(c):
     for name, (lo, hi) in plain.items():
         for s in SHAPES[1:] if name not in ("exp", "tanh") else SHAPES:
             c.add("%s %s" % (name, s), getattr(o, name), c.real(*s, lo=lo, hi=hi))
+    near_one = np.array([-2, -1, -0.99999, -0.9, -0.5, -0.0, 1e-6, 0.3, 0.5, 0.999, 0.9999999, 1, np.nan], np.float32)
+    for x in (near_one, c.real(2, 3, 5, lo=-1)):        # the plugin is right to five digits, but knows what is not finite
+        y = np.array([erf_inverse(float(v)) for v in x.ravel()], np.float32).reshape(x.shape)
+        c.add("erfinv %s" % (x.shape,), c.ov.opset17.erfinv, x, want=y)
     x = c.real(3, 41, lo=-4, hi=4)
     for lo, hi in ((0.0, 6.0), (-1.0, 1.0), (-0.5, 3.0)):
         c.add("clamp %g %g" % (lo, hi), lambda p: o.clamp(p, lo, hi), x)
@@ -271,6 +287,26 @@ def matmul(c):
         some_mask[some] = mask[some]
         c.add("attention mask hides " + label, lambda a, b, e, m: o.scaled_dot_product_attention(a, b, e, m),
               *(c.real(2, 3, 9, 16) for _ in range(3)), some_mask)
+
+
+@family
+def grouped(c):
+    """OpenVINO's CPU plugin does not have it: NumPy is the oracle."""
+    op = c.ov.opset17.grouped_matmul
+    for rows, k, n, ends in ((7, 4, 2, [2, 5, 7]), (7, 4, 2, [0, 0, 7]), (40, 33, 70, [9, 9, 10, 31]), (1, 64, 48, [0, 1]), (0, 4, 3, [0, 0])):
+        a, b = c.real(rows, k), c.real(len(ends), n, k)
+        starts, want = [0] + ends[:-1], np.zeros((rows, n), np.float32)
+        for i, j, w in zip(starts, ends, b):
+            want[i:j] = a[i:j] @ w.T
+        label = "grouped_matmul %s %s" % ((rows, k, n), ends)
+        for kind in (np.int32, np.int64):
+            c.add(label, lambda p, q, e: op(p, q, e), a, b, np.array(ends, kind), want=want)
+        c.add(label + " const", lambda p: op(p, c.const(b), c.const(ends, np.int64)), a, want=want)
+        c.add(label + " f16", lambda p, q, e: op(p, q, e), a.astype(np.float16), b.astype(np.float16), np.array(ends),
+              want=want.astype(np.float16))
+    for g, m, k, n in ((2, 3, 4, 3), (3, 20, 17, 40), (1, 1, 5, 1), (2, 3, 0, 4)):
+        a, b = c.real(g, m, k), c.real(g, n, k)
+        c.add("grouped_matmul %s" % ((g, m, k, n),), lambda p, q: op(p, q), a, b, want=np.matmul(a, b.transpose(0, 2, 1)))
 
 
 def conv_attrs(n, stride=1, pad=0, pad_end=None, dilation=1):

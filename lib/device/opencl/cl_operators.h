@@ -53,6 +53,7 @@ const struct cl_operator *cl_operator(enum op_kind kind);
 	X(MISH, elem, E_MISH, K_elem, 1, CHAIN) \
 	X(ELU, elem, E_ELU, K_elem, 1, CHAIN | POST) \
 	X(SELU, elem, E_SELU, K_elem, 1, CHAIN) \
+	X(ERF_INV, elem, E_ERF_INV, K_elem_rare, 1, 0) \
 	X(SIN, elem, E_SIN, K_elem_rare, 1, 0) \
 	X(COS, elem, E_COS, K_elem_rare, 1, 0) \
 	X(TAN, elem, E_TAN, K_elem_rare, 1, 0) \

@@ -14,6 +14,32 @@ static double round_half(double v, bool away)
 	return away ? round(v) : nearbyint(v);
 }
 
+/* The inverse of erf: a first guess, and Halley's steps. The guess for large arguments is that of Abramowitz and
+ * Stegun, "Handbook of Mathematical Functions", 26.2.22, the other two terms of the series. */
+static double erf_inverse(double v)
+{
+	const double slope = 1.1283791670955126; /* 2 / sqrt(pi) */
+	double size = fabs(v), p = 1 - size, y;
+	if (!(size < 1))
+		return size == 1 ? copysign(INFINITY, v) : NAN;
+	if (size < 0.5) {
+		y = size / slope * (1 + size * size * 0.2617993877991494);
+		for (int i = 0; i < 3; i++) {
+			double off = erf(y) - size;
+			y -= off / (slope * exp(-y * y) + off * y);
+		}
+	} else {
+		double t = sqrt(-2 * log(p / 2));
+		y = 0.7071067811865476 *
+		    (t - (2.30753 + t * 0.27061) / (1 + t * (0.99229 + t * 0.04481)));
+		for (int i = 0; i < 3; i++) {
+			double off = erfc(y) - p;
+			y += off / (slope * exp(-y * y) - off * y);
+		}
+	}
+	return copysign(y, v);
+}
+
 /* One element in double precision: every operator, used for f64. */
 static double unary_real(enum op_kind kind, const struct unary_args *u, double v)
 {
@@ -32,6 +58,7 @@ static double unary_real(enum op_kind kind, const struct unary_args *u, double v
 	case OP_COSH: return cosh(v);
 	case OP_ELU: return v > 0 ? v : a * expm1(v);
 	case OP_ERF: return erf(v);
+	case OP_ERF_INV: return erf_inverse(v);
 	case OP_EXP: return exp(v);
 	case OP_FLOOR: return floor(v);
 	case OP_GELU:

@@ -20,7 +20,7 @@ enum elem_op {
 	E_MISH, E_ELU, E_SELU, E_SAVE,
 	/* elem_rare */
 	E_SIN, E_COS, E_TAN, E_ASIN, E_ACOS, E_ATAN, E_SINH, E_COSH, E_ASINH, E_ACOSH, E_ATANH,
-	E_POW, E_MOD,
+	E_ERF_INV, E_POW, E_MOD,
 	/* elem_test: boolean results from f32 */
 	E_EQ, E_NE, E_LT, E_LE, E_GT, E_GE, E_IS_NAN, E_IS_INF, E_IS_FINITE,
 	/* elem_int, beside the arithmetic and comparisons above */

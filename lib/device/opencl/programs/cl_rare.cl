@@ -1,6 +1,30 @@
 /* cl_rare.cl - the other element-wise functions on f32: large when compiled,
  * and seldom needed. */
 
+/* Giles, "Approximating the erfinv function", GPU Computing Gems 2, 2010: in single precision. */
+fv erf_inverse(fv x)
+{
+	fv w = -log((1.0f - x) * (1.0f + x)), near = w - 2.5f, far = sqrt(w) - 3.0f;
+	fv p = fma(near, (fv)(2.81022636e-08f), (fv)(3.43273939e-07f));
+	p = fma(p, near, (fv)(-3.5233877e-06f));
+	p = fma(p, near, (fv)(-4.39150654e-06f));
+	p = fma(p, near, (fv)(0.00021858087f));
+	p = fma(p, near, (fv)(-0.00125372503f));
+	p = fma(p, near, (fv)(-0.00417768164f));
+	p = fma(p, near, (fv)(0.246640727f));
+	p = fma(p, near, (fv)(1.50140941f));
+	fv q = fma(far, (fv)(-0.000200214257f), (fv)(0.000100950558f));
+	q = fma(q, far, (fv)(0.00134934322f));
+	q = fma(q, far, (fv)(-0.00367342844f));
+	q = fma(q, far, (fv)(0.00573950773f));
+	q = fma(q, far, (fv)(-0.0076224613f));
+	q = fma(q, far, (fv)(0.00943887047f));
+	q = fma(q, far, (fv)(1.00167406f));
+	q = fma(q, far, (fv)(2.83297682f));
+	fv y = x * (w < 5.0f ? p : q);
+	return fabs(x) == 1.0f ? copysign((fv)(INFINITY), x) : y;
+}
+
 fv f_rare(int op, fv x, fv y)
 {
 	switch (op) {
@@ -15,6 +39,7 @@ fv f_rare(int op, fv x, fv y)
 	case E_ASINH: return asinh(x);
 	case E_ACOSH: return acosh(x);
 	case E_ATANH: return atanh(x);
+	case E_ERF_INV: return erf_inverse(x);
 	case E_POW: return pow(x, y);
 	case E_MOD: return fmod(x, y);
 	default: return x;
