@@ -43,17 +43,39 @@ static void shape_text(const struct tensor *t, char *dst, size_t cap)
 	snprintf(dst + n, cap - n, t->rank == 1 ? ",)" : ")");
 }
 
+/* The type whose elements a file has in place of those of t: numbers that hold each of its values. */
+static enum elem written_as(enum elem t)
+{
+	if (descr(t))
+		return t;
+	return elem_is_real(t) ? EL_F32 : t == EL_I4 ? EL_I8 : elem_bits(t) ? EL_U8 : t;
+}
+
+static bool write_as(FILE *f, enum elem as, const struct tensor *t)
+{
+	size_t n = (size_t)tensor_elements(t), size = elem_bits(as) / 8;
+	bool ok = as != t->elem || fwrite(t->data, size, n, f) == n;
+	for (size_t i = 0; ok && as != t->elem && i < n; i++) {
+		float real = 0;
+		uint8_t whole = 0;
+		struct tensor one = {.elem = as, .data = as == EL_F32 ? (void *)&real : &whole};
+		if (as == EL_F32)
+			tensor_set_real(&one, 0, tensor_real(t, (int64_t)i));
+		else
+			tensor_set_int(&one, 0, tensor_int(t, (int64_t)i));
+		ok = fwrite(one.data, size, 1, f) == 1;
+	}
+	return ok;
+}
+
 int npy_create(struct newfile *file, const char *path, const struct tensor *t, struct err *e)
 {
 	char shape[300], head[512];
-	struct tensor wide = *t;
-	if (t->elem == EL_BF16)
-		wide.elem = EL_F32;
-	const char *type = descr(wide.elem);
+	enum elem as = written_as(t->elem);
+	const char *type = descr(as);
 	if (!type)
 		return err_set(e, ST_INPUT, "'%s': type '%s' cannot be written as .npy", path,
 			       elem_name(t->elem));
-	size_t n = (size_t)tensor_elements(t), size = elem_bits(wide.elem) / 8;
 	shape_text(t, shape, sizeof shape);
 	int len = snprintf(head, sizeof head,
 			   "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", type, shape);
@@ -67,16 +89,8 @@ int npy_create(struct newfile *file, const char *path, const struct tensor *t, s
 	unsigned char pre[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
 	pre[8] = (unsigned char)(padded & 0xff);
 	pre[9] = (unsigned char)(padded >> 8);
-	bool ok =
-		fwrite(pre, 1, 10, f) == 10 && fwrite(head, 1, (size_t)padded, f) == (size_t)padded;
-	if (t->elem == EL_BF16) {
-		for (size_t i = 0; ok && i < n; i++) {
-			float x = (float)tensor_real(t, (int64_t)i);
-			ok = fwrite(&x, sizeof x, 1, f) == 1;
-		}
-	} else {
-		ok = ok && fwrite(t->data, size, n, f) == n;
-	}
+	bool ok = fwrite(pre, 1, 10, f) == 10 &&
+		  fwrite(head, 1, (size_t)padded, f) == (size_t)padded && write_as(f, as, t);
 	if (fflush(f) == 0 && ok)
 		return 0;
 	err_sys(e, ST_RUNTIME, "cannot write '%s'", path);
@@ -120,7 +134,33 @@ static bool parse_shape(const char *s, struct tensor *t)
 	}
 }
 
-static int check_header(const char *head, const char *path, const struct tensor *t, struct err *e)
+/* Is `type` ('<f4' in quotes) this one?  Of one byte in any order. */
+static bool is_type(const char *type, const char *want)
+{
+	return type[0] == '\'' && strlen(type) >= 5 && strncmp(type + 2, want + 1, 2) == 0 &&
+	       (type[1] == want[0] || type[1] == '=' || type[1] == '|' || want[2] == '1') &&
+	       type[4] == '\'';
+}
+
+/* The types of the file and of the model's elements that meet each other one by one: the values of a type that NumPy does not
+ * have, or its bits, as other people's types for NumPy (ml_dtypes) are saved.  False: the file has another type. */
+static bool find_types(const char *type, enum elem t, enum elem *from, enum elem *to)
+{
+	*from = written_as(t);
+	*to = t;
+	if (descr(*from) && is_type(type, descr(*from)))
+		return true;
+	if (descr(t) || elem_bits(t) == 0)
+		return false;
+	bool pair = elem_bits(t) == 16;
+	*from = pair ? EL_U16 : EL_U8;
+	*to = pair ? EL_U16 : elem_bits(t) == 8 ? EL_U8 : elem_bits(t) == 4 ? EL_U4 : t;
+	return is_type(type, pair ? "|V2" : "|V1") ||
+	       (elem_is_real(t) && is_type(type, descr(*from)));
+}
+
+static int check_header(const char *head, const char *path, const struct tensor *t, enum elem *from,
+			enum elem *to, struct err *e)
 {
 	const char *type = header_value(head, "descr"),
 		   *order = header_value(head, "fortran_order");
@@ -129,10 +169,15 @@ static int check_header(const char *head, const char *path, const struct tensor 
 	char a[300], b[300];
 	if (!type || !order || !parse_shape(header_value(head, "shape"), &got))
 		return err_set(e, ST_INPUT, "'%s': malformed .npy header", path);
-	if (!want || type[0] != '\'' || strlen(type) < 5 || strncmp(type + 2, want + 1, 2) != 0 ||
-	    type[1] == '>' || type[4] != '\'')
+	if (!find_types(type, t->elem, from, to) && want)
 		return err_set(e, ST_INPUT, "'%s': its type is %.5s, but the model wants '%s'",
-			       path, type, want ? want : elem_name(t->elem));
+			       path, type, want);
+	if (!find_types(type, t->elem, from, to))
+		return err_set(
+			e, ST_INPUT,
+			"'%s': its type is %.5s, but the model wants %s; save its values as '%s'%s",
+			path, type, elem_name(t->elem), descr(written_as(t->elem)),
+			elem_is_real(t->elem) ? ", or its bits as unsigned integers" : "");
 	if (strncmp(order, "False", 5) != 0 && got.rank > 1)
 		return err_set(e, ST_INPUT,
 			       "'%s': Fortran order; save it with numpy.ascontiguousarray", path);
@@ -166,6 +211,36 @@ static int read_header(FILE *f, const char *path, char *head, struct err *e)
 	return 0;
 }
 
+/* Elements of type `from` into t, whose elements are seen as those of type `to`. */
+static int read_as(FILE *f, const char *path, const struct tensor *t, enum elem from, enum elem to,
+		   struct err *e)
+{
+	int64_t n = tensor_elements(t), least = to == EL_I4 ? -8 : 0;
+	int64_t most = to == EL_I4 ? 7 : ((int64_t)1 << elem_bits(to)) - 1;
+	struct tensor place = *t;
+	place.elem = to;
+	for (int64_t i = 0; i < n; i++) {
+		uint32_t room;
+		struct tensor one = {.elem = from, .data = &room};
+		if (fread(&room, elem_bits(from) / 8, 1, f) != 1)
+			return err_set(e, ST_INPUT, "'%s': not as long as its shape says", path);
+		if (from == EL_F32) {
+			tensor_set_real(&place, i, tensor_real(&one, 0));
+			continue;
+		}
+		int64_t v = tensor_int(&one, 0);
+		if (to == EL_U4 && t->elem == EL_I4)
+			v &= 15; /* bits of a signed number in a byte */
+		if (v < least || v > most)
+			return err_set(e, ST_INPUT,
+				       "'%s': element %lld is %lld, and %s has %lld to %lld", path,
+				       (long long)i, (long long)v, elem_name(t->elem),
+				       (long long)least, (long long)most);
+		tensor_set_int(&place, i, v);
+	}
+	return 0;
+}
+
 int npy_read(const char *path, const struct tensor *t, struct err *e)
 {
 	struct stat st;
@@ -182,11 +257,16 @@ int npy_read(const char *path, const struct tensor *t, struct err *e)
 		return err_set(e, ST_INPUT, "'%s' is not a regular file", path);
 	}
 	static _Thread_local char head[MAX_HEADER];
+	enum elem from = t->elem, to = t->elem;
 	int rc = read_header(f, path, head, e);
 	if (rc == 0)
-		rc = check_header(head, path, t, e);
+		rc = check_header(head, path, t, &from, &to, e);
 	size_t bytes = (size_t)tensor_bytes(t);
-	if (rc == 0 && (fread(t->data, 1, bytes, f) != bytes || fgetc(f) != EOF))
+	if (rc == 0 && from != to)
+		rc = read_as(f, path, t, from, to, e);
+	else if (rc == 0 && fread(t->data, 1, bytes, f) != bytes)
+		rc = err_set(e, ST_INPUT, "'%s': not as long as its shape says", path);
+	if (rc == 0 && fgetc(f) != EOF)
 		rc = err_set(e, ST_INPUT, "'%s': not as long as its shape says", path);
 	fclose(f);
 	return rc;
