@@ -37,7 +37,14 @@ matrix:
 	rm -rf $(B)/matrix
 	$(B)/venv/bin/python tests/oracle/matrix.py $(abspath $(B))/bin $(abspath $(B))/matrix --report $(abspath $(B))/matrix.tsv $(MATRIX)
 
-.PHONY: layers style docs golden fuzz matrix
+# The backend cases of PyPI's onnx package through OpenVINO and devrun, with packages of its own.  What was run is not run again.
+onnx-suite:
+	@+$(BUILD) all
+	test -x $(B)/onnx-venv/bin/python || python3 -m venv $(B)/onnx-venv
+	test -e $(B)/onnx-venv/ready || { $(B)/onnx-venv/bin/pip install -q onnx==1.23.2 openvino==2026.4.1 && touch $(B)/onnx-venv/ready; }
+	$(B)/onnx-venv/bin/python -W ignore tests/oracle/onnx_suite.py --bin $(B)/bin $(ONNX_SUITE) $(B)/onnx-suite
+
+.PHONY: layers style docs golden fuzz matrix onnx-suite
 
 # What reports of races claim, on TRIALS machines that are played, beside their tables and the truth.
 TRIALS ?= 5000
