@@ -340,7 +340,7 @@ static int on_record(struct state *s, const struct rec *r, struct err *e)
 	if (o->rounds > 0 && rec_is(r, "cost"))
 		return plan_by_costs(s, r, e);
 	if (o->paired && rec_is(r, "run"))
-		return run_queue_note(&s->queue, r, e);
+		return run_queue_note(&s->queue, r, !o->devices, e);
 	if (o->paired)
 		return queue_candidate(s, r, e);
 	if (rec_is(r, "place"))

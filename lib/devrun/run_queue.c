@@ -7,6 +7,7 @@
 #include "base/msg.h"
 #include "measure/interleaved.h"
 #include "measure/trialrec.h"
+#include "record/devrec.h"
 #include "record/runrec.h"
 
 void run_queue_init(struct run_queue *q)
@@ -17,6 +18,7 @@ void run_queue_init(struct run_queue *q)
 void run_queue_reset(struct run_queue *q)
 {
 	q->n = 0;
+	q->n_single = 0;
 	arena_reset(q->arena);
 	mem_free(q->last);
 	q->last = NULL;
@@ -27,6 +29,7 @@ void run_queue_release(struct run_queue *q)
 {
 	run_queue_reset(q);
 	mem_free(q->waiting);
+	mem_free(q->single);
 	arena_free(q->arena);
 }
 
@@ -72,18 +75,25 @@ int run_queue_assign(struct run_queue *q, const struct session *s, const struct 
 	return 0;
 }
 
-int run_queue_note(struct run_queue *q, const struct rec *r, struct err *e)
+int run_queue_note(struct run_queue *q, const struct rec *r, bool devices_same, struct err *e)
 {
 	struct run_rec run;
-	int out = run_decode_out(r, q->arena, &run, e);
-	if (out <= 0)
-		return out;
+	int raced = run_decode_raced(r, q->arena, &run, e);
+	if (raced <= 0)
+		return raced;
+	if (devices_same && strcmp(run.source, "single") == 0 && run.id.sample < DEVS_MAX) {
+		q->single =
+			mem_grow(q->single, &q->cap_single, run.id.sample + 1, sizeof *q->single);
+		for (; q->n_single <= run.id.sample; q->n_single++)
+			q->single[q->n_single] = (struct contest_past){{0}, 0, NULL};
+		q->single[run.id.sample] = run_past(&run);
+	}
 	for (size_t i = 0; i < q->n; i++) {
 		struct pending *x = &q->waiting[i];
-		if (x->left || !run_is_of(&run, &x->place.id, x->place.source))
+		if (!run_is_of(&run, &x->place.id, x->place.source))
 			continue;
-		x->left = true;
-		break;
+		x->left = x->left || run.turns.out;
+		x->past = run_past(&run);
 	}
 	return 0;
 }
@@ -100,6 +110,7 @@ static void keep_last(struct run_queue *q, const uint16_t *device, uint32_t n_se
 static void clear_queue(struct run_queue *q)
 {
 	q->n = 0;
+	q->n_single = 0;
 	arena_reset(q->arena);
 }
 
@@ -109,6 +120,7 @@ static struct trial *trials(struct run_queue *q)
 	for (size_t i = 0; i < q->n; i++) {
 		x[i].device = q->waiting[i].device;
 		x[i].left = q->waiting[i].left;
+		x[i].past = q->waiting[i].past;
 	}
 	return x;
 }
@@ -185,7 +197,8 @@ int run_queue_compare(struct run_queue *q, struct session *s, struct rec_writer 
 	for (uint32_t i = 0; i < k; i++)
 		names[i] = s->devices.dev[i].name;
 	msg_busy("comparison", s->opt.race_s);
-	int rc = verdict_reach(s, x, n, q->arena, &v, e);
+	const struct past_singles past = {(uint32_t)q->n_single, q->single};
+	int rc = verdict_reach(s, x, n, &past, q->arena, &v, e);
 	msg_busy(NULL, 0);
 	if (rc < 0)
 		return -1;

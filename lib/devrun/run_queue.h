@@ -13,10 +13,11 @@
 /* One placement that waits. */
 struct pending {
 	struct place_rec place;
-	uint32_t *slot;         /* (place.k) the session's device */
-	uint32_t n_groups;      /* of a `best` record */
-	const uint16_t *device; /* (n_sets) index into the session's devices */
-	bool left;              /* of a race: it left an earlier one, slower than another */
+	uint32_t *slot;           /* (place.k) the session's device */
+	uint32_t n_groups;        /* of a `best` record */
+	const uint16_t *device;   /* (n_sets) index into the session's devices */
+	bool left;                /* of a race: it left an earlier one, slower than another */
+	struct contest_past past; /* of an earlier race */
 };
 
 struct run_queue {
@@ -24,6 +25,8 @@ struct run_queue {
 	size_t n, cap;
 	uint16_t *last; /* (n_sets) what ran last, NULL: nothing yet */
 	size_t cap_last;
+	struct contest_past *single; /* (n_single) of everything on each device */
+	size_t n_single, cap_single;
 	struct arena *arena; /* of what waits; reset when it was measured */
 };
 
@@ -38,8 +41,10 @@ int run_queue_add(struct run_queue *q, const struct rec *r, const struct graph *
 int run_queue_assign(struct run_queue *q, const struct session *s, const struct rec *r,
 		     struct err *e) MUST_CHECK;
 
-/* A `run` record of an earlier race, of one that waits: is it still among those that may win? */
-int run_queue_note(struct run_queue *q, const struct rec *r, struct err *e) MUST_CHECK;
+/* A `run` record of an earlier race, of one that waits: is it still among those that may win, and what was measured of it?
+ * devices_same: single devices are numbered as there. */
+int run_queue_note(struct run_queue *q, const struct rec *r, bool devices_same,
+		   struct err *e) MUST_CHECK;
 
 /* Measure all that waits and write one `run` record each. */
 int run_queue_measure(struct run_queue *q, struct session *s, struct rec_writer *w,

@@ -17,6 +17,7 @@ struct waiting {
 	struct place_rec place;
 	uint32_t n_groups;
 	bool left; /* it left an earlier race as slower */
+	struct contest_past past;
 };
 
 /* A placement and what was measured of it. */
@@ -27,7 +28,9 @@ struct outcome {
 	struct interval ratio;
 	bool has_ratio;
 	struct contest_turns turns; /* of a race */
-	const char *untried;        /* why it was not measured; NULL: it was */
+	struct contest_past past;   /* of a single device: what an earlier race measured */
+	struct contest_bursts bursts;
+	const char *untried; /* why it was not measured; NULL: it was */
 	uint16_t *device;
 };
 
@@ -90,21 +93,23 @@ void machine_session_add(struct machine_session *s, const struct place_rec *p, u
 	copy.action = NULL;
 	copy.moves = NULL;
 	s->wait = mem_grow(s->wait, &s->cap, s->n + 1, sizeof *s->wait);
-	s->wait[s->n++] = (struct waiting){copy, n_groups, false};
+	s->wait[s->n++] = (struct waiting){copy, n_groups, false, {{0}, 0, NULL}};
 }
 
 int machine_session_note(struct machine_session *s, const struct rec *r, struct err *e)
 {
 	struct run_rec run;
-	int out = run_decode_out(r, s->arena, &run, e);
-	if (out <= 0)
-		return out;
+	int raced = run_decode_raced(r, s->arena, &run, e);
+	if (raced <= 0)
+		return raced;
+	if (strcmp(run.source, "single") == 0 && run.id.sample < s->m->k)
+		s->single[run.id.sample].past = run_past(&run);
 	for (size_t i = 0; i < s->n; i++) {
 		struct waiting *x = &s->wait[i];
-		if (x->left || !run_is_of(&run, &x->place.id, x->place.source))
+		if (!run_is_of(&run, &x->place.id, x->place.source))
 			continue;
-		x->left = true;
-		break;
+		x->left = x->left || run.turns.out;
+		x->past = run_past(&run);
 	}
 	return 0;
 }
@@ -117,6 +122,8 @@ uint32_t machine_session_waiting(const struct machine_session *s)
 void machine_session_drop(struct machine_session *s)
 {
 	s->n = 0;
+	for (uint32_t d = 0; d < s->m->k; d++)
+		s->single[d].past = (struct contest_past){{0}, 0, NULL};
 	arena_reset(s->arena);
 }
 
@@ -127,6 +134,7 @@ static int encode_run(const struct machine_session *s, const struct place_rec *p
 {
 	struct run_rec x =
 		run_rec_measured(p, &t->m, t->ref_s, t->has_ratio ? &t->ratio : NULL, &t->turns);
+	x.bursts = t->bursts;
 	x.reason = t->at.status != PLACE_OK ? t->at.why : t->untried;
 	x.mem_bytes = t->at.mem_bytes;
 	x.copies = t->at.copies;
@@ -306,6 +314,7 @@ static void store_outcome(const struct contestant *c, struct outcome *t)
 	t->ratio = c->ratio;
 	t->has_ratio = c->has_ratio;
 	t->turns = c->turns;
+	t->bursts = c->bursts;
 	t->untried = c->takes_part && c->m.n == 0 ? contest_no_time : NULL;
 }
 
@@ -418,11 +427,13 @@ int machine_session_compare(struct machine_session *s, struct rec_writer *w, str
 			    .ctx = &by};
 	for (uint32_t d = 0; d < k; d++) {
 		x.c[d] = enter(s, &s->single[d]);
+		x.c[d].past = s->single[d].past;
 		x.c[d].alike = truth_first_alike(s->m->set_s, s->m->n_sets, k, d);
 	}
 	for (size_t i = 0; i < s->n; i++) {
 		x.c[k + i] = enter(s, &t[i]);
 		x.c[k + i].takes_part &= find_like(s, i) < 0 && !s->wait[i].left;
+		x.c[k + i].past = s->wait[i].past;
 	}
 	int rc = s->o.race_s > 0 ? contest_race(&x, &s->o, s->arena, e)
 				 : contest_run(&x, &s->o, s->arena, e);

@@ -17,7 +17,7 @@ void machine_session_free(struct machine_session *s);
 
 /* One more that waits; n_groups as in a `best` record, 0: from a `place` record.  Copied. */
 void machine_session_add(struct machine_session *s, const struct place_rec *p, uint32_t n_groups);
-/* A placement that waits left an earlier race as slower, of which r is the run record. */
+/* A placement that waits was in an earlier race, of which r is the run record. */
 int machine_session_note(struct machine_session *s, const struct rec *r, struct err *e) MUST_CHECK;
 uint32_t machine_session_waiting(const struct machine_session *s);
 void machine_session_drop(struct machine_session *s);

@@ -56,7 +56,9 @@ struct trial {
 	bool has_ratio;
 	struct contest_turns turns; /* of a race */
 	bool left;                  /* it takes part in none: it left an earlier one */
-	uint64_t *mem_bytes;        /* (k) */
+	struct contest_past past;   /* what an earlier one measured of it */
+	struct contest_bursts bursts;
+	uint64_t *mem_bytes; /* (k) */
 	uint32_t n_copies;
 	uint64_t copy_bytes;
 	uint32_t n_in_host;         /* of the copies, tensors that are read where they are */

@@ -51,6 +51,7 @@ int trial_encode(const struct session *s, const struct place_rec *p, const uint3
 	struct run_rec x =
 		run_rec_measured(p, &t->m, t->ref_s, t->has_ratio ? &t->ratio : NULL, &t->turns);
 	x.reason = t->ok ? NULL : t->reason;
+	x.bursts = t->bursts;
 	x.copies = t->n_copies;
 	x.copy_bytes = t->copy_bytes;
 	x.has_plan = true;

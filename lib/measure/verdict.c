@@ -225,6 +225,7 @@ static void contest_open(struct participants *p, struct contest *x)
 		x->c[i].takes_part = p->planned[i];
 		x->c[i].alike = i < p->k ? device_alike(&p->s->devices, i) : 0;
 		x->c[i].group = contest_group(p->trial[i]->device, p->s->model.g->n_sets);
+		x->c[i].past = p->trial[i]->past;
 	}
 }
 
@@ -242,6 +243,7 @@ static void store_trials(struct participants *p, const struct contest *x)
 		t->ratio = c->ratio;
 		t->has_ratio = c->has_ratio;
 		t->turns = c->turns;
+		t->bursts = c->bursts;
 		memcpy(t->reason, c->reason, sizeof t->reason);
 		if (!c->failed && c->m.n == 0)
 			snprintf(t->reason, sizeof t->reason, "%s", contest_no_time);
@@ -373,8 +375,8 @@ static int compare_outputs(struct session *s, struct verdict *v, struct arena *a
 	return 0;
 }
 
-int verdict_reach(struct session *s, struct trial *t, uint32_t n, struct arena *a,
-		  struct verdict *out, struct err *e)
+int verdict_reach(struct session *s, struct trial *t, uint32_t n, const struct past_singles *past,
+		  struct arena *a, struct verdict *out, struct err *e)
 {
 	struct participants p;
 	*out = (struct verdict){.winner = -1, .reference = -1, .diff = {0, 1, 0}};
@@ -382,6 +384,8 @@ int verdict_reach(struct session *s, struct trial *t, uint32_t n, struct arena *
 	if (!(s->has_costs && s->opt.race_s > 0) && session_measure_singles(s, e) < 0)
 		return -1;
 	participants_open(&p, s, t, n, out, a);
+	for (uint32_t d = 0; d < p.k && d < past->n; d++)
+		out->single[d].past = past->past[d];
 	int rc = run_contest(&p, out, e);
 	participants_close(&p);
 	return rc < 0 ? -1 : compare_outputs(s, out, a, e);

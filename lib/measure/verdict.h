@@ -17,11 +17,17 @@ struct verdict {
 	char not_compared[sizeof((struct err *)0)->msg]; /* why there is no diff; "": there is */
 };
 
+/* What an earlier race measured of everything on each device; n may be any number. */
+struct past_singles {
+	uint32_t n;
+	const struct contest_past *past; /* (n) */
+};
+
 /* A contest (timing/contest.h) of every single device and of candidates t[n].  A candidate that is
  * all on one device is that device, and never a gain; one that is like an earlier one is that one.
  * The seconds of a race are counted from session_open on.  Results from a.  -1: nothing could run,
  * or the output's reader has gone. */
-int verdict_reach(struct session *s, struct trial *t, uint32_t n, struct arena *a,
-		  struct verdict *out, struct err *e) MUST_CHECK;
+int verdict_reach(struct session *s, struct trial *t, uint32_t n, const struct past_singles *past,
+		  struct arena *a, struct verdict *out, struct err *e) MUST_CHECK;
 
 #endif

@@ -58,3 +58,21 @@ bool as_ran_ratio(const struct as_ran *x, uint32_t i, uint32_t j, double *log_ra
 	mem_free(y);
 	return n > 0;
 }
+
+struct contest_bursts as_ran_of(const struct as_ran *x, uint32_t who, struct arena *a)
+{
+	uint32_t n = 0, *block;
+	double *lat_s;
+	for (size_t i = 0; i < x->n; i++)
+		n += x->v[i].who == who;
+	block = ARENA_NEWN(a, uint32_t, (size_t)n + 1);
+	lat_s = ARENA_NEWN(a, double, (size_t)n + 1);
+	n = 0;
+	for (size_t i = 0; i < x->n; i++) {
+		if (x->v[i].who != who)
+			continue;
+		block[n] = x->v[i].block;
+		lat_s[n++] = exp(x->v[i].log_s);
+	}
+	return (struct contest_bursts){n, block, lat_s};
+}

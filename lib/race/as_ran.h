@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/mem.h"
+#include "timing/contest.h"
+
 struct as_ran_burst {
 	uint32_t who, block;
 	double log_s;
@@ -24,6 +27,8 @@ struct as_ran {
 void as_ran_release(struct as_ran *x);
 /* log_s: of a burst's median. */
 void as_ran_add(struct as_ran *x, uint32_t who, uint32_t block, double log_s);
+/* Of one of them, memory from a. */
+struct contest_bursts as_ran_of(const struct as_ran *x, uint32_t who, struct arena *a);
 /* The Huber mean of the logarithms of i's times over j's, in blocks of both, or, where there are none, of all of each;
  * false: one of them did not run. */
 bool as_ran_ratio(const struct as_ran *x, uint32_t i, uint32_t j, double *log_ratio);

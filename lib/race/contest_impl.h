@@ -5,6 +5,7 @@
 #include "race/as_ran.h"
 #include "race/drift.h"
 #include "race/race.h"
+#include "race/reference.h"
 #include "timing/contest.h"
 
 struct racers {
@@ -28,6 +29,23 @@ static inline bool in_pool(const struct racers *r, uint32_t i)
 	return r->pooled && i < r->x->k && c->alike == r->x->c[r->who[0]].alike && c->takes_part &&
 	       !c->failed;
 }
+
+/* The logarithm of the median of a burst's runs that count: all but the first, or that one alone. */
+double racers_burst_log(const double *run_s, uint32_t n);
+/* A run of contestant i that counts. */
+void racers_keep(struct racers *r, uint32_t i, double run_s);
+
+/* How many of these there are. */
+static inline uint32_t racers_pool(const struct racers *r)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < r->x->k && r->pooled; i++)
+		n += in_pool(r, i);
+	return n;
+}
+
+/* What ran before the race, as its first blocks: bursts of an earlier race, and the rounds in which the reference was chosen. */
+void contest_recall(struct racers *r, struct race *race, const struct reference_rounds *rounds);
 
 /* What contestants took, the reference, and the verdict, after the race's last run. */
 void contest_judge(struct racers *r, const struct race *race, const struct race_result *out,

@@ -181,7 +181,7 @@ static uint32_t find_base(const struct judged *x)
 
 /* ---- what each took ---- */
 
-static void store_samples(struct contest *x, struct arena *a)
+static void store_samples(struct contest *x, const struct as_ran *ran, struct arena *a)
 {
 	for (uint32_t i = 0; i < x->n; i++) {
 		struct measurement *m = &x->c[i].m;
@@ -192,6 +192,7 @@ static void store_samples(struct contest *x, struct arena *a)
 		m->sample_s = own;
 		if (m->n)
 			m->lat = interval_clip(interval_median(own, m->n));
+		x->c[i].bursts = as_ran_of(ran, i, a);
 	}
 }
 
@@ -338,7 +339,7 @@ void contest_judge(struct racers *r, const struct race *race, const struct race_
 {
 	struct contest *x = r->x;
 	struct judged j = {r, race, out};
-	store_samples(x, a);
+	store_samples(x, &r->ran, a);
 	store_turns(r, race);
 	r->base = find_base(&j);
 	uint32_t reference = r->pooled ? contestant_of(r, r->base) : 0;

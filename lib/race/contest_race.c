@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "race/contest_impl.h"
-#include "race/reference.h"
 #include "stats/quantile.h"
 
 /* Of the seconds of a race, those to choose the reference in. */
@@ -16,7 +15,7 @@ static const double CHOICE_SHARE = 0.08;
 enum { PARTS_RUNS = 20 };
 static const double PARTS_SHARE = 0.5;
 
-static void keep_sample(struct racers *r, uint32_t i, double run_s)
+void racers_keep(struct racers *r, uint32_t i, double run_s)
 {
 	struct measurement *m = &r->x->c[i].m;
 	m->sample_s = mem_grow(m->sample_s, &r->cap[i], m->n + 1, sizeof *m->sample_s);
@@ -30,24 +29,17 @@ static int burst_of(struct racers *r, uint32_t i, uint32_t n, double *run_s, str
 		int rc = reference_run(c, &run_s[j], e);
 		if (rc <= 0)
 			return rc;
-		if (j > 0)
-			keep_sample(r, i, run_s[j]);
+		if (j > 0 || n == 1)
+			racers_keep(r, i, run_s[j]);
 	}
 	return 1;
 }
 
-static uint32_t count_pool(const struct racers *r)
-{
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < r->x->k && r->pooled; i++)
-		n += in_pool(r, i);
-	return n;
-}
-
-/* The logarithm of the median of a burst's runs that count. */
-static double burst_log(const double *run_s, uint32_t n)
+double racers_burst_log(const double *run_s, uint32_t n)
 {
 	double s[RACE_MOST_BURST];
+	if (n == 1)
+		return log(run_s[0]);
 	memcpy(s, run_s + 1, (n - 1) * sizeof *s);
 	order_values(s, n - 1);
 	return log(quantile(s, n - 1, 0.5));
@@ -69,7 +61,7 @@ static int burst_of_pool(struct racers *r, uint32_t block, uint32_t n, double *r
 			continue;
 		for (uint32_t j = 0; j < n; j++)
 			run_s[j] += log(own[j]);
-		log_s[i] = burst_log(own, n);
+		log_s[i] = racers_burst_log(own, n);
 		as_ran_add(&r->ran, i, block, log_s[i]);
 		mean += log_s[i];
 		ran[i] = true;
@@ -130,7 +122,7 @@ static int run_burst(void *ctx, uint32_t arm, uint32_t block, uint32_t n, double
 				       : burst_of(r, r->who[arm], n, run_s, e);
 	bool own = rc > 0 && !(arm == 0 && r->pooled);
 	if (own)
-		as_ran_add(&r->ran, r->who[arm], block, burst_log(run_s, n));
+		as_ran_add(&r->ran, r->who[arm], block, racers_burst_log(run_s, n));
 	if (own && r->drift)
 		drift_busy(r->drift, arm, block, r->x->c[r->who[arm]].m.busy_s);
 	if (r->hear && clock_s(r) - r->heard_s >= 1) {
@@ -201,7 +193,7 @@ static struct race *new_race(struct racers *r, int reference, const struct measu
 		return NULL;
 	struct race *race = race_new(&options, source);
 	/* One alone has nothing that it is slower than. */
-	if (count_pool(r) > 1 && x->predict)
+	if (racers_pool(r) > 1 && x->predict)
 		r->drift = drift_new(
 			&(struct drift_source){r, predict, x->n_draws, x->share ? shares : NULL},
 			r->n, x->k, x->has);
@@ -211,44 +203,6 @@ static struct race *new_race(struct racers *r, int reference, const struct measu
 				       .group = x->c[r->who[i]].group,
 				       .predicted_s = x->predict ? predict(r, i, NULL, NULL) : 0});
 	return race;
-}
-
-/* ---- the rounds in which the reference was chosen ---- */
-
-/* Of a round, the pool's: where all of it ran, as in a block. */
-static void take_pool(struct racers *r, struct race *race, uint32_t block, const double *log_s)
-{
-	double *apart = MEM_NEWN(double, r->x->k), mean = 0;
-	uint32_t n = count_pool(r);
-	for (uint32_t i = 0; i < r->x->k; i++)
-		mean += in_pool(r, i) ? log_s[i] / n : 0; /* NAN: one of them did not run */
-	for (uint32_t i = 0; i < r->x->k; i++)
-		apart[i] = in_pool(r, i) ? log_s[i] - mean : 0;
-	if (n > 0 && !isnan(mean)) {
-		race_seen(race, 0, block, mean);
-		if (r->drift)
-			drift_add(r->drift, block, apart);
-	}
-	mem_free(apart);
-}
-
-/* They are the race's first blocks: all runs count. */
-static void take_rounds(struct racers *r, struct race *race, const struct reference_rounds *x)
-{
-	for (uint32_t b = 0; b < x->n; b++) {
-		const double *log_s = &x->log_s[(size_t)b * x->k];
-		if (r->pooled)
-			take_pool(r, race, b, log_s);
-		for (uint32_t arm = r->pooled; arm < r->n && r->who[arm] < x->k; arm++)
-			if (!isnan(log_s[r->who[arm]]))
-				race_seen(race, arm, b, log_s[r->who[arm]]);
-		for (uint32_t i = 0; i < x->k; i++) {
-			if (isnan(log_s[i]))
-				continue;
-			keep_sample(r, i, exp(log_s[i]));
-			as_ran_add(&r->ran, i, b, log_s[i]);
-		}
-	}
 }
 
 static int race_all(struct racers *r, struct race *race, struct arena *a, struct err *e)
@@ -280,7 +234,7 @@ int contest_race(struct contest *x, const struct measure_options *o, struct aren
 	begin_s = x->n ? clock_s(&r) - begin_s : 0;
 	struct race *race = rc < 0 ? NULL : new_race(&r, reference, o, &source, begin_s);
 	if (race) {
-		take_rounds(&r, race, &rounds);
+		contest_recall(&r, race, &rounds);
 		rc = race_all(&r, race, a, e);
 	}
 	race_free(race);

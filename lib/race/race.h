@@ -6,7 +6,7 @@
  * beside them.  block_effects.h tells the arms' effects from the blocks'.
  *
  * - A burst's first run is not counted: another placement left the caches.  Its value is the
- *   logarithm of the median of the others.
+ *   logarithm of the median of the others.  Of long runs, which hardly notice, one is a burst.
  * - An arm leaves when it is certainly slower than the best: after RACE_LEAST bursts in blocks that
  *   were not disturbed, over a tenth of the budget, and by an interval that holds however often it is looked at (normal mixture
  *   boundary: Robbins 1970; Howard, Ramdas, McAuliffe, Sekhon 2021, "Time-uniform, nonparametric,

@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "race/race_impl.h"
 #include "stats/quantile.h"
+#include "timing/burst.h"
 
 enum { DRAW_STREAM = 1, ORDER_STREAM = 2 };
 enum { REFIT_SHARE = 50 }; /* refit when the blocks have grown by one part of so many */
@@ -40,9 +41,12 @@ static double run_seconds(const struct race *x, uint32_t i)
 	return isinf(least) ? 0 : least;
 }
 
+/* Of long runs one is a burst (burst.h). */
 static uint32_t burst_runs(const struct race *x, uint32_t i)
 {
 	double one = run_seconds(x, i);
+	if (!burst_is_short(one))
+		return 1;
 	double n = one > 0 ? fmin(x->o.budget_s / BURSTS, MOST_BURST_S) / one : 1;
 	return 1 + (n < 1 ? 1 : n < RACE_MOST_BURST - 1 ? (uint32_t)n : RACE_MOST_BURST - 1);
 }
@@ -186,13 +190,14 @@ static int run_burst(struct race *x, uint32_t i, double *value, struct err *e)
 		x->arm[i].state = RACE_FAILED;
 		return 0;
 	}
-	order_values(s + 1, n - 1);
-	x->run_s[i] = quantile(s + 1, n - 1, 0.5);
+	uint32_t first = n > 1; /* that counts */
+	order_values(s + first, n - first);
+	x->run_s[i] = quantile(s + first, n - first, 0.5);
 	*value = log(x->run_s[i]);
 	x->arm[i].first_s = x->arm[i].n_bursts ? x->arm[i].first_s : begin_s;
 	x->arm[i].last_s = begin_s;
 	x->arm[i].n_bursts++;
-	x->arm[i].n_runs += n - 1;
+	x->arm[i].n_runs += n - first;
 	return 1;
 }
 

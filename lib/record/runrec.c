@@ -81,6 +81,10 @@ static void put_turns(const struct run_rec *x, struct rec_writer *w)
 	put_uint(w, "clean", x->turns.n_clean);
 	put_bool(w, "start", x->turns.start);
 	put_bool(w, "out", x->turns.out);
+	if (x->bursts.n == 0)
+		return;
+	put_vector(w, "burst_block", TT_U32, x->bursts.n, x->bursts.block);
+	put_vector(w, "burst_s", TT_F64, x->bursts.n, x->bursts.lat_s);
 }
 
 int run_encode(const struct run_rec *x, struct rec_writer *w, struct err *e)
@@ -288,18 +292,6 @@ bool run_is_simulated(const struct rec *r)
 bool run_has_turns(const struct rec *r)
 {
 	return val_get(r->map, "bursts") != NULL || val_get(r->map, "reason") != NULL;
-}
-
-int run_decode_out(const struct rec *r, struct arena *a, struct run_rec *out, struct err *e)
-{
-	const struct val *v = val_get(r->map, "out");
-	bool is_out = false;
-
-	if (!v || !val_bool(v, &is_out) || !is_out)
-		return 0;
-	if (run_decode(r, RUN_STEP | RUN_SAMPLE | RUN_SOURCE, a, out, e) < 0)
-		return err_prefix(e, "run record %llu", (unsigned long long)r->index);
-	return 1;
 }
 
 bool run_is_of(const struct run_rec *run, const struct rollout_id *id, const char *source)

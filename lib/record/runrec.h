@@ -53,10 +53,11 @@ struct run_rec {
 	double ref_s; /* best single device; 0: none can run the model */
 	bool has_ratio;
 	double ratio, ratio_lo, ratio_hi;
-	double predicted_s;         /* what the placement should have taken; 0: not told */
-	struct contest_turns turns; /* n_bursts 0: of no race */
-	const uint64_t *mem_bytes;  /* (k) */
-	bool has_copies;            /* read back: they were told */
+	double predicted_s;           /* what the placement should have taken; 0: not told */
+	struct contest_turns turns;   /* n_bursts 0: of no race */
+	struct contest_bursts bursts; /* of a race; n 0: not told */
+	const uint64_t *mem_bytes;    /* (k) */
+	bool has_copies;              /* read back: they were told */
 	uint64_t copies, copy_bytes;
 	/* Of a plan that ran: copies that were not made, since both devices compute in the
 	 * host's memory; steps of one or more nodes; connected nodes of one device in more
@@ -119,10 +120,12 @@ bool run_is_simulated(const struct rec *r);
 /* Is it of a race, or could it have been? */
 bool run_has_turns(const struct rec *r);
 
-/* 1: r is a run record of a placement that left a race, slower than another, which *out
- * names (id, source; memory from a); 0: it is not; -1: ST_INPUT, it is malformed. */
-int run_decode_out(const struct rec *r, struct arena *a, struct run_rec *out,
-		   struct err *e) MUST_CHECK;
+/* 1: r is a run record of a race, whose id, source, samples, turns and bursts are in *out (memory from a); 0: it is not; -1:
+ * ST_INPUT, it is malformed. */
+int run_decode_raced(const struct rec *r, struct arena *a, struct run_rec *out,
+		     struct err *e) MUST_CHECK;
+/* What a race told, for a later one. */
+struct contest_past run_past(const struct run_rec *x);
 /* Is it the run of the placement of this rollout and source? */
 bool run_is_of(const struct run_rec *run, const struct rollout_id *id, const char *source);
 

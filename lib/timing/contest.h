@@ -44,6 +44,20 @@ extern const double contest_alike;
 /* Is a ratio surely below so much? */
 bool contest_below(const struct interval *ratio, double limit);
 
+/* Medians of bursts of a race, by its blocks. */
+struct contest_bursts {
+	uint32_t n;
+	const uint32_t *block; /* (n) ascending */
+	const double *lat_s;   /* (n) */
+};
+
+/* What an earlier race measured of a contestant; zeros: nothing. */
+struct contest_past {
+	struct contest_bursts bursts;
+	uint32_t n_samples;
+	const double *sample_s; /* (n_samples) runs that counted */
+};
+
 /* How a race went; n_blocks 0: there was none. */
 struct contest_race_facts {
 	uint32_t n_blocks, n_disturbed;
@@ -66,6 +80,8 @@ struct contestant {
 	struct interval ratio;
 	bool has_ratio;
 	struct contest_turns turns;
+	struct contest_past past;     /* of a race: the caller's; it counts as much as what comes */
+	struct contest_bursts bursts; /* of a race: all, the past's included */
 };
 
 struct contest {

@@ -205,6 +205,31 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 			assert y["ok"] != x["out"] and (y["ok"] or "earlier race" in y["reason"]), (x, y)
 		assert b[-1]["source"] == "cluster" and b[-1]["ok"]
 	'
+	# What stays has the bursts of both races; what the first one told is not told again by a short second one.
+	py '
+		runs = lambda f: [m for k, m in read(f) if k == "run"]
+		a = runs("first.mp")[2:]
+		b = runs("second.mp")[2 + len(a) + 2:]
+		for x, y in zip(a, b):
+			if not y["ok"]:
+				continue
+			then, now = array(x["burst_s"]), array(y["burst_s"])
+			assert len(then) == x["bursts"] > 0 and len(now) == y["bursts"], (x, y)
+			# But for blocks in which nobody else was that still races.
+			assert y["bursts"] > len(then) / 2, (x, y)
+			assert (np.diff(array(y["burst_block"]).astype(int)) > 0).all()
+			assert len(array(y["samples_s"])) >= len(array(x["samples_s"]))
+		r = read("first.mp")
+		i = max(i for i, x in enumerate(r) if x[0] == "run")
+		m = dict(r[i][1])
+		assert len(array(m["burst_block"])) > 1
+		m["burst_block"] = {**m["burst_block"], "data": m["burst_block"]["data"][::-1]}
+		write("bad.mp", r[:i] + [("run", m)] + r[i + 1:-1])
+	'
+	run -3 devsim --machine near,seed=1 --paired --race 1 --candidates 20 bad.mp
+	[[ "$output" == *"burst_block"* ]]
+	devsim --machine near,seed=1 --paired --race 0.05 --candidates 20 --starts 1 first.mp | placeout --format report > short.txt
+	grep -q "^verdict: .* times as fast" short.txt
 	dagfeat p.mp -o feat.mp
 	B=$B "$ROOT/pipelines/compete" --machine near,seed=1 --starts mixed.mp -d c --budget 6 --portfolio 0.05 --search 0.3 --screen 3 feat.mp
 	py '

@@ -102,6 +102,51 @@ static void contests(void)
 	arena_free(a);
 }
 
+/* What was run before counts. */
+static void second_race(void)
+{
+	struct arena *a = arena_new();
+	struct measure_options o = MEASURE_DEFAULT;
+	struct contestant c[4], before[4];
+	struct contest x = {.k = 2, .n = 4, .c = c, .predict = part_predict};
+	struct err e = ERR_INIT;
+	double now_s = 5;
+	struct part p[4] = {{{0.02, 0}, 0, 0, 0},
+			    {{0, 0.02}, 0, 0, 0},
+			    {{0.0015, 0.012}, 0, 0, 0},
+			    {{0.006, 0.006}, 0, 0, 0}};
+	x.ctx = p;
+	o.race_s = 5;
+	contest_of(p, c, 4, &now_s);
+	int rc = contest_race(&x, &o, a, &e);
+	memcpy(before, c, sizeof c);
+	o.race_s = 0.2;
+	contest_of(p, c, 4, &now_s);
+	rc |= contest_race(&x, &o, a, &e);
+	tap(rc == 0 && x.winner == -1, "a short race tells nothing by itself");
+	contest_of(p, c, 4, &now_s);
+	for (int i = 0; i < 4; i++)
+		c[i].past = (struct contest_past){before[i].bursts, before[i].m.n,
+						  before[i].m.sample_s};
+	rc = contest_race(&x, &o, a, &e);
+	tap(rc == 0 && x.winner == 3 && fabs(c[3].ratio.mid / (0.012 / 0.0198) - 1) < 0.02,
+	    "behind a long one it does");
+	const struct contest_bursts *all = &c[3].bursts, *then = &before[3].bursts;
+	bool kept = all->n >= then->n && then->n > 4 && c[3].turns.n_bursts == all->n &&
+		    c[3].m.n >= before[3].m.n;
+	for (uint32_t i = 0; kept && i < then->n; i++)
+		kept = fabs(all->lat_s[i] / then->lat_s[i] - 1) < 1e-12;
+	for (uint32_t i = 1; kept && i < all->n; i++)
+		kept = all->block[i] > all->block[i - 1];
+	tap(kept, "all bursts of both: %u and %u", then->n, all->n);
+	/* Of one that is alone in its blocks nothing is told, and of nobody else either. */
+	contest_of(p, c, 4, &now_s);
+	c[3].past = (struct contest_past){before[3].bursts, before[3].m.n, before[3].m.sample_s};
+	rc = contest_race(&x, &o, a, &e);
+	tap(rc == 0 && x.winner == -1 && c[3].bursts.n < then->n, "bursts beside nobody's");
+	arena_free(a);
+}
+
 /* A single device whose runs vary by a tenth. */
 struct noisy {
 	double mean_s, *now_s;
@@ -245,5 +290,6 @@ int main(void)
 	reference_changes();
 	wholes();
 	contests();
+	second_race();
 	return tap_end();
 }
