@@ -18,7 +18,7 @@ struct link_cost {
  *
  * Sizes from 1 KiB to 4 MiB in equal ratios; least squares of the relative errors of
  * the least seconds of each trip; the intervals are those of the repetitions' medians.  There are up to nine repetitions
- * each way, fewer when most_s are over, but five.  ST_RUNTIME: a device failed. */
+ * each way, fewer when most_s are over, but five, or one where that took so long.  ST_RUNTIME: a device failed. */
 int link_measure(struct executor *x, struct device_list *l, uint32_t a, uint32_t b, double most_s,
 		 struct link_cost out[2], struct err *e) MUST_CHECK;
 
