@@ -51,6 +51,20 @@ static uint32_t burst_runs(const struct race *x, uint32_t i)
 	return 1 + (n < 1 ? 1 : n < RACE_MOST_BURST - 1 ? (uint32_t)n : RACE_MOST_BURST - 1);
 }
 
+static double burst_seconds(const struct race *x, uint32_t i)
+{
+	return burst_runs(x, i) * run_seconds(x, i);
+}
+
+/* Bursts for which there is time, as long as those of the leader; at most `most`. */
+static uint32_t bursts_left(const struct race *x, uint32_t most)
+{
+	int best = race_best(x, false);
+	double one = burst_seconds(x, best < 0 ? 0 : (uint32_t)best);
+	double n = one > 0 ? (x->o.budget_s - race_spent(x)) / one : most;
+	return n < most ? (uint32_t)fmax(n, 0) : most;
+}
+
 /* The waiting arm that comes in next: the reference, by which all others are told, starts, then by
  * predictions; -1: none waits. */
 static int next_waiting(const struct race *x)
@@ -84,8 +98,7 @@ static void admit(struct race *x)
 	for (uint32_t i = 0; i < x->n; i++) {
 		n_in += x->arm[i].state != RACE_WAITING;
 		if (x->arm[i].state == RACE_LIVE && x->arm[i].n_bursts < FIRST_BURSTS)
-			need += (FIRST_BURSTS - x->arm[i].n_bursts) * burst_runs(x, i) *
-				run_seconds(x, i);
+			need += (FIRST_BURSTS - x->arm[i].n_bursts) * burst_seconds(x, i);
 	}
 	for (int i; (i = next_waiting(x)) >= 0; n_in++) {
 		double one = run_seconds(x, (uint32_t)i);
@@ -123,12 +136,34 @@ static void add_by(const struct race *x, struct members *m, const double *key)
 	mem_free(by);
 }
 
+/* Which arms (n) are worth their first bursts: as many as can have RACE_LEAST of them in the time that is left, those that may be the
+ * fastest.  The others are dropped: two bursts of each tell nothing of any. */
+static void find_hopeful(const struct race *x, bool *hopeful)
+{
+	uint32_t *by = MEM_NEWN(uint32_t, (size_t)x->n + 1), few;
+	double *key = MEM_NEWN(double, (size_t)x->n + 1);
+	few = bursts_left(x, x->n * RACE_LEAST * x->o.block) / RACE_LEAST;
+	few = few * (x->o.block > 3 ? x->o.block - 3 : 1) / x->o.block;
+	few = few < LEAST_ARMS - 1 ? LEAST_ARMS - 1 : few;
+	for (uint32_t i = 0; i < x->n; i++) {
+		const struct race_arm *a = &x->arm[i];
+		by[i] = i;
+		key[i] = a->state == RACE_LIVE ? a->shrunk - a->shrunk_se : INFINITY;
+		hopeful[i] = false;
+	}
+	order_by(by, key, x->n);
+	for (uint32_t i = 0; i < x->n && i < few; i++)
+		hopeful[by[i]] = true;
+	mem_free(key);
+	mem_free(by);
+}
+
 /* One that has run the least: what seems slow may have met a lost core in all its bursts. */
-static void add_neglected(const struct race *x, struct members *m)
+static void add_neglected(const struct race *x, const bool *hopeful, struct members *m)
 {
 	int least = -1;
 	for (uint32_t i = 0; i < x->n; i++)
-		if (x->arm[i].state == RACE_LIVE &&
+		if (x->arm[i].state == RACE_LIVE && hopeful[i] &&
 		    (least < 0 || x->arm[i].n_clean < x->arm[least].n_clean))
 			least = (int)i;
 	add_member(x, m, least);
@@ -137,13 +172,19 @@ static void add_neglected(const struct race *x, struct members *m)
 static void add_challengers(struct race *x, struct members *m)
 {
 	double *key = MEM_NEWN(double, (size_t)x->n + 1);
+	bool *hopeful = MEM_NEWN(bool, (size_t)x->n + 1);
+	find_hopeful(x, hopeful);
 	for (uint32_t i = 0; i < x->n; i++)
-		key[i] = x->arm[i].n_bursts >= FIRST_BURSTS ? INFINITY : x->arm[i].n_bursts;
+		key[i] = x->arm[i].n_bursts < FIRST_BURSTS && hopeful[i] ? x->arm[i].n_bursts
+									 : INFINITY;
 	add_by(x, m, key);
 	for (uint32_t i = 0; i < x->n; i++)
-		key[i] = x->arm[i].start && !race_ripe(&x->arm[i]) ? x->arm[i].n_bursts : INFINITY;
+		key[i] = x->arm[i].start && !race_ripe(&x->arm[i]) && hopeful[i]
+				 ? x->arm[i].n_bursts
+				 : INFINITY;
 	add_by(x, m, key);
-	add_neglected(x, m);
+	add_neglected(x, hopeful, m);
+	mem_free(hopeful);
 	for (uint32_t i = 0; i < x->n; i++)
 		key[i] = x->arm[i].shrunk + x->arm[i].shrunk_se * normal(x);
 	add_by(x, m, key);
@@ -221,6 +262,8 @@ static int run_block(struct race *x, struct members *m, struct err *e)
 	}
 	for (uint32_t i = 0; i < m->n; i++) {
 		double y;
+		if (i >= 2 && x->n_blocks > 0 && race_spent(x) >= x->o.budget_s)
+			break;
 		int rc = run_burst(x, m->arm[i], &y, e);
 		if (rc < 0)
 			return -1;
@@ -242,6 +285,8 @@ int race_blocks(struct race *x, double until_s, bool final, struct err *e)
 		race_learn(x);
 	while (rc == 0 && (race_spent(x) < until_s || x->n_blocks == x->n_seen)) {
 		admit(x);
+		m.most = bursts_left(x, x->o.block);
+		m.most = m.most < LEAST_ARMS ? LEAST_ARMS : m.most;
 		choose_members(x, final, &m);
 		rc = m.n == 0 || race_settled(x) ? 1 : run_block(x, &m, e);
 	}

@@ -315,7 +315,7 @@ static uint32_t count_explored(bool explore, uint32_t *most)
 	struct race_result r;
 	struct err e = ERR_INIT;
 	uint32_t n = 0;
-	o.budget_s = 2 * N * 0.1 * 1.8;
+	o.budget_s = N * 0.1 * 1.8;
 	o.explore = explore;
 	for (uint32_t i = 0; i < N; i++)
 		t.s[i] = 0.1 + 0.001 * i;
