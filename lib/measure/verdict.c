@@ -280,6 +280,19 @@ static int take_schedule(struct participants *p, struct verdict *v, struct err *
 	return 0;
 }
 
+/* Seconds that are left to a race of s: less what preparing took, and inferences behind it for outputs and a schedule. */
+static double race_seconds(struct participants *p, double s)
+{
+	enum { BEHIND = 3 };
+	double least = INFINITY;
+	for (uint32_t d = 0; d < p->k; d++) {
+		double one = p->planned[d] ? predict(p, d, NULL, NULL) : 0;
+		least = one > 0 && one < least ? one : least;
+	}
+	double behind = isinf(least) ? 0 : BEHIND * least;
+	return fmax(s - behind - (clock_s() - p->s->began_s), LEAST_RACE * s);
+}
+
 static int run_contest(struct participants *p, struct verdict *v, struct err *e)
 {
 	struct contest x;
@@ -287,7 +300,7 @@ static int run_contest(struct participants *p, struct verdict *v, struct err *e)
 	struct measure_options o = p->s->opt;
 	/* The seconds of a race are those of all that it takes. */
 	if (o.race_s > 0)
-		o.race_s = fmax(o.race_s - (clock_s() - p->s->began_s), LEAST_RACE * o.race_s);
+		o.race_s = race_seconds(p, o.race_s);
 	if ((o.race_s > 0 ? contest_race(&x, &o, p->a, e) : contest_run(&x, &o, p->a, e)) < 0)
 		return -1;
 	store_trials(p, &x);
