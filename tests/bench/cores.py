@@ -24,6 +24,10 @@ A row is a model and a budget: geometric means over its trials, with Student's 9
     bound           the bound of the sets' times (placebase's bound_s) over the measured time, %: both beside the best single
                     device, as predictions are; and in seconds, which cores that are faster when they are profiled than later make less
 
+Behind the table are the goals: in how many trials what was handed over takes longer than HEFT, the portfolio, or anything else that was
+judged, by more than both intervals allow (one of 50 at most); and of each model, over all its trials, the largest speed-up less the
+least, over the median (below 5 %).
+
 First all models and budgets have one trial, then a second one: --table and --rows are of what is there after each, so that
 the whole may end at any time and goes on when it is started again.  A trial is kept in --cache by model, devices, budget,
 number and the programs that made it, or --key in their place."""
@@ -192,9 +196,34 @@ def markdown(rows):
     return "\n".join("| " + " | ".join(r) + " |" for r in [HEADS, ["---"] * len(HEADS)] + rows)
 
 
+MOST_BEHIND, MOST_SPREAD = 1 / 50, 0.05
+
+
+def behind_any(t):
+    """Does what was handed over take longer than anything that was judged, beyond both intervals?"""
+    first, *others = [x for x in t["measured"] if x and x.get("ratio")]
+    return any(first["ratio_lo"] > x["ratio_hi"] for x in others)
+
+
+def goals(known):
+    """Lines of text."""
+    trials = [t for ts in known.values() for t in ts]
+    f = [figures(t) for t in trials]
+    out, said = [], lambda ok: "reached" if ok else "MISSED"
+    for what, n in (("HEFT", sum(x["behind_heft"] for x in f)), ("the portfolio", sum(x["behind_portfolio"] for x in f)),
+                    ("anything that was judged", sum(map(behind_any, trials)))):
+        out.append("behind %s: %d of %d (%s)" % (what, n, len(f), said(n <= MOST_BEHIND * len(f))))
+    for model in dict.fromkeys(m for m, _ in known):
+        x = np.exp([figures(t)["handed"] for (m, _), ts in known.items() if m == model for t in ts])
+        spread = (x.max() - x.min()) / np.median(x)
+        out.append("spread of %s: %.1f %% of %d, from %.3f to %.3f (%s)" %
+                   (os.path.basename(model)[:-4], 100 * spread, len(x), x.min(), x.max(), said(spread < MOST_SPREAD)))
+    return out
+
+
 def write_table(known, o):
     rows = rows_of(known, o)
-    for path, text in ((o.table, markdown(rows)), (o.rows, "\n".join("\t".join(r) for r in [HEADS] + rows))):
+    for path, text in ((o.table, markdown(rows) + "\n\n" + "\n".join("- " + x for x in goals(known))), (o.rows, "\n".join("\t".join(r) for r in [HEADS] + rows))):
         if path:
             with open(path + ".tmp", "w") as f:
                 f.write(text + "\n")
@@ -240,6 +269,7 @@ def main():
             write_table(known, o)
     if not o.table:
         print(markdown(rows_of(known, o)))
+        print("\n".join(goals(known)))
 
 
 if __name__ == "__main__":

@@ -43,6 +43,24 @@ make_cores() {
 	[[ "$stderr" != *branches.xml* ]]
 }
 
+@test "goals: what is behind, and how far a model's speed-ups are apart" {
+	py '
+		sys.path.insert(0, os.environ["ROOT"] + "/tests/bench")
+		from cores import goals
+		def trial(*ratios):
+			run = lambda r: {"lat_s": r, "ratio": r, "ratio_lo": r - 0.01, "ratio_hi": r + 0.01, "ref_s": 1.0}
+			return {"measured": [run(r) for r in ratios], "predicted_s": [*ratios, 1.0], "told_s": [*ratios, 1.0],
+			        "reference": len(ratios), "single": [1.0], "bound_s": 0.35, "took_s": 9}
+		g = goals({("a/x.xml", 10.0): [trial(0.5, 0.6, 0.7, 0.55)] * 30, ("a/x.xml", 20.0): [trial(0.51, 0.6, 0.7, 0.505)] * 19,
+		           ("b/y.xml", 20.0): [trial(0.5, 0.47, 0.7, 0.4), trial(0.6, 0.7, 0.65, 0.4)]})
+		assert g[0] == "behind HEFT: 1 of 51 (reached)" and g[1] == "behind the portfolio: 0 of 51 (reached)", g
+		assert g[2] == "behind anything that was judged: 2 of 51 (MISSED)", g
+		assert g[3] == "spread of x: 2.0 % of 49, from 1.961 to 2.000 (reached)", g
+		assert g[4].startswith("spread of y: 18.2 % of 2, ") and g[4].endswith("(MISSED)"), g
+	'
+	grep -q "^- behind HEFT: [01] of 1 (" c/cores.md
+}
+
 @test "figures: gains measured and promised, what is behind, predictions, the bound" {
 	py '
 		sys.path.insert(0, os.environ["ROOT"] + "/tests/bench")
