@@ -30,6 +30,7 @@ static bool takes_packed(const struct op *op, enum native n)
 	/* clang-format off */
 	case OP_RESHAPE: case OP_SQUEEZE: case OP_UNSQUEEZE: case OP_RESULT: case OP_IDENTITY:
 	case OP_CONVERT: case OP_CONVERT_LIKE: case OP_CONVERT_PROMOTE_TYPES: case OP_SHAPE_OF:
+	case OP_BINARY_CONVOLUTION: /* its weights are u1 */
 		return true;
 	case OP_SCATTER_ND_UPDATE: return op->a.scatter.reduction == SCATTER_NONE;
 	/* clang-format on */
