@@ -114,6 +114,7 @@ int verdict_encode(const struct verdict *v, const struct session *s, const struc
 			     .ratio_hi = gains ? t->ratio.hi : 1,
 			     .n_pairs = v->n_pairs,
 			     .race = v->race,
+			     .load = v->load,
 			     .verdict = told_verdict(&v->says, s->devices.n, rivals),
 			     .copies = t->n_copies,
 			     .copy_bytes = t->copy_bytes,

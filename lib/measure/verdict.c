@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "measure/load.h"
 #include "race/contest_race.h"
 #include "sched/slowed.h"
 #include "sched/turns.h"
@@ -296,6 +297,8 @@ static double race_seconds(struct participants *p, double s)
 static int run_contest(struct participants *p, struct verdict *v, struct err *e)
 {
 	struct contest x;
+	struct load_watch watch;
+	load_begin(&watch);
 	contest_open(p, &x);
 	struct measure_options o = p->s->opt;
 	/* The seconds of a race are those of all that it takes. */
@@ -307,6 +310,7 @@ static int run_contest(struct participants *p, struct verdict *v, struct err *e)
 	v->reference = x.reference;
 	v->race = x.race;
 	v->says = x.verdict;
+	v->load = load_end(&watch);
 	if (p->s->first_wins) {
 		x.winner = first_candidate(p);
 		v->says = (struct contest_verdict){.rival = -1};

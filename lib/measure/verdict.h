@@ -11,6 +11,7 @@ struct verdict {
 	struct trial final;   /* the winner, or the reference; ratio 1 then */
 	uint32_t n_pairs;     /* rounds of the final; of a race: its runs */
 	struct contest_race_facts race;
+	struct contest_load load;
 	/* What may be claimed; its rival is a place in `single` or, from the number of devices on, in the candidates. */
 	struct contest_verdict says;
 	struct output_difference diff; /* of the winner's outputs to the reference's */

@@ -38,6 +38,17 @@ static void put_verdict(const struct best_verdict *x, struct rec_writer *w)
 	put_map_end(w);
 }
 
+static void put_load(const struct contest_load *x, struct rec_writer *w)
+{
+	if (x->cores == 0)
+		return;
+	put_map_begin(w, "load");
+	put_uint(w, "cores", x->cores);
+	put_real(w, "average", x->average);
+	put_real(w, "others", x->others);
+	put_map_end(w);
+}
+
 static void put_final(const struct best_rec *x, struct rec_writer *w)
 {
 	put_bool(w, "final", true);
@@ -48,6 +59,7 @@ static void put_final(const struct best_rec *x, struct rec_writer *w)
 	put_uint(w, "n_pairs", x->n_pairs);
 	put_race(&x->race, w);
 	put_verdict(&x->verdict, w);
+	put_load(&x->load, w);
 	put_uint(w, "copies", x->copies);
 	put_uint(w, "copy_bytes", x->copy_bytes);
 	if (x->mem_bytes)
@@ -168,6 +180,19 @@ static int decode_verdict(const struct rec *r, struct arena *a, struct best_verd
 	return 0;
 }
 
+static int decode_load(const struct rec *r, struct contest_load *x, struct err *e)
+{
+	const struct val *map;
+
+	if (!val_get(r->map, "load"))
+		return 0;
+	if (get_map(r->map, "load", &map, e) < 0 || get_u32(map, "cores", 1, &x->cores, e) < 0 ||
+	    get_real(map, "average", &x->average, e) < 0 ||
+	    get_real(map, "others", &x->others, e) < 0)
+		return err_prefix(e, "load");
+	return 0;
+}
+
 static int decode_final(const struct rec *r, struct arena *a, struct best_rec *x, struct err *e)
 {
 	bool mse, cosine, largest;
@@ -176,7 +201,8 @@ static int decode_final(const struct rec *r, struct arena *a, struct best_rec *x
 	    get_u32(r->map, "n_pairs", 0, &x->n_pairs, e) < 0 ||
 	    get_real(r->map, "lo_s", &x->lo_s, e) < 0 || get_real(r->map, "hi_s", &x->hi_s, e) < 0)
 		return -1;
-	if (decode_race(r, &x->race, e) < 0 || decode_verdict(r, a, &x->verdict, e) < 0)
+	if (decode_race(r, &x->race, e) < 0 || decode_verdict(r, a, &x->verdict, e) < 0 ||
+	    decode_load(r, &x->load, e) < 0)
 		return -1;
 	if (decode_optional(r, "out_mse", &x->out_mse, &mse, e) < 0 ||
 	    decode_optional(r, "out_cos", &x->out_cos, &cosine, e) < 0 ||

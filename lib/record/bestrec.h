@@ -35,6 +35,7 @@ struct best_rec {
 	uint32_t n_pairs; /* of a race: its runs */
 	struct contest_race_facts race;
 	struct best_verdict verdict;
+	struct contest_load load;
 	bool has_copies; /* as has_ratio */
 	uint64_t copies, copy_bytes;
 	bool has_diff;             /* outputs against the reference's on the same inputs */

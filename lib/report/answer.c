@@ -285,6 +285,7 @@ static int take_best(struct answer *x, const struct rec *r, struct err *e)
 	x->n_pairs = b.n_pairs;
 	x->race = b.race;
 	x->says = b.verdict;
+	x->load = b.load;
 	raced_end(&x->raced);
 	x->n_finals++;
 	x->n_random_now = 0;

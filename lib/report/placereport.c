@@ -397,6 +397,20 @@ static void tell_all(FILE *out, const struct answer *x)
 		x->n_places);
 }
 
+void placetext_load(FILE *out, const struct answer *x)
+{
+	static const double BUSY = 0.1; /* of the cores, used by others */
+	const struct contest_load *l = &x->load;
+	if (x->kind != ANSWER_FINAL || l->cores == 0 || l->average <= l->cores ||
+	    l->others < BUSY * l->cores)
+		return;
+	fprintf(out,
+		"load: %.1f on %u core%s in the last minute, of which other programs used %.1f "
+		"while this was "
+		"measured; times are longer, and vary more, than at rest\n",
+		l->average, l->cores, l->cores == 1 ? "" : "s", l->others);
+}
+
 void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 		      const char *const *names, const struct devs *devs, const char *what,
 		      double search_s)
@@ -411,6 +425,7 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 	snprintf(random, sizeof random, "best of %" PRIu64 " random", x->n_random);
 	if (x->random.given && (int)strlen(random) > width)
 		width = (int)strlen(random);
+	placetext_load(out, x);
 	head(out, width, &o);
 	for (uint32_t d = 0; d < n_single; d++) {
 		snprintf(label, sizeof label, "%s alone", names[d]);

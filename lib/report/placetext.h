@@ -43,6 +43,8 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 /* objective: what was made small, NULL: the latency. */
 void placetext_verdict(FILE *out, const struct answer *x, const char *const *names,
 		       const char *objective);
+/* A line on the machine's load while the answer was measured, where it was above the number of cores; else nothing. */
+void placetext_load(FILE *out, const struct answer *x);
 const char *placetext_finder(const char *source);
 /* The speedup over the best single device; 0: not known.  Of a final answer only what was compared in
  * its rounds has one. */

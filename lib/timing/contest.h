@@ -67,6 +67,13 @@ struct contest_race_facts {
 	bool settled; /* more time would not change it */
 };
 
+/* What kept the machine busy meanwhile; cores 0: nobody told. */
+struct contest_load {
+	uint32_t cores;
+	double average; /* that wanted to run, this program among them, in the last minute */
+	double others;  /* cores that other programs, or a host, used */
+};
+
 struct contestant {
 	struct runnable run;
 	uint32_t group;  /* of a race: contest_group */

@@ -210,6 +210,12 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		told("v4.mp", says="undecided", rival="heft", rival_sample=0, ratio=0.8, ratio_lo=0.64, ratio_hi=0.9, more_s=600.0)
 		told("v5.mp", says="undecided")
 		told("v6.mp", says="maybe")
+		def loaded(name, average, others):
+		    load = {"cores": 2, "average": average, "others": others}
+		    write(name, r[:-1] + [["best", {**r[-1][1], "load": load}]])
+		loaded("l1.mp", 9.75, 1.6)
+		loaded("l2.mp", 1.9, 1.6)
+		loaded("l3.mp", 2.6, 0.1)
 	'
 	verdict() { placeout -f report "$1" | sed -n 's/^verdict: //p'; }
 	[ "$(verdict v1.mp)" = "gpu alone is the fastest of all that ran" ]
@@ -219,6 +225,12 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[ "$(verdict v5.mp)" = "cannot tell: gpu alone looked best, and nothing else has run" ]
 	run -3 --separate-stderr placeout -f report v6.mp
 	[[ $stderr == *"verdict: 'maybe' is none"* ]]
+	# More that wanted to run than there are cores is said first, and nothing where all of it was this program.
+	run -0 placeout -f report l1.mp
+	[[ $output == "load: 9.8 on 2 cores in the last minute, of which other programs used 1.6 while this was measured"* ]]
+	placeout -f report l2.mp > l2.txt
+	placeout -f report l3.mp > l3.txt
+	run -1 grep -h load: l2.txt l3.txt
 }
 
 @test "wrong options and input" {

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "measure/load.h"
 #include "tap.h"
 #include "timing/burst.h"
 #include "timing/contest.h"
@@ -210,8 +211,28 @@ static void contests(void)
 	arena_free(a);
 }
 
+/* Lines of /proc/stat: what was idle, waited, or is counted twice (guests) is no work. */
+static void loads(void)
+{
+	double s = 0, before = 0;
+	tap(load_parse("cpu  100 20 30 4000 500 6 7 80 90 9\n", 100, &s) && fabs(s - 2.43) < 1e-12,
+	    "seconds of all cores");
+	tap(load_parse("cpu 100 20 30 4000\n", 100, &s) && fabs(s - 1.5) < 1e-12,
+	    "an old kernel's");
+	s = before;
+	tap(!load_parse("cpu0 1 2 3 4\n", 100, &s) && !load_parse("intr 5\n", 100, &s) &&
+		    s == before,
+	    "another line");
+	struct load_watch w;
+	load_begin(&w);
+	struct contest_load l = load_end(&w);
+	tap(l.cores == 0 || (l.average >= 0 && l.others >= 0 && l.others <= l.cores),
+	    "%.1f on %u cores, %.1f of others", l.average, l.cores, l.others);
+}
+
 int main(void)
 {
+	loads();
 	runs_in_a_row();
 	bursts();
 	rounds();
