@@ -207,7 +207,8 @@ static void undecided(FILE *out, const struct answer *x, const char *ref, const 
 	if (v->ratio.mid < 1)
 		fprintf(out, "%s looked best (", rival);
 	else
-		fprintf(out, "%s alone looked best, %s may be as fast (", ref, rival);
+		fprintf(out, "%s alone looked best, %s %s (", ref,
+			v->ratio.lo > 1 ? "then" : "and as fast may be", rival);
 	print_times(out, &v->ratio);
 	fprintf(out, ")%s%s%s", v->ratio.mid < 1 ? ", not surely faster than " : "",
 		v->ratio.mid < 1 ? ref : "", v->ratio.mid < 1 ? " alone, which is kept" : "");
