@@ -3,6 +3,10 @@
 import os
 import sys
 
+# OpenVINO's converter tells its maker of each use, and asks once a machine, in a file at home; without this module it has a
+# stub that does neither.
+sys.modules["openvino_telemetry"] = None
+
 try:
     import openvino as ov
 

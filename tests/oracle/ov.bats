@@ -291,3 +291,27 @@ run_cut() {
 		assert (set_s - total < 1e-3 * set_s.max()).sum() > 20 and (set_s - total).sum() > 0
 	PY
 }
+
+@test "a product has its own time, although OpenVINO names it after the bias that it takes in" {
+	py - <<-'PY'
+		import openvino as ov
+		from openvino import opset13 as op
+		rng = np.random.default_rng(1)
+		y = x = op.parameter([64, 256], np.float32, name="x")
+		for k in range(3):
+		    y = op.matmul(y, op.constant(rng.standard_normal((256, 256), np.float32)), False, False, name=f"product{k}")
+		    y = op.relu(op.add(y, op.constant(rng.standard_normal((1, 256), np.float32)), name=f"bias{k}"))
+		ov.save_model(ov.Model([y], [x], "biases"), "biases.xml", compress_to_fp16=False)
+	PY
+	ir2dag biases.xml | devrun probe --profile --max-seconds 0.1 -D ov:CPU:0 -o biases.mp
+	py '
+		graph, cost = first(read("biases.mp"), "graph"), first(read("biases.mp"), "cost")
+		s, names, sets = array(cost["set_s"])[:, 0].copy(), list(graph["node_name"]), array(graph["set"])
+		for dst, saved in zip(array(cost["pair_dst"]), array(cost["saved_s"])[:, 0]):
+		    s[dst] -= saved      # what a boundary before it would cost
+		of_set = lambda name: s[sets[names.index(name)]]
+		for k in range(3):
+		    product, bias = of_set(f"product{k}"), of_set(f"bias{k}")
+		    assert 0 < product and bias < product / 5, (k, product, bias)
+	'
+}

@@ -2,12 +2,17 @@
  *
  * A plugin's nodes are not the model's: most have the name of one that they were made from, and those
  * that others have taken in, as activations, have no time.  What the plugin has added, as changes
- * of layout, has names that the model does not have; its time is everybody's. */
+ * of layout, has names that the model does not have; its time is everybody's.
+ *
+ * A product that takes in the bias behind it has the bias's name, not its own.  The plugin's graph lists all names
+ * (originalLayersNames), but the C interface has no way to that list (2026.4).  So a product or
+ * convolution without a time is looked for in what reads it, and takes its share of that one's, by operations. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "device/openvino/ov_impl.h"
+#include "op/op.h"
 
 struct named {
 	const char *name;
@@ -24,6 +29,50 @@ static double *find(const struct named *list, uint32_t n, const char *name, doub
 	struct named key = {.name = name};
 	const struct named *x = bsearch(&key, list, n, sizeof *list, by_name);
 	return x ? &node_s[x->node] : NULL;
+}
+
+/* Operators that plugins give the name of something smaller behind them. */
+static bool is_product(const struct step_node *n)
+{
+	enum op_category c = op_info(op_kind(n->graph->type[n->v]))->category;
+	return c == OPC_MATMUL || c == OPC_CONV || c == OPC_RECURRENT;
+}
+
+/* Products have their share of what they are part of.  reader[i]: the first node that reads i, n_nodes: none. */
+static void share_with_products(const struct step_spec *s, double *node_s)
+{
+	uint32_t n = s->n_nodes, *reader = MEM_NEWN(uint32_t, (size_t)n + 1);
+	uint32_t *part_of = MEM_NEWN(uint32_t, (size_t)n + 1);
+	double *flops = MEM_NEWN(double, (size_t)n + 1), *sum = MEM_NEWN(double, (size_t)n + 1);
+	for (uint32_t i = 0; i < n; i++) {
+		reader[i] = n;
+		flops[i] = (double)op_flops(s->node[i].graph, s->node[i].v);
+	}
+	for (uint32_t i = n; i-- > 0;)
+		for (uint32_t k = 0; k < s->node[i].n_in; k++)
+			if (s->node[i].in[k].from == FROM_NODE)
+				reader[s->node[i].in[k].index] = i;
+	/* Readers come later: what they are part of is known. */
+	for (uint32_t i = n; i-- > 0;) {
+		bool by_itself = node_s[i] > 0 || reader[i] == n;
+		part_of[i] = by_itself ? i : part_of[reader[i]];
+		if (part_of[i] != i && node_s[part_of[i]] > 0 && is_product(&s->node[i]))
+			sum[part_of[i]] += flops[i];
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t whole = part_of[i];
+		if (whole == i || sum[whole] == 0 || !is_product(&s->node[i]))
+			continue;
+		/* Products come before what they are part of, whose time is still whole. */
+		node_s[i] = node_s[whole] * flops[i] / (sum[whole] + flops[whole]);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (sum[i] > 0)
+			node_s[i] *= flops[i] / (sum[i] + flops[i]);
+	mem_free(reader);
+	mem_free(part_of);
+	mem_free(flops);
+	mem_free(sum);
 }
 
 int ov_times_read(const struct ov_state *s, const ov_infer_request *request,
@@ -51,6 +100,8 @@ int ov_times_read(const struct ov_state *s, const ov_infer_request *request,
 	}
 	for (uint32_t i = 0; i < spec->n_nodes && known > 0; i++)
 		node_s[i] *= all / known;
+	if (known > 0)
+		share_with_products(spec, node_s);
 	mem_free(list);
 	s->ov->ov_profiling_info_list_free(&t);
 	return known > 0 ? 0 : err_set(e, ST_RUNTIME, "OpenVINO does not tell what nodes take");
