@@ -21,8 +21,8 @@
 
 struct options {
 	int format; /* of report_formats */
-	const char *map, *search, *random, *segments, *openvino, *weights, *objective, *values,
-		*curve;
+	const char *map, *search, *random, *segments, *openvino, *phases, *weights, *objective,
+		*values, *curve;
 	bool literal;
 	double search_s;
 };
@@ -240,6 +240,7 @@ static int write_text(FILE *out, const struct input *in, const struct options *o
 		.history = &in->history,
 		.curve = o->curve ? &in->curve : NULL,
 		.objective = o->objective,
+		.phases = o->phases,
 		.search_s = o->search_s,
 		.warn = warn,
 	};
@@ -348,26 +349,32 @@ int main(int argc, char **argv)
 		{"literal", 0, OPT_FLAG, &o.literal, NULL,
 		 "constants where they were placed, not beside what reads them", 0, 0, NULL, NULL},
 		{"random", 0, OPT_TEXT, &o.random, "FILE",
-		 "with report, html: a stream with runs of random placements", 0, 0, NULL, NULL},
+		 "with report, json, html: a stream with runs of random placements", 0, 0, NULL,
+		 NULL},
 		{"objective", 0, OPT_TEXT, &o.objective, "NAME",
-		 "with report, html: what was made small, if not the latency; its values have a "
+		 "with report, json, html: what was made small, if not the latency; its values "
+		 "have a "
 		 "column",
 		 0, 0, NULL, NULL},
 		{"values", 0, OPT_TEXT, &o.values, "FILE",
-		 "with report, html: a stream with these values, simulated (devsim --objective), "
+		 "with report, json, html: a stream with these values, simulated (devsim "
+		 "--objective), "
 		 "of "
 		 "single devices and of this placement",
 		 0, 0, NULL, NULL},
 		{"search", 0, OPT_TEXT, &o.search, "FILE",
-		 "with report: the stream of the search, where this one has not its updates", 0, 0,
-		 NULL, NULL},
+		 "with report, json: the stream of the search, where this one has not its updates",
+		 0, 0, NULL, NULL},
 		{"curve", 0, OPT_TEXT, &o.curve, "FILE",
 		 "with html: what the search ran when, as tabstat curve --to writes it (curves.tsv "
 		 "of place)",
 		 0, 0, NULL, NULL},
 		{"search-seconds", 0, OPT_REAL, &o.search_s, "S",
-		 "with report, html: how long the search took; negative: not told", 0, 0, NULL,
-		 NULL},
+		 "with report, json, html: how long the search took; negative: not told", 0, 0,
+		 NULL, NULL},
+		{"phases", 0, OPT_TEXT, &o.phases, "TEXT",
+		 "with json: phases and their seconds, as in 'model 0.4 s, profile 5.1 s'", 0, 0,
+		 NULL, NULL},
 		{"segments", 0, OPT_TEXT, &o.segments, "DIR",
 		 "also write one IR per segment, and index.json, into DIR, which is new or empty",
 		 0, 0, NULL, NULL},

@@ -234,6 +234,7 @@ write_results() (
 	fi
 	[ -z "$may_skip" ] || what_time_left_out >> "$dir/report.txt"
 	echo "time: $(phases_took)" >> "$dir/report.txt"
+	placeout --format json "${told[@]}" ${search:+--search-seconds "$search"} ${map:+--map "$map"} --phases "$(phases_took)" -o "$dir/report.json" "$1"
 	[ ! -f "$dir/curves.tsv" ] || told+=(--curve "$dir/curves.tsv")
 	placeout --format html "${told[@]}" ${search:+--search-seconds "$search"} -o "$dir/report.html" "$1"
 	# What was found when.

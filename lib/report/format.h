@@ -32,8 +32,9 @@ struct report_input {
 	const struct history *history;    /* filled only for a format that needs_history */
 	const struct search_curve *curve; /* NULL: not told */
 	const char *objective;            /* what was made small; NULL: the latency */
-	double search_s;                  /* how long the search took; negative: not told */
-	void (*warn)(const char *text);   /* something a person should know */
+	const char *phases; /* of place and their seconds, as its report has them; NULL: not told */
+	double search_s;    /* how long the search took; negative: not told */
+	void (*warn)(const char *text); /* something a person should know */
 };
 
 struct report_format {

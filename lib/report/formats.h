@@ -10,6 +10,7 @@
 	X(table) \
 	X(tsv) \
 	X(report) \
+	X(json) \
 	X(check) \
 	X(trace) \
 	X(html) \

@@ -308,3 +308,34 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	run -3 placeout --format trace r.mp
 	[[ $output == *"no run with a schedule; devrun --schedule and devsim --schedule tell"* ]]
 }
+
+@test "json: one object with what the report says, also of names that JSON and the terminal must be kept from" {
+	cd "$BATS_TEST_TMPDIR"
+	ir2dag "$ROOT/tests/models/googlenet.xml" | devsim --probe --spec paper | placebase random -n 6 |
+		devsim --machine wild,seed=26 --paired --race 2 -o raced.mp
+	placeout --format json --phases 'model 0.4 s, first race 4.2 s (given 5, without probes), end 1 s' -o r.json raced.mp
+	run -0 placeout --format report raced.mp
+	py '
+		r, text = json.load(open("r.json")), sys.argv[1]
+		assert r["format"] == 1 and r["answer"] == "final" and r["operations"] > 100
+		assert "verdict: " + r["verdict"]["text"] in text and r["verdict"]["says"] in ("gain", "single", "undecided"), r["verdict"]
+		for m in r["measured"]:
+		    if m["kind"] == "single" and m["ran"]:
+		        line = next(x for x in text.split("\n") if x.startswith(m["device"] + " alone"))
+		        assert "%.3f ms" % (m["latency_s"] * 1e3) in line and "%.3fx" % m["speedup"] in line, (m, line)
+		        low, high = m["latency_interval_s"]
+		        assert low <= m["latency_s"] <= high
+		assert [m["kind"] for m in r["measured"]][-1] == "placement"
+		assert sum(d["sets"] for d in r["placement"]["devices"]) == r["placement"]["sets"]
+		assert len(r["raced"]) > 3 and r["race"]["blocks"] > 0
+		assert [(p["name"], p["seconds"], p["note"]) for p in r["phases"]] == [
+		    ("model", 0.4, None), ("first race", 4.2, "given 5, without probes"), ("end", 1, None)], r["phases"]
+	' "$output"
+	# A placement that nobody ran.
+	ir2dag "$ROOT/tests/models/googlenet.xml" | placebase single -D 'a"b' | placeout --format json -o r.json
+	py '
+		r = json.load(open("r.json"))
+		assert r["verdict"]["says"] == "untold" and r["placement"]["devices"][0]["name"] == "a\"b", r
+		assert r["measured"][-1]["latency_s"] is None and r["race"]["seconds"] is None and r["phases"] == []
+	'
+}

@@ -30,7 +30,7 @@ ran() {
 		if not all(f"in{i}" in old and np.array_equal(old[f"in{i}"], x) for i, x in enumerate(inputs)):
 		    # OpenVINO's answers, once for a model and its inputs.
 		    import openvino as ov, segments
-		    wanted = segments.infer(segments.load(ov.Core(), f"{sys.argv[1]}.xml"), inputs)
+		    wanted = list(segments.load(ov.Core(), f"{sys.argv[1]}.xml")(inputs).values())
 		    np.savez(kept, **{f"in{i}": x for i, x in enumerate(inputs)}, **{f"out{i}": w for i, w in enumerate(wanted)})
 		    old = np.load(kept)
 		n = sum(name.startswith("out") for name in old)

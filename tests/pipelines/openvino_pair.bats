@@ -100,6 +100,7 @@ pair() {
 	pair batch
 	run -0 timeout 100 "$ROOT/pipelines/place" batch.xml --shape 3,4,8 -D cpu:0,cpu:1 --budget 5
 	[[ $output == *"in OpenVINO: python batch.placed/openvino/use.py"* ]]
+	py 'p = [p["name"] for p in json.load(open("batch.placed/report.json"))["phases"]]; assert p[:2] == ["model", "profile"] and p[-1] == "comparison", p'
 	py 'np.save("x.npy", np.random.default_rng(2).standard_normal((3, 4, 8), np.float32))'
 	run -0 "$HSDAG_PYTHON" batch.placed/openvino/use.py x.npy
 	py '

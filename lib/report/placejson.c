@@ -1,0 +1,254 @@
+/* placejson.c - what the report is made of, as one JSON object: seconds and bytes as they are, null for what is not known. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/devicemap.h"
+#include "report/format.h"
+#include "report/placetext.h"
+#include "stream/json.h"
+
+static void key(FILE *out, const char *name)
+{
+	fprintf(out, ", \"%s\": ", name);
+}
+
+static void text(FILE *out, const char *name, const char *value)
+{
+	key(out, name);
+	value ? json_string(out, value, strlen(value)) : (void)fputs("null", out);
+}
+
+static void real(FILE *out, const char *name, bool known, double value)
+{
+	key(out, name);
+	known &&isfinite(value) ? fprintf(out, "%.9g", value) : fputs("null", out);
+}
+
+static void count(FILE *out, const char *name, bool known, uint64_t value)
+{
+	key(out, name);
+	known ? fprintf(out, "%" PRIu64, value) : fputs("null", out);
+}
+
+static void truth(FILE *out, const char *name, bool value)
+{
+	key(out, name);
+	fputs(value ? "true" : "false", out);
+}
+
+/* [lo, hi] */
+static void range(FILE *out, const char *name, bool known, double lo, double hi)
+{
+	key(out, name);
+	known &&isfinite(lo) && isfinite(hi) ? fprintf(out, "[%.9g, %.9g]", lo, hi)
+					     : fputs("null", out);
+}
+
+/* One row of the report's first table. */
+static void row(FILE *out, const char *kind, const char *device, const struct measured *m,
+		const struct answer *x)
+{
+	bool ran = m->given && !m->reason;
+	double speedup = ran ? placetext_speedup(x, m) : 0;
+	fprintf(out, "{\"kind\": \"%s\"", kind);
+	text(out, "device", device);
+	truth(out, "ran", ran);
+	text(out, "reason", m->reason);
+	real(out, "latency_s", ran, m->lat_s);
+	range(out, "latency_interval_s", ran && placetext_has_range(m), m->lo_s, m->hi_s);
+	real(out, "speedup", speedup > 0, speedup);
+	bool has_interval = ran && m->has_ratio && m->ratio_lo > 0;
+	range(out, "speedup_interval", has_interval, 1 / m->ratio_hi, 1 / m->ratio_lo);
+	count(out, "copies", ran && m->has_copies, m->copies);
+	count(out, "copied_bytes", ran && m->has_copies, m->copy_bytes);
+	real(out, "objective", m->has_value, m->value);
+	fputs("}", out);
+}
+
+static void rows(FILE *out, const struct report_input *in)
+{
+	const struct answer *x = in->x;
+	key(out, "measured");
+	fputs("[\n  ", out);
+	for (uint32_t d = 0; d < x->n_single && d < x->place.k; d++)
+		if (x->single[d].given) {
+			row(out, "single", in->names[d], &x->single[d], x);
+			fputs(",\n  ", out);
+		}
+	struct measured random = answer_random(x);
+	if (random.given) {
+		row(out, "random", NULL, &random, x);
+		fputs(",\n  ", out);
+	}
+	row(out, "placement", NULL, &x->m, x);
+	fputs("]", out);
+}
+
+static void placement(FILE *out, const struct report_input *in)
+{
+	const struct answer *x = in->x;
+	const struct placed *p = in->p;
+	key(out, "placement");
+	fprintf(out, "{\"sets\": %u, \"segments\": %u", x->place.n_sets, p->n_segments);
+	text(out, "found_by", x->place.source);
+	key(out, "devices");
+	fputs("[", out);
+	for (uint32_t d = 0; d < p->k; d++) {
+		uint64_t limit = placetext_limit(x, in->devs, d);
+		fprintf(out, "%s{\"sets\": %u, \"operations\": %u, \"segments\": %u", d ? ", " : "",
+			p->sets[d], p->nodes[d], p->segments[d]);
+		text(out, "name", in->names[d]);
+		count(out, "memory_bytes", x->mem_bytes, x->mem_bytes ? x->mem_bytes[d] : 0);
+		count(out, "memory_limit_bytes", limit > 0, limit);
+		fputs("}", out);
+	}
+	fputs("]", out);
+	real(out, "bound_s", x->place.bound_s > 0, x->place.bound_s);
+	fputs("}", out);
+}
+
+static void raced(FILE *out, const struct answer *x)
+{
+	key(out, "raced");
+	fputs("[", out);
+	for (size_t i = 0; i < x->raced.n && x->kind == ANSWER_FINAL; i++) {
+		const struct raced_one *v = &x->raced.v[i];
+		fprintf(out, "%s{\"runs\": %u, \"bursts\": %u", i ? ",\n  " : "\n  ", v->n_runs,
+			v->turns.n_bursts);
+		text(out, "source", v->source);
+		count(out, "sample", true, v->id.sample);
+		real(out, "predicted_s", v->predicted_s > 0, v->predicted_s);
+		real(out, "latency_s", v->lat_s > 0, v->lat_s);
+		range(out, "latency_interval_s", v->lo_s > 0, v->lo_s, v->hi_s);
+		real(out, "speedup", v->has_ratio && v->ratio > 0, 1 / v->ratio);
+		fputs("}", out);
+	}
+	fputs("]", out);
+	const struct contest_race_facts *r = &x->race;
+	bool is = r->n_blocks > 0;
+	key(out, "race");
+	fprintf(out, "{\"blocks\": %u, \"disturbed\": %u", r->n_blocks, r->n_disturbed);
+	real(out, "seconds", is, r->seconds);
+	real(out, "noise", is && r->n_blocks > 1, r->noise);
+	real(out, "drift", is && r->n_blocks > 1, r->drift);
+	truth(out, "settled", r->settled);
+	fputs("}", out);
+}
+
+static int verdict(FILE *out, const struct report_input *in, struct err *e)
+{
+	static const char *const says[] = {[CONTEST_UNTOLD] = "untold",
+					   [CONTEST_GAIN] = "gain",
+					   [CONTEST_SINGLE] = "single",
+					   [CONTEST_UNDECIDED] = "undecided"};
+	const struct answer *x = in->x;
+	const struct best_verdict *v = &x->says;
+	char *sentence = NULL;
+	size_t n = 0;
+	FILE *mem = open_memstream(&sentence, &n);
+	if (!mem)
+		return err_sys(e, ST_RUNTIME, "no memory for the verdict");
+	placetext_verdict(mem, x, in->names);
+	if (fclose(mem) != 0) {
+		free(sentence);
+		return err_sys(e, ST_RUNTIME, "no memory for the verdict");
+	}
+	bool final = x->kind == ANSWER_FINAL;
+	key(out, "verdict");
+	fprintf(out, "{\"says\": \"%s\"", final ? says[v->says] : says[CONTEST_UNTOLD]);
+	text(out, "text", sentence);
+	text(out, "reference", final && *x->reference ? x->reference : NULL);
+	count(out, "runs", final, x->n_pairs);
+	bool open = final && v->says == CONTEST_UNDECIDED && v->rival;
+	text(out, "rival", open ? v->rival : NULL);
+	real(out, "rival_ratio", open, v->ratio.mid);
+	range(out, "rival_ratio_interval", open && v->ratio.lo > 0, v->ratio.lo, v->ratio.hi);
+	real(out, "more_s", open && v->more_s > 0, v->more_s);
+	fputs("}", out);
+	free(sentence);
+	return 0;
+}
+
+static void outputs(FILE *out, const struct answer *x)
+{
+	key(out, "outputs");
+	fprintf(out, "{\"compared\": %s", x->has_diff ? "true" : "false");
+	text(out, "why_not", !x->has_diff && *x->not_compared ? x->not_compared : NULL);
+	real(out, "mse", x->has_diff, x->out_mse);
+	real(out, "cosine", x->has_diff, x->out_cos);
+	real(out, "largest", x->has_diff, x->out_max);
+	fputs("}", out);
+}
+
+/* "model 0.4 s, first race 4.2 s (given 5, without probes)", as place tells it: a list of names and seconds. */
+static void phases(FILE *out, const char *told)
+{
+	const char *before = "";
+	key(out, "phases");
+	fputs("[", out);
+	for (const char *s = told ? told : ""; *s;) {
+		size_t n = 0;
+		while (s[n] && !(s[n] == ' ' && s[n + 1] >= '0' && s[n + 1] <= '9'))
+			n++;
+		if (!s[n])
+			break;
+		char *end;
+		double seconds = strtod(s + n, &end);
+		fprintf(out, "%s{\"name\": ", before);
+		json_string(out, s, n);
+		real(out, "seconds", true, seconds);
+		end += strncmp(end, " s", 2) == 0 ? 2 : 0;
+		size_t note = strncmp(end, " (", 2) == 0 ? strcspn(end + 2, ")") : 0;
+		char *more = note ? mem_copy(end + 2, note + 1, 1) : NULL;
+		if (more)
+			more[note] = '\0';
+		text(out, "note", more);
+		mem_free(more);
+		fputs("}", out);
+		before = ", ";
+		s = note ? end + 2 + note + (end[2 + note] == ')') : end;
+		s += strspn(s, ", ");
+	}
+	fputs("]", out);
+}
+
+static int write_json(FILE *out, const struct report_input *in, struct err *e)
+{
+	static const char *const kinds[] = {
+		[ANSWER_PLACE] = "place", [ANSWER_BEST] = "best", [ANSWER_FINAL] = "final"};
+	const struct answer *x = in->x;
+	fputs("{\"format\": 1", out);
+	text(out, "model", x->graph->name);
+	count(out, "operations", true, x->graph->n);
+	text(out, "answer", kinds[x->kind]);
+	truth(out, "simulated", x->simulated);
+	fputs("\n ", out);
+	if (verdict(out, in, e) < 0)
+		return -1;
+	fputs("\n ", out);
+	rows(out, in);
+	fputs("\n ", out);
+	placement(out, in);
+	fputs("\n ", out);
+	raced(out, x);
+	fputs("\n ", out);
+	outputs(out, x);
+	text(out, "objective", in->objective ? in->objective : "latency");
+	key(out, "search");
+	fprintf(out, "{\"placements\": %" PRIu64 ", \"episodes\": %" PRIu64, x->n_measured,
+		x->n_episodes);
+	real(out, "seconds", in->search_s >= 0, in->search_s);
+	fputs("}", out);
+	phases(out, in->phases);
+	fputs("}\n", out);
+	return 0;
+}
+
+const struct report_format format_json = {
+	.name = "json",
+	.about = "what the report is made of, as one JSON object: seconds, bytes, intervals,\n"
+		 "null for what is not known",
+	.write = write_json,
+};
