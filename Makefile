@@ -196,6 +196,7 @@ clean:
 
 .PHONY: all units pretrain demo test venv asan bench parity bench-exec bench-ops bench-saga clean
 .SECONDARY:
+include share/librun.mk
 include share/install.mk
 -include $(wildcard pipelines/*.mk) tests/checks.mk
 # What depends on which headers; DEPENDENCIES=: where nothing is compiled, make need not read it.

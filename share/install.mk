@@ -7,10 +7,12 @@ DATADIR  = $(PREFIX)/share/hsdag
 DOCDIR  ?= $(PREFIX)/share/doc/hsdag
 MANDIR  ?= $(PREFIX)/share/man
 COMPDIR ?= $(PREFIX)/share/bash-completion/completions
+LIBDIR  ?= $(PREFIX)/lib
+INCDIR  ?= $(PREFIX)/include
 
 include pipelines/plain.mk
-ifneq ($(filter install uninstall,$(MAKECMDGOALS)),)
-$(call refuse_special,PREFIX DESTDIR BINDIR DATADIR DOCDIR MANDIR COMPDIR)
+ifneq ($(filter install uninstall install-run uninstall-run,$(MAKECMDGOALS)),)
+$(call refuse_special,PREFIX DESTDIR BINDIR DATADIR DOCDIR MANDIR COMPDIR LIBDIR INCDIR)
 endif
 
 # Scripts that people call: hsdag-NAME.  The others lie beside them in $(DATADIR)/pipelines.
@@ -31,7 +33,7 @@ $(B)/man/hsdag-%.1: pipelines/% share/help2man.awk share/manpage | $(PROGS)
 man: $(MANS)
 
 # A path may hold blanks.
-install: all man
+install: all man install-run
 	for d in "$(BINDIR)" "$(DATADIR)" "$(MANDIR)/man1" "$(COMPDIR)"; do install -d "$(DESTDIR)$$d" || exit; done
 	install $(PROGS) "$(DESTDIR)$(BINDIR)"
 	install -m 644 share/pretrained.mp "$(DESTDIR)$(DATADIR)"
@@ -43,9 +45,24 @@ install: all man
 	install -m 644 share/completion.bash "$(DESTDIR)$(COMPDIR)/hsdag-place"
 	for c in $(filter-out hsdag-place,$(NAMES)); do ln -sf hsdag-place "$(DESTDIR)$(COMPDIR)/$$c" || exit; done
 
-uninstall:
+uninstall: uninstall-run
 	for n in $(NAMES); do \
 	  rm -f "$(DESTDIR)$(BINDIR)/$$n" "$(DESTDIR)$(MANDIR)/man1/$$n.1" "$(DESTDIR)$(COMPDIR)/$$n" || exit; done
 	rm -rf "$(DESTDIR)$(DATADIR)" "$(DESTDIR)$(DOCDIR)"
 
-.PHONY: man install uninstall
+# libhsdag-run alone: library, header, pkg-config file, man page, examples.
+install-run: librun
+	for d in "$(LIBDIR)/pkgconfig" "$(INCDIR)/hsdag" "$(MANDIR)/man3" "$(DOCDIR)/examples"; do install -d "$(DESTDIR)$$d" || exit; done
+	install -m 644 $(RUN_SO) $(RUN_A) "$(DESTDIR)$(LIBDIR)"
+	ln -sf $(notdir $(RUN_SO)) "$(DESTDIR)$(LIBDIR)/libhsdag-run.so"
+	install -m 644 $(RUN_PC) "$(DESTDIR)$(LIBDIR)/pkgconfig"
+	install -m 644 lib/run/hsdag_run.h "$(DESTDIR)$(INCDIR)/hsdag/run.h"
+	install -m 644 share/hsdag_run.3 "$(DESTDIR)$(MANDIR)/man3"
+	install -m 644 share/examples/run.c share/examples/hsdag_run.py "$(DESTDIR)$(DOCDIR)/examples"
+
+uninstall-run:
+	rm -f "$(DESTDIR)$(LIBDIR)/"libhsdag-run.so "$(DESTDIR)$(LIBDIR)/"libhsdag-run.so.$(RUN_ABI) "$(DESTDIR)$(LIBDIR)/libhsdag-run.a" \
+	  "$(DESTDIR)$(LIBDIR)/pkgconfig/hsdag-run.pc" "$(DESTDIR)$(MANDIR)/man3/hsdag_run.3"
+	rm -rf "$(DESTDIR)$(INCDIR)/hsdag" "$(DESTDIR)$(DOCDIR)/examples"
+
+.PHONY: man install uninstall install-run uninstall-run

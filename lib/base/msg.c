@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,8 +176,23 @@ void msg_busy(const char *what, double of_s)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+static bool in_library;
+static void (*out_of_memory)(size_t bytes);
+
+void msg_on_out_of_memory(void (*fn)(size_t bytes))
+{
+	in_library = true;
+	out_of_memory = fn;
+}
+
 _Noreturn void msg_out_of_memory(size_t n, size_t size)
 {
+	if (in_library) {
+		size_t bytes;
+		if (out_of_memory)
+			out_of_memory(__builtin_mul_overflow(n, size, &bytes) ? SIZE_MAX : bytes);
+		abort();
+	}
 	clear_progress();
 	fprintf(stderr, "%s: error: out of memory allocating %zu x %zu bytes\n", program, n, size);
 	_Exit(ST_RUNTIME);

@@ -47,7 +47,9 @@ void text_write(FILE *out, const char *text, size_t n);
 FILE *text_out(void);
 int text_out_end(struct err *e) MUST_CHECK;
 
-/* The out-of-memory hook: reports and exits with status 1. */
+/* The out-of-memory hook: reports and exits with status 1; or, where a library has said so, calls `fn` (NULL: nobody) with
+ * the bytes, which is not to return, and aborts without a word if it does. */
+void msg_on_out_of_memory(void (*fn)(size_t bytes));
 _Noreturn void msg_out_of_memory(size_t n, size_t size);
 
 #endif

@@ -1,0 +1,142 @@
+#!/usr/bin/env bats
+# libhsdag-run: installed into a directory, with an example in C and one through ctypes, outputs as devrun run has them;
+# what is refused; what the library exports.
+# programs: devrun
+# seconds: 15
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+
+setup_file() {
+	common_setup_file
+	export T=$BATS_FILE_TMPDIR
+	# Where the build is sanitized, so is what links with it.
+	export SAN=
+	! ldd "$B/bin/devrun" | grep -q libasan || SAN=-fsanitize=address,undefined
+	make -s -C "$ROOT" B="$B" DEPS=true SAN="$SAN" install-run PREFIX=/usr DESTDIR="$T/tree" > install.log 2>&1 || { cat install.log; return 1; }
+	export LD_LIBRARY_PATH=$T/tree/usr/lib PKG_CONFIG_PATH=$T/tree/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$T/tree
+	models rnnlm lstm_stateful
+	placebase random -D cpu:0,cpu:1 --draw biased --seed 3 rnnlm.mp -o placed.mp
+	devrun run -n 1 --warmup 0 --allow-shared --save-inputs in --outputs out -o ran.mp placed.mp
+	# shellcheck disable=SC2046,SC2086
+	"${CC:-gcc}" -std=c11 -Wall -Wextra -Werror $SAN "$ROOT/share/examples/run.c" $(pkg-config --cflags --libs hsdag-run) -o example
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+@test "an example in C, linked with the installed library, has the outputs of devrun run" {
+	py 'for i in range(len(os.listdir("in")) - 1): np.load(f"in/{i}.npy").tofile(f"in{i}.raw")'
+	run -0 ./example placed.mp $(ls in?.raw)
+	echo "$output"
+	py '
+		n = len([f for f in os.listdir("out") if f.endswith(".npy")])
+		assert n > 0
+		for i in range(n):
+		    y = np.load(f"out/{i}.npy")
+		    got = np.fromfile(f"{i}.raw", y.dtype).reshape(y.shape)
+		    assert np.array_equal(got, y), i
+	'
+	run -1 ./example
+	run -1 ./example nothing.mp
+	[ "$output" = "example: cannot open 'nothing.mp': No such file or directory" ]
+}
+
+@test "the static library serves, too" {
+	# shellcheck disable=SC2046,SC2086
+	"${CC:-gcc}" -std=c11 $SAN "$ROOT/share/examples/run.c" $(pkg-config --cflags hsdag-run) tree/usr/lib/libhsdag-run.a \
+		$(pkg-config --static --libs-only-l hsdag-run | sed 's/-lhsdag-run//') -o static
+	LD_LIBRARY_PATH='' run -0 ./static placed.mp $(ls in?.raw)
+}
+
+@test "ctypes: outputs, errors with their text, variables" {
+	[ -z "$SAN" ] || skip "Python is not sanitized"
+	run -0 env PYTHONPATH="$ROOT/share/examples:$PYTHONPATH" "$HSDAG_PYTHON" - <<-'PY'
+		import ctypes, glob
+		import numpy as np
+		from hsdag_run import Model, Tensor
+		n_in, n_out = len(glob.glob("in/*.npy")), len(glob.glob("out/*.npy"))
+		m = Model("placed.mp")
+		inputs = [np.load(f"in/{i}.npy") for i in range(n_in)]
+		for _ in range(2):
+		    for got, i in zip(m.run(inputs), range(n_out), strict=True):
+		        assert np.array_equal(got, np.load(f"out/{i}.npy")), i
+		t, lib = Tensor(), m.lib
+		assert lib.hsdag_run_api() == 1
+		assert lib.hsdag_input(m.model, ctypes.c_size_t(n_in), ctypes.byref(t)) == 2
+		assert lib.hsdag_error(m.model) == f"no input {n_in}; the model has {n_in}, counted from 0".encode(), lib.hsdag_error(m.model)
+		assert lib.hsdag_output(m.model, ctypes.c_size_t(99), ctypes.byref(t)) == 2
+		data = ctypes.create_string_buffer(3)
+		assert lib.hsdag_set_input(m.model, ctypes.c_size_t(0), data, ctypes.c_size_t(3)) == 2
+		assert b" bytes (" in lib.hsdag_error(m.model) and b"not 3" in lib.hsdag_error(m.model)
+		assert lib.hsdag_input(m.model, ctypes.c_size_t(0), ctypes.byref(t)) == 0 and lib.hsdag_error(m.model) == b""
+		m.close()
+		lib.hsdag_close(None)
+		for bad in "ran", "no stream", "":
+		    open("bad.mp", "w").write(bad)
+		    try:
+		        Model("bad.mp")
+		        raise SystemExit("opened " + bad)
+		    except RuntimeError as e:
+		        assert str(e), bad
+	PY
+	[ -z "$output" ]
+}
+
+@test "variables last where that is asked for, until they are reset" {
+	placebase single -D cpu:0 lstm_stateful.mp -o state.mp
+	cat > state.c <<-'C'
+		#include <hsdag/run.h>
+		#include <stdio.h>
+		#include <string.h>
+		static float first[1 << 16];
+		static int differs(hsdag_model *m)
+		{
+			hsdag_tensor t;
+			if (hsdag_run(m) != HSDAG_OK || hsdag_output(m, 0, &t) != HSDAG_OK || t.bytes > sizeof first)
+				return -1;
+			int d = memcmp(first, t.data, t.bytes) != 0;
+			memcpy(first, t.data, t.bytes);
+			return d;
+		}
+		int main(int argc, char **argv)
+		{
+			(void)argc;
+			for (int keep = 0; keep < 2; keep++) {
+				hsdag_options o = {.size = sizeof o, .keep_state = keep};
+				hsdag_model *m;
+				hsdag_tensor t;
+				if (hsdag_open(argv[1], &o, &m, NULL, 0) != HSDAG_OK || hsdag_input(m, 0, &t) != HSDAG_OK)
+					return 1;
+				for (size_t i = 0; i < t.bytes / sizeof(float); i++)
+					((float *)t.data)[i] = 0.5F;
+				memset(first, 0, sizeof first);
+				int a = differs(m), b = differs(m), c;
+				float after_two[16];
+				memcpy(after_two, first, sizeof after_two);
+				hsdag_reset(m);
+				c = differs(m);
+				differs(m);
+				printf("%d %d %d %d\n", a, b, c, memcmp(after_two, first, sizeof after_two) != 0);
+				hsdag_close(m);
+			}
+			return 0;
+		}
+	C
+	# shellcheck disable=SC2046,SC2086
+	"${CC:-gcc}" -std=c11 -Wall -Werror $SAN state.c $(pkg-config --cflags --libs hsdag-run) -o state
+	run -0 ./state state.mp
+	[ "$output" = "1 0 0 0"$'\n'"1 1 1 0" ]
+}
+
+@test "nothing but its own names can be seen, and uninstall takes all away" {
+	run -0 nm -D --defined-only tree/usr/lib/libhsdag-run.so.1
+	[ -z "$(awk '$2 != "A" { print $3 }' <<< "$output" | grep -v '^hsdag_')" ]
+	[ "$(grep -c ' T hsdag_' <<< "$output")" -eq 13 ]
+	run -0 nm -g --defined-only tree/usr/lib/libhsdag-run.a
+	[ -z "$(awk 'NF == 3 { print $3 }' <<< "$output" | grep -v '^hsdag_')" ]
+	readelf -d tree/usr/lib/libhsdag-run.so.1 | grep -q 'SONAME.*libhsdag-run.so.1'
+	# All that the header declares.
+	grep -o 'hsdag_[a-z_]*(' tree/usr/include/hsdag/run.h | tr -d '(' | sort -u > declared
+	for f in open close error run n_inputs n_outputs input set_input output reset version run_api on_out_of_memory; do grep -qx hsdag_$f declared; done
+	make -s -C "$ROOT" B="$B" DEPS=true uninstall-run PREFIX=/usr DESTDIR="$T/tree"
+	[ -z "$(find tree -type f -o -type l)" ]
+}
