@@ -150,7 +150,7 @@ static int verdict(FILE *out, const struct report_input *in, struct err *e)
 	FILE *mem = open_memstream(&sentence, &n);
 	if (!mem)
 		return err_sys(e, ST_RUNTIME, "no memory for the verdict");
-	placetext_verdict(mem, x, in->names);
+	placetext_verdict(mem, x, in->names, in->objective);
 	if (fclose(mem) != 0) {
 		free(sentence);
 		return err_sys(e, ST_RUNTIME, "no memory for the verdict");
