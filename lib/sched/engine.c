@@ -27,6 +27,8 @@ static void lay_out(struct engine *e)
 	e->end = carve(base, &at, servers, sizeof(*e->end));
 	e->idle = carve(base, &at, e->n_words, sizeof(*e->idle));
 	e->waiting = carve(base, &at, e->n_words, sizeof(*e->waiting));
+	e->waiting_words =
+		carve(base, &at, ((size_t)e->n_words + 63) / 64, sizeof(*e->waiting_words));
 	e->begun_s = carve(base, &at, e->k, sizeof(*e->begun_s));
 	e->live = carve(base, &at, e->k, sizeof(*e->live));
 	e->peak = carve(base, &at, e->k, sizeof(*e->peak));

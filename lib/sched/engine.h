@@ -111,6 +111,8 @@ struct engine {
 	struct run_progress *now;
 	int64_t *end;             /* (k*k) time_key of what a server does; NEVER: nothing */
 	uint64_t *idle, *waiting; /* (n_words) servers that are free; that something waits for */
+	/* A bit for each word of waiting that may not be 0: there are a million servers with 1,024 devices. */
+	uint64_t *waiting_words;
 	double *begun_s;       /* (k) seconds of the tasks that have started; not in plain runs */
 	uint64_t *live, *peak; /* (k) bytes */
 	uint64_t *top;         /* (k) words of ready bits that are not 0 */
@@ -129,6 +131,8 @@ struct engine {
 	/* Events by time, with more than FEW_DEVICES devices or links that carry several copies. */
 	struct sched_event *heap;
 	uint32_t n_events;
+	bool clean; /* the state of a run is as at its beginning, as every run that came to its end leaves it;
+	             * not in the common case */
 
 	struct timeline *t;
 	bool with_schedule; /* starts and ends are recorded, in t */

@@ -72,8 +72,10 @@ INLINE void run_events(struct run_state *x, struct run_rules r)
 		if (r.mode == ENGINE_LIMIT && cp->above)
 			break;
 		int64_t s = next_end(x, r);
-		if (s == NEVER)
+		if (s == NEVER) {
+			x->e->clean = !r.small;
 			break;
+		}
 		if (s > time_key(x->now.now_s)) {
 			uint32_t dev = only_running_task(x, r);
 

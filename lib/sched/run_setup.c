@@ -92,12 +92,11 @@ static enum timeline_status set_placement(struct engine *e, const uint16_t *devi
 	return TIMELINE_OK;
 }
 
-void engine_reset(struct engine *e, const uint16_t *device)
+/* No server does anything, nothing waits for one, and no tensor is anywhere. */
+static void clear_servers(struct engine *e)
 {
 	size_t servers = (size_t)e->k * e->k;
 
-	*e->now = (struct run_progress){0};
-	e->n_events = 0;
 	for (size_t s = 0; s < servers; s++) {
 		e->end[s] = NEVER;
 		e->queue[s].head = SCHED_NONE;
@@ -106,6 +105,19 @@ void engine_reset(struct engine *e, const uint16_t *device)
 		e->idle[w] = UINT64_MAX;
 		e->waiting[w] = 0;
 	}
+	memset(e->waiting_words, 0, ((size_t)e->n_words + 63) / 64 * sizeof(*e->waiting_words));
+	/* Two devices set every slot before they look at it (distribute). */
+	if (e->k != 2)
+		memset(e->refs, 0, (size_t)e->d->n_tensors * e->k * sizeof(*e->refs));
+}
+
+void engine_reset(struct engine *e, const uint16_t *device)
+{
+	*e->now = (struct run_progress){0};
+	e->n_events = 0;
+	if (!e->clean)
+		clear_servers(e);
+	e->clean = false;
 	for (uint32_t i = 0; i < e->k; i++)
 		e->live[i] = e->peak[i] = e->top[i] = 0;
 	for (uint32_t i = 0; i < e->k; i++)
@@ -119,9 +131,6 @@ void engine_reset(struct engine *e, const uint16_t *device)
 			e->pending[p] = (uint64_t)e->n_in[p] << 32 | e->dev[p];
 		e->pending[e->d->n] = UINT32_MAX;
 	}
-	/* Two devices set every slot before they look at it (distribute). */
-	if (e->k != 2)
-		memset(e->refs, 0, (size_t)e->d->n_tensors * e->k * sizeof(*e->refs));
 	for (uint32_t i = 0; e->common && i < e->k; i++)
 		memset(e->ready_bits + (size_t)i * READY_WORDS, 0,
 		       (e->d->n + 63) / 64 * sizeof(*e->ready_bits));
@@ -136,7 +145,9 @@ void engine_reset(struct engine *e, const uint16_t *device)
 			e->ready_bits[dev * READY_WORDS + p / 64] |= UINT64_C(1) << p % 64;
 			e->top[dev] |= UINT64_C(1) << p / 64;
 		}
-		e->waiting[dev * (e->k + 1) / 64] |= UINT64_C(1) << dev * (e->k + 1) % 64;
+		uint32_t s = dev * (e->k + 1);
+		e->waiting[s / 64] |= UINT64_C(1) << s % 64;
+		e->waiting_words[s / 4096] |= UINT64_C(1) << s / 64 % 64;
 	}
 }
 

@@ -75,6 +75,26 @@ INLINE void start_task(struct run_state *x, struct run_rules r, uint32_t dev)
 	}
 }
 
+/* The first word of e->waiting, from w on, that is not 0; n_words: none. */
+static uint32_t first_waiting_word(const struct engine *e, uint32_t w)
+{
+	if (e->n_words == 1)
+		return w;
+	while (w < e->n_words) {
+		uint64_t *words = &e->waiting_words[w / 64], rest = *words >> w % 64;
+
+		if (rest == 0) {
+			w = (w / 64 + 1) * 64;
+			continue;
+		}
+		w += (uint32_t)__builtin_ctzll(rest);
+		if (e->waiting[w])
+			return w;
+		*words &= ~(UINT64_C(1) << w % 64);
+	}
+	return e->n_words;
+}
+
 /* Does the copy of slot a go before that of slot b, on any links? */
 static bool copy_before(const struct engine *e, uint32_t a, uint32_t b)
 {
@@ -100,7 +120,8 @@ static bool longest_waiting(const struct engine *e, uint32_t *server)
 {
 	bool found = false;
 
-	for (uint32_t w = 0; w < e->n_words; w++)
+	for (uint32_t w = first_waiting_word(e, 0); w < e->n_words;
+	     w = first_waiting_word(e, w + 1))
 		for (uint64_t links = e->waiting[w] & e->idle[w]; links; links &= links - 1) {
 			uint32_t s = w * 64 + (uint32_t)__builtin_ctzll(links);
 			uint32_t src = s / e->k, dst = s % e->k;
@@ -181,7 +202,8 @@ INLINE void start_all(struct run_state *x, struct run_rules r)
 	}
 	while (!r.overlap && longest_waiting(e, &link))
 		start_copy(x, r, link);
-	for (uint32_t w = 0; w < (r.scan ? 1 : e->n_words); w++)
+	for (uint32_t w = r.scan ? 0 : first_waiting_word(e, 0); w < (r.scan ? 1 : e->n_words);
+	     w = r.scan ? 1 : first_waiting_word(e, w + 1))
 		for (uint64_t can = e->waiting[w] & e->idle[w]; can; can &= can - 1) {
 			uint32_t s = w * 64 + (uint32_t)__builtin_ctzll(can);
 

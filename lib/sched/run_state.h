@@ -105,6 +105,8 @@ INLINE void set_waiting(struct run_state *x, struct run_rules r, uint32_t server
 		return;
 	set_remove(x->e->waiting, server);
 	set_add(x->e->waiting, server, yes);
+	if (!r.scan)
+		set_add(x->e->waiting_words, server / 64, yes);
 }
 
 /* Does a copy on this link occupy its source, its destination? */
