@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/extremes.h"
 #include "place/heuristic/listlinks.h"
 #include "place/learned/decode_impl.h"
@@ -47,31 +48,58 @@ static void list_children(struct decode_state *s, uint32_t v)
 	}
 }
 
+/* Tensor t has been made by a task that is placed: on no device is it before `ready`, which grows. */
+static void add_input(const struct decode_state *s, uint32_t t, double *ready)
+{
+	const struct sched_dag *d = s->l->d;
+	const struct sched_links *links = &s->l->m->costs.links;
+	uint32_t k = s->l->k, from = d->tensor_task[t], on = s->l->on[from];
+
+	for (uint32_t p = 0; p < k; p++) {
+		double at = s->l->end_s[from];
+
+		if (on != p && links->latency_s[(size_t)on * k + p] < 0)
+			at = INFINITY;
+		else if (on != p)
+			at += sched_copy_s(links, on, p, d->tensor_bytes[t]);
+		ready[p] = max2(ready[p], at);
+	}
+}
+
+/* The task that was chosen before is placed now: tasks with many inputs that read it know. */
+static void note_placed(struct decode_state *s)
+{
+	const struct sched_dag *d = s->l->d;
+	uint32_t v = s->last;
+
+	if (v == SCHED_NONE || !s->l->placed[v])
+		return;
+	for (uint32_t t = d->out_ptr[v]; t < d->out_ptr[v + 1]; t++)
+		for (uint32_t u = d->use_ptr[t]; u < d->use_ptr[t + 1]; u++)
+			if (s->known_ready_s[d->use_task[u]])
+				add_input(s, t, s->known_ready_s[d->use_task[u]]);
+}
+
 /* When the children could begin on each device as far as their other inputs are concerned. */
 static void find_child_ready(struct decode_state *s)
 {
 	const struct sched_dag *d = s->l->d;
-	const struct sched_links *links = &s->l->m->costs.links;
 	uint32_t k = s->l->k;
 
 	for (uint32_t c = 0; c < s->n_children; c++) {
 		double *ready = s->child_ready_s + (size_t)c * k;
 		uint32_t w = s->child[c];
 
+		if (s->known_ready_s[w]) {
+			memcpy(ready, s->known_ready_s[w], k * sizeof(*ready));
+			continue;
+		}
 		memset(ready, 0, k * sizeof(*ready));
 		for (uint32_t i = d->in_ptr[w]; i < d->in_ptr[w + 1]; i++) {
-			uint32_t t = d->use_tensor[d->in_use[i]], from = d->tensor_task[t];
+			uint32_t t = d->use_tensor[d->in_use[i]];
 
-			for (uint32_t p = 0; s->l->placed[from] && p < k; p++) {
-				uint32_t on = s->l->on[from];
-				double at = s->l->end_s[from];
-
-				if (on != p && links->latency_s[(size_t)on * k + p] < 0)
-					at = INFINITY;
-				else if (on != p)
-					at += sched_copy_s(links, on, p, d->tensor_bytes[t]);
-				ready[p] = max2(ready[p], at);
-			}
+			if (s->l->placed[d->tensor_task[t]])
+				add_input(s, t, ready);
 		}
 	}
 }
@@ -253,6 +281,14 @@ static uint32_t choose_device(struct listsched *l, uint32_t v, void *arg)
 	struct decode_state *s = arg;
 
 	s->l = l;
+	note_placed(s);
+	s->last = v;
+	if (s->x->deadline_s > 0 && clock_s() > s->x->deadline_s) {
+		double end_s;
+
+		s->x->n_late++;
+		return listsched_earliest(l, v, &end_s);
+	}
 	list_options(s, v);
 	if (s->n_options == 0)
 		return SCHED_NONE;
@@ -281,6 +317,20 @@ static void state_init(struct decode_state *s, struct decode *x, const struct co
 	s->near = ARENA_NEWN(a, struct option_near, k);
 	s->share = ARENA_NEWN(a, double, k);
 	s->child_ready_s = ARENA_NEWN(a, double, (size_t)MOST_CHILDREN *k);
+	s->last = SCHED_NONE;
+}
+
+/* Rows for the tasks with many inputs; where no rule looks at children, none. */
+static void init_known(struct decode_state *s, const struct listsched *l, struct arena *a)
+{
+	const struct sched_dag *d = l->d;
+
+	s->known_ready_s = ARENA_NEWN(a, double *, l->n);
+	if (s->x->rule != DECODE_LOOKAHEAD && s->x->rule != DECODE_POLICY)
+		return;
+	for (uint32_t v = 0; v < l->n; v++)
+		if (d->in_ptr[v + 1] - d->in_ptr[v] >= MANY_INPUTS)
+			s->known_ready_s[v] = ARENA_NEWN(a, double, l->k);
 }
 
 int decode_run(struct decode *x, const struct cost_view *view, uint16_t *device, struct err *e)
@@ -295,9 +345,10 @@ int decode_run(struct decode *x, const struct cost_view *view, uint16_t *device,
 	if (x->group)
 		place_model_together(&m, x->group, a);
 	listsched_init(&l, &m, a);
+	init_known(&s, &l, a);
 	l.links = x->links && view->m->costs.contention ? listlinks_new(&l) : NULL;
 	x->loss = 0;
-	x->n_choices = 0;
+	x->n_choices = x->n_late = 0;
 	int rc = listsched_run(&l, view->rank, choose_device, &s, e);
 
 	x->makespan_s = listsched_makespan_s(&l);

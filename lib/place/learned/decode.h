@@ -21,8 +21,9 @@ enum decode_rule {
 struct decode {
 	enum decode_rule rule;
 	const uint32_t
-		*group; /* (n_sets) sets of equal value go to one device; NULL: any may part */
-	bool links;     /* copies wait for each other, where the model says so */
+		*group;    /* (n_sets) sets of equal value go to one device; NULL: any may part */
+	bool links;        /* copies wait for each other, where the model says so */
+	double deadline_s; /* on clock_s; tasks that come later go where they end first; 0: none */
 	/* DECODE_POLICY */
 	const struct scorer *scorer;
 	const struct params *params;
@@ -37,6 +38,7 @@ struct decode {
 	double makespan_s;  /* of its own schedule */
 	double loss;        /* learning: sum over choices of -log p */
 	uint32_t n_choices; /* tasks with more than one device to choose from */
+	uint32_t n_late;    /* tasks that came after the deadline */
 };
 
 /* device (n_sets).  -1 (ST_RUNTIME): a task has no device left. */

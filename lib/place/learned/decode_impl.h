@@ -5,7 +5,7 @@
 #include "place/heuristic/listsched.h"
 #include "place/learned/decode.h"
 
-enum { MOST_CHILDREN = 8 };
+enum { MOST_CHILDREN = 8, MANY_INPUTS = 32 };
 
 /* One device for the task at hand; what is not possible has end_s INFINITY. */
 struct option {
@@ -42,6 +42,10 @@ struct decode_state {
 	/* children of the task at hand, by descending rank, and when what else they read is where */
 	uint32_t n_children, child[MOST_CHILDREN], child_use[MOST_CHILDREN];
 	double *child_ready_s; /* (MOST_CHILDREN,k) */
+	/* Of a task with many inputs that is known from the inputs that are placed, as they come: for each child anew
+	 * it would take as long as all of them times all of them. */
+	double **known_ready_s; /* (n) (k) or NULL */
+	uint32_t last;          /* the task that was chosen before; SCHED_NONE */
 };
 
 static inline uint32_t decode_unit(const struct decode_state *s, uint32_t v)

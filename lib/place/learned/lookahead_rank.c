@@ -1,12 +1,16 @@
 /* methods_rules.c - list scheduling by the look-ahead rank, as a method of its own. */
 #include <stdio.h>
+#include <string.h>
 
+#include "base/clock.h"
 #include "place/learned/decode.h"
 #include "place/method/method.h"
 
 static int run_lookahead_rank(struct method_run *r, struct err *e)
 {
-	struct decode x = {.rule = DECODE_LOOKAHEAD, .links = true};
+	struct decode x = {.rule = DECODE_LOOKAHEAD,
+			   .links = true,
+			   .deadline_s = r->budget_s > 0 ? clock_s() + r->budget_s : 0};
 	struct cost_view view;
 	struct place_units u;
 
@@ -14,6 +18,12 @@ static int run_lookahead_rank(struct method_run *r, struct err *e)
 	int rc = decode_run(&x, &view, r->device, e);
 
 	snprintf(r->note, sizeof(r->note), "its own schedule takes %.6g s", x.makespan_s);
+	if (x.n_late) {
+		size_t used = strlen(r->note);
+
+		snprintf(r->note + used, sizeof(r->note) - used,
+			 "; %u tasks by HEFT, the budget being spent", x.n_late);
+	}
 	place_units_init(&u, r->m, r->a);
 	if (method_mend(r, &u) && rc < 0) {
 		err_clear(e);
