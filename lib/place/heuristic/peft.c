@@ -9,25 +9,25 @@
  * task after it takes its best device.  (n,k) */
 static void optimistic_costs(const struct listsched *x, const double *use_s, double *oct)
 {
+	double *own = MEM_NEWN(double, x->k); /* of the consumer, itself included */
+
 	for (uint32_t v = x->n; v-- > 0;)
 		for (uint32_t t = x->d->out_ptr[v]; t < x->d->out_ptr[v + 1]; t++)
-			for (uint32_t i = x->d->use_ptr[t]; i < x->d->use_ptr[t + 1]; i++)
-				for (uint32_t p = 0; p < x->k; p++) {
-					uint32_t w = x->d->use_task[i];
-					double least = INFINITY, *own = &oct[(size_t)v * x->k + p];
+			for (uint32_t i = x->d->use_ptr[t]; i < x->d->use_ptr[t + 1]; i++) {
+				size_t w = (size_t)x->d->use_task[i] * x->k;
+				double least = INFINITY, *to = &oct[(size_t)v * x->k];
 
-					for (uint32_t q = 0; q < x->k; q++) {
-						double s = x->m->costs.task_s[(size_t)w * x->k + q];
+				for (uint32_t q = 0; q < x->k; q++) {
+					double s = x->m->costs.task_s[w + q];
 
-						if (s >= 0)
-							least = fmin(
-								least,
-								oct[(size_t)w * x->k + q] + s +
-									(p == q ? 0 : use_s[i]));
-					}
-					if (least < INFINITY)
-						*own = fmax(*own, least);
+					own[q] = s >= 0 ? oct[w + q] + s : INFINITY;
+					least = fmin(least, own[q]);
 				}
+				/* A copy takes the same between any two devices. */
+				for (uint32_t p = 0; least < INFINITY && p < x->k; p++)
+					to[p] = fmax(to[p], fmin(own[p], least + use_s[i]));
+			}
+	mem_free(own);
 }
 
 /* The device of the smallest optimistic finish time, equation 5. */
