@@ -20,17 +20,33 @@ struct options {
 /* Visits that the search for fractal dimensions makes in about ten seconds of one core. */
 static const double VISIT_BUDGET = 2e9;
 
-static uint32_t choose_cap(const struct options *o, const struct graph *g, struct arena *a)
+/* Exact dimensions are work that grows with the square of a graph: beyond four times as many visits, only who asks for so
+ * many hops gets them. */
+static const double EXACT_BUDGET = 8e9;
+
+static int choose_cap(const struct options *o, const struct graph *g, struct arena *a,
+		      uint32_t *out, struct err *e)
 {
-	if (o->radius_cap >= 0)
-		return (uint32_t)o->radius_cap;
+	*out = o->radius_cap > 0 ? (uint32_t)o->radius_cap : 0;
+	if (o->radius_cap > 0)
+		return 0;
 	struct digraph q;
 	graph_set_quotient(g, a, &q);
-	uint32_t cap = fractal_radius_cap(&q, o->directed, VISIT_BUDGET);
-	if (cap)
-		msg_note(1, "fractal dimension within %u hops; --radius-cap 0 follows all paths",
-			 cap);
-	return cap;
+	if (o->radius_cap == 0) {
+		uint32_t most = fractal_radius_cap(&q, o->directed, EXACT_BUDGET);
+		return most == 0 ? 0
+				 : err_set(e, ST_USAGE,
+					   "--radius-cap 0: exact fractal dimensions of %u sets "
+					   "would take minutes; "
+					   "--radius-cap %u is what a minute allows, -1 what "
+					   "seconds do, and "
+					   "--radius-cap %u is exact, too, however long it takes",
+					   q.n, most, q.n);
+	}
+	*out = fractal_radius_cap(&q, o->directed, VISIT_BUDGET);
+	if (*out)
+		msg_note(1, "fractal dimension within %u hops; --radius-cap N is within N", *out);
+	return 0;
 }
 
 static int write_feat(struct rec_writer *w, const struct graph *g, const struct features *x,
@@ -89,8 +105,8 @@ static int write_features(struct session *s, struct err *e)
 			return -1;
 		fo.costs = &costs;
 	}
-	if (wants(s, FEAT_FRACTAL))
-		fo.radius_cap = choose_cap(o, g, g->arena);
+	if (wants(s, FEAT_FRACTAL) && choose_cap(o, g, g->arena, &fo.radius_cap, e) < 0)
+		return -1;
 	feat_compute(g, &fo, g->arena, &x);
 	msg_note(1, "'%s': %u sets, %u columns", g->name, x.n, x.d);
 	s->written = true;
@@ -189,8 +205,9 @@ int main(int argc, char **argv)
 		{"directed", 0, OPT_FLAG, &o.directed, NULL,
 		 "fractal dimension along the arrows only", 0, 0, NULL, NULL},
 		{"radius-cap", 0, OPT_INT, &o.radius_cap, "N",
-		 "fractal dimension within N hops; 0: exact; -1: exact while that\n"
-		 "takes seconds, else as far as seconds go",
+		 "fractal dimension within N hops; 0: exact, refused where that takes\n"
+		 "minutes; -1: exact while that takes seconds, else as far as seconds\n"
+		 "go",
 		 -1, 4e9, NULL, NULL},
 		{"threads", 't', OPT_INT, &o.threads, "N", "threads; 0: one per processor", 0, 1024,
 		 NULL, NULL},

@@ -9,14 +9,17 @@
 #include "sched/turns.h"
 
 enum { STEPS_PER_DRIFT = 30, MOST_BURSTS = 64 }; /* in one second */
+/* Of a walk, of which a window is kept: exp(-WINDOW / 2 / STEPS_PER_DRIFT) is less than a last bit. */
+enum { WINDOW = 1 << 12 };
+static const double MOST_STEPS = 4294967295.0 - WINDOW, MOST_SECONDS = 2e5;
 
 struct disturbance {
 	struct machine_spec s;
 	uint64_t seed;
 	uint32_t k;
 	double step_s;
-	double *walk; /* (n_steps,k) deviations from 0 on the grid */
-	size_t n_steps, cap;
+	double *walk; /* (WINDOW+1,k) deviations from 0 on the grid, from step `first` on; NULL: none yet */
+	uint64_t first;
 	bool *has; /* (k,k) the second is a part of the first, and has no parts */
 };
 
@@ -48,28 +51,34 @@ void disturbance_free(struct disturbance *x)
 
 /* ---- drift ---- */
 
-static void walk_to(struct disturbance *x, size_t n)
+/* The walk from half a window before step n on.  It begins with a normal number of its own, and has forgotten that
+ * before the half is over, so that a step's value does not depend on where the window begins. */
+static void walk_to(struct disturbance *x, uint64_t n)
 {
+	uint64_t half = n / (WINDOW / 2), first = half ? (half - 1) * (WINDOW / 2) : 0;
 	double keep = exp(-1.0 / STEPS_PER_DRIFT), fresh = sqrt(1 - keep * keep);
-	x->walk = mem_grow(x->walk, &x->cap, n * x->k, sizeof *x->walk);
-	for (; x->n_steps < n; x->n_steps++)
+	if (x->walk && n >= x->first + (x->first ? WINDOW / 2 : 0) && n < x->first + WINDOW)
+		return;
+	if (!x->walk)
+		x->walk = MEM_NEWN(double, (WINDOW + 1) * (size_t)x->k);
+	x->first = first;
+	for (size_t i = 0; i <= WINDOW; i++)
 		for (uint32_t d = 0; d < x->k; d++) {
 			struct rng_addr a =
-				machine_addr(x->seed, DRAW_DRIFT, d, (uint32_t)x->n_steps);
-			double z = rng_normal(&a, 0), *at = &x->walk[x->n_steps * x->k + d];
-			*at = x->n_steps ? keep * at[-(ptrdiff_t)x->k] + fresh * z : z;
+				machine_addr(x->seed, DRAW_DRIFT, d, (uint32_t)(first + i));
+			double z = rng_normal(&a, 0), *at = &x->walk[i * x->k + d];
+			*at = i ? keep * at[-(ptrdiff_t)x->k] + fresh * z : z;
 		}
 }
 
 static double drift_factor(struct disturbance *x, uint32_t d, double time_s)
 {
-	double at = time_s / x->step_s, share = at - floor(at);
-	size_t i = (size_t)at;
-	if (x->s.drift == 0)
+	double at = fmod(time_s / x->step_s, MOST_STEPS), share = at - floor(at);
+	if (x->s.drift == 0 || !isfinite(at))
 		return 1;
-	walk_to(x, i + 2);
-	double z = (1 - share) * x->walk[i * x->k + d] + share * x->walk[(i + 1) * x->k + d];
-	return exp(x->s.drift * z);
+	walk_to(x, (uint64_t)at);
+	const double *z = &x->walk[((uint64_t)at - x->first) * x->k + d];
+	return exp(x->s.drift * ((1 - share) * z[0] + share * z[x->k]));
 }
 
 /* ---- bursts ---- */
@@ -96,6 +105,9 @@ static double burst_factor(const struct disturbance *x, uint32_t d, double begin
 	double first = floor(fmax(0, begin - LONGEST * x->s.burst_s)), sum = 0;
 	if (x->s.bursts_per_s == 0 || x->s.burst_slow == 1 || !(for_s > 0))
 		return 1;
+	/* Of so many seconds the mean says as much, and they would never be over. */
+	if (!(begin + for_s - first < MOST_SECONDS && begin + for_s < MOST_STEPS))
+		return 1 + (x->s.burst_slow - 1) * fmin(1, x->s.bursts_per_s * x->s.burst_s);
 	for (double s = first; s < begin + for_s; s++)
 		sum += burst_overlap(x, d, (uint32_t)s, begin, begin + for_s);
 	return 1 + (x->s.burst_slow - 1) * fmin(1, sum / for_s);

@@ -295,3 +295,18 @@ cost_stream() {
 		[ "$status" -eq 0 ] || [ "$status" -eq 1 ]
 	done
 }
+
+@test "exact fractal dimensions of a chain of 10^5 are refused, with what to do" {
+	"$HSDAG_PYTHON" "$ROOT/tests/support/growth.py" chain 100000 1 | json2dag > chain.mp
+	run -2 --separate-stderr dagfeat -t 1 --radius-cap 0 chain.mp -o refused.mp
+	[[ $stderr =~ "exact fractal dimensions of 100000 sets would take minutes; --radius-cap "([0-9]+)" is what" ]]
+	[ "${BASH_REMATCH[1]}" -gt 1000 ]
+	[ ! -e refused.mp ]
+	# Two hops are few for everybody.
+	run -0 dagfeat -t 1 --radius-cap 2 chain.mp -o few.mp
+	# What is asked for by name is done, and 0 is the same where it is done.
+	"$HSDAG_PYTHON" "$ROOT/tests/support/growth.py" chain 3000 1 | json2dag > short.mp
+	dagfeat -t 1 --radius-cap 0 short.mp | recdump -k feat -f > a
+	dagfeat -t 1 --radius-cap 3000 short.mp | recdump -k feat -f > b
+	cmp a b
+}

@@ -298,3 +298,22 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	awk '/^cpu:0 alone .*ms .*x /&& !n++ { ref = $3 * substr($8, 1, length($8) - 1) } /^best of/ { r = $5 * substr($10, 1, length($10) - 1) }
 		END { exit !(r / ref > 0.99 && r / ref < 1.01) }' r.txt
 }
+
+@test "a drift that is soon forgotten takes no longer to play, however long runs are" {
+	json2dag "$ROOT/tests/instances/topcuoglu2002.json" | placebase random -n 3 > long.mp
+	# 80 s are two million steps of such a walk.
+	run -0 timeout 20 devsim --machine wild,drift=0.2,drift_s=0.001 long.mp -o drift.mp
+	py '
+		assert len({r["lat_s"] for r in of("drift.mp", "run")}) == 3
+	'
+	# A second of these runs is 10^12: bursts are told by their mean.
+	py '
+		import json
+		p = json.load(open(os.environ["ROOT"] + "/tests/instances/topcuoglu2002.json"))
+		for v in p["nodes"]:
+			v["cost_s"] = {d: 1e12 * s for d, s in v["cost_s"].items()}
+		json.dump(p, open("huge.json", "w"))
+	'
+	json2dag huge.json | placebase heft > huge.mp
+	run -0 timeout 20 devsim --machine wild huge.mp -o bursts.mp
+}

@@ -311,3 +311,48 @@ turns() {
 	run -0 script -qec 'placebase portfolio --budget 3 p.mp -o /dev/null' /dev/null
 	[[ $output == *"placebase: portfolio, 2 of 3 s"* ]]
 }
+
+@test "lookahead-rank: what comes when the budget is spent goes to HEFT, and it says so" {
+	run -0 placebase -v lookahead-rank --budget 0.000001 p.mp -o late.mp
+	[[ $output =~ "its own schedule takes "[0-9.e-]+" s; "([0-9]+)" tasks by HEFT, the budget being spent" ]]
+	[ "${BASH_REMATCH[1]}" -gt 100 ]
+	run -0 placebase -v lookahead-rank --budget 100 p.mp -o all.mp
+	[[ $output != *"being spent"* ]]
+}
+
+@test "lookahead-rank: a task of many inputs is judged by all that are placed, as one of few" {
+	# The same with inputs that are read twice over: twins beyond the limit change nothing but how they are counted.
+	py '
+		import json, subprocess
+		def run(n):
+			names = ["a", "b", "c"]
+			nodes = [{"id": i, "cost_s": {d: 1 + (i * 7 + j * 3) % 5 for j, d in enumerate(names)}, "out_bytes": 1 + i % 4}
+			         for i in range(n)]
+			edges = [{"src": i, "dst": n - 1} for i in range(n - 1)]
+			p = {"devices": [{"name": d} for d in names], "links": [{"src": "*", "dst": "*", "latency_s": 0.5, "bytes_per_s": 2}],
+			     "nodes": nodes, "edges": edges}
+			json.dump(p, open("fan.json", "w"))
+			subprocess.run("json2dag fan.json | placebase lookahead-rank | devsim > fan.mp", shell=True, check=True)
+			return of("fan.mp", "run")[0]["lat_s"] / n
+		few, many = run(32), run(320)        # 31 inputs and 319
+		assert many < 1.1 * few, (few, many)
+	'
+}
+
+@test "many devices: a run begins as the first one did, whatever the runs before it have left" {
+	"$HSDAG_PYTHON" "$ROOT/tests/support/growth.py" random 60 100 | json2dag > many.mp
+	placebase random -n 4 many.mp > four.mp
+	for rules in "" --no-contention --no-overlap "--no-contention --no-overlap"; do
+		placebase of:four.mp four.mp | devsim $rules > twice.mp
+		py '
+			lat = [r["lat_s"] for r in of("twice.mp", "run")]
+			assert len(lat) == 8 and lat[:4] == lat[4:] and len(set(lat)) == 4, lat
+		'
+		# A search, which breaks runs off, ends with what its placement takes.
+		placebase climb --evals 300 $rules many.mp -o climbed.mp
+		devsim $rules climbed.mp > alone.mp
+		py '
+			assert abs(of("climbed.mp", "place")[-1]["predicted_s"] - of("alone.mp", "run")[-1]["lat_s"]) < 1e-12
+		'
+	done
+}
