@@ -23,6 +23,7 @@
 #   make golden     what programs write, beside another build's; OLD=../old/build/bin (tests/golden)
 #   make asan       build and test with AddressSanitizer and UBSan
 #   make fuzz       longer runs of the fuzzers
+#   make fuzz-coverage the same by coverage, with clang: readers, programs, executor (tests/fuzz/coverage)
 #   make install    PREFIX=/usr/local DESTDIR=; make uninstall; make man (share/install.mk)
 #   OPENCL=0        builds without OpenCL and its headers; ONEDNN=0 without oneDNN
 
@@ -122,6 +123,20 @@ $(B)/tests/bench_seq $(B)/tests/bench_learn: LDLIBS += -lopenblas
 # What these test is in the library; they themselves need not be fast.
 $(UNITS): private MY_CFLAGS += -O1
 units: $(UNITS)
+
+# Every program in one, beside the executor, for fuzzing: main of cmd/NAME.c is main_NAME.
+COVERED = $(patsubst cmd/%.c,$(B)/cover/%.o,$(filter-out cmd/pretrain.c,$(wildcard cmd/*.c)))
+$(B)/cover/%.o: cmd/%.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(MY_CPPFLAGS) $(MY_CFLAGS) -MMD -MP -Wno-missing-prototypes -Dmain=main_$* -c -o $@ $<
+$(B)/cover/cover_net.o: tests/fuzz/cover_net.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(MY_CPPFLAGS) -Itests/support $(MY_CFLAGS) -MMD -MP -c -o $@ $<
+$(B)/tests/fuzz_cover: tests/fuzz/fuzz_cover.c $(COVERED) $(B)/cover/cover_net.o $(LIB)
+	@mkdir -p $(@D)
+	@echo "  LINK  $@"
+	$(Q)$(CC) $(MY_CPPFLAGS) -Itests/support $(MY_CFLAGS) -MMD -MP -MF $(B)/obj/$(@F).d $(MY_LDFLAGS) -Wl,--wrap=fclose \
+	  $(FUZZER) -o $@ $< $(COVERED) $(B)/cover/cover_net.o $(LIB) $(LDLIBS)
 
 # A program with one more device class, from outside lib: these files come before the archive.
 SLOW = lib/record/devrec.c lib/device/device_class.c tests/support/slow_device.c
