@@ -38,6 +38,7 @@ UNDEFINED = [
     (("SquaredDifference", "ReduceL2", "ReduceSum", "ReduceL1", "ReduceProd", "ReduceMean"), BYTES, "the plugin limits what is within it to 8 bits"),
     (("Einsum",), INTEGERS, "sums beyond the type: the plugin limits, ours wrap"),
     (("select pdpd",), INTEGERS, "the plugin and the reference lay the condition along other dims than with f32"),
+    (("a third of a dim",), tuple(TYPES), "a quotient of constants is rounded down where it is folded, and cut off at run time"),
     (("matmul",), BYTES, "a product beyond the type, and a bias: the plugin limits their sum, ours the product first"),
     (("IsFinite", "IsInf"), ("f64",), "the plugin makes the greatest f32 of an infinity"),
     (("MaxPool", "Proposal"), ("bf16",), "the plugin leaves the rounding out, and with it equal elements"),
