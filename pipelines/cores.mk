@@ -31,7 +31,7 @@ CORES_DIR    = $(B)/cores
 CORES_PY     = $(or $(HSDAG_PYTHON),python3)
 CORES_PROGS  = $(addprefix $(B)/bin/,ir2dag dagfeat devsim devrun placebase gpnembed placepolicy reinforce placeout recdump irfill)
 
-cores: $(CORES_PROGS)
+cores: $(CORES_PROGS) $(CORES_NETS)
 	@mkdir -p $(CORES_DIR)
 	@PATH="$(abspath $(B))/bin:$(abspath pipelines):$$PATH" B=$(abspath $(B)) $(CORES_PY) tests/bench/cores.py \
 	  -m $$(pipelines/fill.sh $(B)/models $(CORES_MODELS)) -D $(or $(DEVICES),cpu:0$(comma)cpu:1$(comma)cpu) \
@@ -44,7 +44,7 @@ $(B)/cores/nets/%.xml: tests/bench/unseen_nets.py
 	@mkdir -p $(@D)
 	@$(CORES_PY) $< $(firstword $(subst -, ,$*)) $@ --seed $(lastword $(subst -, ,$*))
 
-cores-unseen: $(CORES_NETS) cores
+cores-unseen: cores
 
 .PHONY: cores cores-unseen
 endif
