@@ -27,6 +27,10 @@
 #   make install    PREFIX=/usr/local DESTDIR=; make uninstall; make man (share/install.mk)
 #   OPENCL=0        builds without OpenCL and its headers; ONEDNN=0 without oneDNN
 
+# Mistyped, a target would run with its own, silently.
+$(foreach v,MODEL DEVICE METHOD SEED,$(if $(filter command%,$(origin $(v))),$(error \
+  there is no variable $(v); did you mean $(v)S?)))
+
 B       ?= build
 ifeq ($(origin CC),default)
 CC       = gcc

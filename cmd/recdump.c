@@ -22,11 +22,42 @@ static int json_line(FILE *out, const struct rec *r, bool full, struct err *e)
 	return rc;
 }
 
+/* A kind that the stream does not have, and that is none of ours, or much like one that it has. */
+static int unknown_kind(const char *kind, const char *seen, struct err *e)
+{
+	static const char *const kinds[] = {"hdr",      "graph",  "feat",    "devs", "cost",
+					    "group",    "params", "episode", "part", "place",
+					    "handover", "run",    "update",  "best", "end"};
+	const char *near = NULL;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		if (strcmp(kind, kinds[i]) == 0)
+			return 0;
+		if (!near && err_is_near(kind, kinds[i]))
+			near = kinds[i];
+	}
+	return err_set(e, ST_USAGE, "--kind: no record is a '%s'; %s%s%s", kind,
+		       near ? "did you mean '" : "the stream has ", near ? near : seen,
+		       near ? "'?" : "");
+}
+
+/* Adds the record's kind to a list of those that came. */
+static void note_kind(char *seen, size_t cap, const char *kind)
+{
+	size_t n = strlen(seen);
+	const char *at = strstr(seen, kind);
+	if (!at && n + strlen(kind) + 3 < cap)
+		snprintf(seen + n, cap - n, "%s%s", n ? ", " : "", kind);
+}
+
 static int dump(struct rec_reader *in, FILE *out, const struct options *o, struct err *e)
 {
+	char seen[300] = "";
+	bool found = false;
 	struct rec r;
 	int k;
 	while ((k = rec_next(in, &r, e)) > 0) {
+		note_kind(seen, sizeof seen, r.kind);
+		found |= o->kind && rec_is(&r, o->kind);
 		if (o->check || (o->kind && !rec_is(&r, o->kind)))
 			continue;
 		if ((o->tsv ? tsv_record(o->tsv, &r, out, e) : json_line(out, &r, o->full, e)) < 0)
@@ -34,6 +65,10 @@ static int dump(struct rec_reader *in, FILE *out, const struct options *o, struc
 		if (fflush(out) != 0)
 			return err_sys(e, ST_RUNTIME, "cannot write the output");
 	}
+	if (k == 0 && o->kind && !found)
+		k = unknown_kind(o->kind, seen, e);
+	if (k == 0 && o->tsv)
+		k = tsv_check(o->tsv, e);
 	return k;
 }
 

@@ -61,6 +61,36 @@ void err_clear(struct err *e)
 	e->msg[0] = '\0';
 }
 
+unsigned err_distance(const char *a, const char *b)
+{
+	enum { MOST = 200 };
+	unsigned row[3][MOST + 1];
+	size_t n = strlen(a), m = strlen(b);
+	if (n > MOST || m > MOST)
+		return strcmp(a, b) == 0 ? 0 : MOST;
+	for (size_t i = 0; i <= n; i++)
+		for (size_t j = 0; j <= m; j++) {
+			unsigned *d = &row[i % 3][j];
+			if (i == 0 || j == 0) {
+				*d = (unsigned)(i + j);
+				continue;
+			}
+			unsigned change = row[(i - 1) % 3][j - 1] + (a[i - 1] != b[j - 1]);
+			*d = row[(i - 1) % 3][j] < row[i % 3][j - 1] ? row[(i - 1) % 3][j]
+								     : row[i % 3][j - 1];
+			*d = *d + 1 < change ? *d + 1 : change;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    row[(i - 2) % 3][j - 2] + 1 < *d)
+				*d = row[(i - 2) % 3][j - 2] + 1;
+		}
+	return row[n % 3][m];
+}
+
+bool err_is_near(const char *a, const char *b)
+{
+	return strlen(a) > 2 && err_distance(a, b) <= (strlen(a) < 8 ? 1 : 2);
+}
+
 char *err_escape(char *dst, size_t cap, const char *src, size_t len)
 {
 	const unsigned char *s = (const unsigned char *)src;

@@ -50,6 +50,11 @@ int err_prefix(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 void err_clear(struct err *e);
 
+/* How many letters `a` and `b` differ by: put in, left out, other ones, neighbours changed over. */
+unsigned err_distance(const char *a, const char *b);
+/* May `a` be `b`, mistyped? */
+bool err_is_near(const char *a, const char *b);
+
 /* Copy `src` into `dst[cap]`: control bytes, those beyond ASCII too, and bytes that are
  * not valid UTF-8 become C escapes; quotes and backslashes stay.  A text that is too
  * long ends in "...": 4 * len + 4 bytes hold any.  Returns dst.  For subjects of

@@ -21,6 +21,8 @@ struct column {
 	uint32_t n;
 	struct step step[MAX_STEPS];
 	bool each, kind;  /* kind: the record's, without steps */
+	bool found;       /* some record had its first key */
+	char near[64];    /* a key that some record had, much like it; "" none */
 	uint32_t each_at; /* the step that is [] */
 };
 
@@ -284,8 +286,39 @@ static int put_column(const struct column *c, const struct place *start, uint64_
 	return put_cell(out, &p, e);
 }
 
-int tsv_record(const struct tsv *t, const struct rec *r, FILE *out, struct err *e)
+/* What the record has of the first keys, or has instead of them. */
+static void note_keys(struct tsv *t, const struct rec *r)
 {
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct column *c = &t->column[i];
+		const char *key;
+		size_t n;
+		if (c->kind || c->found || !c->step[0].key)
+			continue;
+		c->found = val_get(r->map, c->step[0].key) != NULL;
+		for (size_t j = 0; !c->found && !*c->near && j < val_count(r->map); j++) {
+			char text[sizeof c->near];
+			if (!val_bytes(val_key_at(r->map, j), &key, &n) || n >= sizeof text)
+				continue;
+			snprintf(text, sizeof text, "%.*s", (int)n, key);
+			if (err_is_near(c->step[0].key, text))
+				memcpy(c->near, text, sizeof text);
+		}
+	}
+}
+
+int tsv_check(const struct tsv *t, struct err *e)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		if (!t->column[i].found && *t->column[i].near)
+			return err_set(e, ST_USAGE, "--tsv: no record has '%s'; did you mean '%s'?",
+				       t->column[i].step[0].key, t->column[i].near);
+	return 0;
+}
+
+int tsv_record(struct tsv *t, const struct rec *r, FILE *out, struct err *e)
+{
+	note_keys(t, r);
 	struct place start[MAX_COLUMNS];
 	uint64_t n = 0;
 	int rc = find_starts(t, r, start, &n, e);

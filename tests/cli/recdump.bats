@@ -6,6 +6,37 @@ load ../support/common.bash
 
 setup_file() { common_setup_file; }
 
+@test "names that nothing has: what is meant is asked" {
+	cd "$BATS_FILE_TMPDIR"
+	ir2dag "$ROOT/tests/models/if_body.xml" | placebase random -n 2 -D cpu:0,cpu:1 -o names.mp
+	while IFS='|' read -r options said; do
+		# shellcheck disable=SC2086
+		run -2 recdump $options names.mp
+		[[ $output == *"recdump: error: $said" ]] || { echo "$options: $output"; return 1; }
+	done <<-'T'
+	-k plaec|--kind: no record is a 'plaec'; did you mean 'place'?
+	-k nothing|--kind: no record is a 'nothing'; the stream has hdr, graph, place, end
+	-k place --tsv sorce|--tsv: no record has 'sorce'; did you mean 'source'?
+	-k place --tsv sample,devcies[]|--tsv: no record has 'devcies'; did you mean 'devices'?
+	T
+	[ -z "$(recdump -k run names.mp)" ]                     # not there, and ours
+	[ "$(recdump -k place --tsv lat_s names.mp | wc -l)" -eq 2 ]
+	py '
+		m = {n: "cpu:0" for n in of("names.mp", "graph")[0]["node_name"]}
+		json.dump(m, open("all.json", "w"))
+		n = sorted(m, key=len)[-1]
+		json.dump({**m, n[:-1]: "cpu:1", "nosuch_layer": "cpu:1"}, open("more.json", "w"))
+		json.dump({**m, "nosuch_layer": "cpu:1"}, open("one.json", "w"))
+	'
+	placebase -D cpu:0,cpu:1 expert:all.json names.mp | recdump --check
+	run -3 placebase -D cpu:0,cpu:1 expert:one.json names.mp -o x.mp
+	[ "$output" = "placebase: error: 'one.json': the graph has no operation 'nosuch_layer'" ]
+	run -3 placebase -D cpu:0,cpu:1 expert:more.json names.mp -o x.mp
+	[[ $output == *"'more.json': the graph has no operation '"*"', nor 1 other; did you mean '"* ]]
+	run -2 make -n -C "$ROOT" tables MODEL=x.xml
+	[[ $output == *"there is no variable MODEL; did you mean MODELS?"* ]]
+}
+
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	make_stream good.mp

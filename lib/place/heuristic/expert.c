@@ -55,12 +55,30 @@ static struct id_row *sort_ids(const struct graph *g, struct arena *a)
 	return x;
 }
 
-/* {"name": "device"}; names that the graph does not have are passed over, as OpenVINO has more.
- * Nodes of a cost graph may be named by their ids. */
+/* A name that no operation has, and the one that may be meant. */
+static int unknown_name(const struct graph *g, const char *name, uint32_t n, struct err *e)
+{
+	char text[200], meant[200], more[40] = "", near[240] = "";
+
+	for (uint32_t v = 0; v < g->n && !*near; v++)
+		if (err_is_near(name, g->node_name[v]))
+			snprintf(near, sizeof(near), "; did you mean '%s'?",
+				 err_escape(meant, sizeof(meant), g->node_name[v],
+					    strlen(g->node_name[v])));
+	if (n > 1)
+		snprintf(more, sizeof(more), ", nor %u other%s", n - 1, n > 2 ? "s" : "");
+	return err_set(e, ST_INPUT, "the graph has no operation '%s'%s%s",
+		       err_escape(text, sizeof(text), name, strlen(name)), more, near);
+}
+
+/* {"name": "device"}.  Nodes of a cost graph may be named by their ids. */
 static int by_name(struct method_run *r, const struct val *json, struct err *e)
 {
 	uint32_t *device = ARENA_NEWN(r->a, uint32_t, val_count(json));
+	bool *used = ARENA_NEWN(r->a, bool, val_count(json));
 	struct strtab names = {0};
+	const char *unused = NULL;
+	uint32_t n_unused = 0;
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < val_count(json); i++) {
@@ -87,9 +105,22 @@ static int by_name(struct method_run *r, const struct val *json, struct err *e)
 			snprintf(id, sizeof(id), "%" PRId64, r->m->g->id[v]);
 			i = strtab_find(&names, id);
 		}
-		if (i != UINT32_MAX)
+		if (i != UINT32_MAX) {
+			used[i] = true;
 			rc = set_device(r, v, device[i], e);
+		}
 	}
+	for (size_t i = 0; rc == 0 && i < val_count(json); i++) {
+		const char *name;
+		size_t n;
+
+		if (val_bytes(val_key_at(json, i), &name, &n) && !used[strtab_find(&names, name)]) {
+			unused = unused ? unused : name;
+			n_unused++;
+		}
+	}
+	if (rc == 0 && n_unused)
+		rc = unknown_name(r->m->g, unused, n_unused, e);
 	strtab_release(&names);
 	return rc;
 }
