@@ -40,7 +40,7 @@ UNDEFINED = [
     (("select pdpd",), INTEGERS, "the plugin and the reference lay the condition along other dims than with f32"),
     (("a third of a dim",), tuple(TYPES), "a quotient of constants is rounded down where it is folded, and cut off at run time"),
     (("matmul",), BYTES, "a product beyond the type, and a bias: the plugin limits their sum, ours the product first"),
-    (("IsFinite", "IsInf"), ("f64",), "the plugin makes the greatest f32 of an infinity"),
+    (("IsFinite", "IsInf", "ErfInv"), ("f64",), "the plugin makes the greatest f32 of an infinity"),
     (("MaxPool", "Proposal"), ("bf16",), "the plugin leaves the rounding out, and with it equal elements"),
     (("AdaptiveAvgPool", "MVN"), INTEGERS, "defined on real numbers; the plugin's integers are no means"),
 ]
