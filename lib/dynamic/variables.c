@@ -62,6 +62,7 @@ struct variable *variables_find(const struct variables *vs, const struct op *op)
 
 void variables_reset(struct variables *vs)
 {
+	vs->n_resets++;
 	for (uint32_t i = 0; i < vs->n; i++)
 		vs->v[i].now.data = vs->v[i].next.data = NULL;
 }

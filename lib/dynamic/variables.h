@@ -22,6 +22,8 @@ struct variables {
 	struct variable *v; /* (n) sorted by name */
 	bool keep;          /* values last from inference to inference of one placement */
 	const void *user;   /* whose inferences these are */
+	uint64_t
+		n_resets; /* how often no variable had a value: for devices that keep values themselves */
 };
 
 /* The variables of g, which must outlive them. */

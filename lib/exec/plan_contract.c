@@ -50,6 +50,37 @@ static void step_edges(const struct builder *b, struct digraph *g)
 		}
 }
 
+/* Reads or assigns a variable, of known shape. */
+static bool is_variable(const struct model *m, uint32_t s)
+{
+	const struct graph *g = m->g;
+	uint32_t v = m->step_node[s];
+	bool known = graph_variable(g, v) != NULL;
+	for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++)
+		known = known && !m->dynamic[o];
+	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++)
+		known = known &&
+			(g->in_node[i] == GRAPH_NONE || !m->dynamic[graph_slot_output(g, i)]);
+	return known;
+}
+
+/* Steps of sets that read or assign variables stay together; NULL: there are none. */
+static uint32_t *variable_wholes(const struct builder *b, const uint16_t *label)
+{
+	const struct model *m = b->p->m;
+	const bool *has = graph_variable_sets(m->g, b->a);
+	uint32_t n = b->p->dag.n, *whole = has ? ARENA_NEWN(b->a, uint32_t, n) : NULL;
+	uint32_t *first = has ? ARENA_NEWN(b->a, uint32_t, m->g->n_sets) : NULL;
+	for (uint32_t s = 0; has && s < n; s++) {
+		uint32_t set = m->g->set[m->step_node[s]];
+		bool is_whole = set != GRAPH_NONE && has[set] && label[s] < SEGMENT_ALONE;
+		if (is_whole && first[set] == 0)
+			first[set] = s + 1;
+		whole[s] = is_whole ? first[set] - 1 : GRAPH_NONE;
+	}
+	return whole;
+}
+
 /* What a step may be in one segment with: its device, or its device and set. */
 static void segment_labels(const struct builder *b, uint16_t *label)
 {
@@ -57,7 +88,8 @@ static void segment_labels(const struct builder *b, uint16_t *label)
 	for (uint32_t s = 0; s < b->p->dag.n; s++) {
 		uint32_t set = m->g->set[m->step_node[s]];
 		label[s] = SEGMENT_ALONE;
-		if (!takes_segments(b, b->step_dev[s]) || m->alone[s])
+		bool is_alone = m->alone[s] && !is_variable(m, s);
+		if (!takes_segments(b, b->step_dev[s]) || is_alone)
 			continue;
 		if (b->fuse == FUSE_ALL)
 			label[s] = b->step_dev[s];
@@ -92,7 +124,7 @@ static void segments(struct builder *b, struct contraction *c)
 				  .group_of = ARENA_NEWN(b->a, uint32_t, n)};
 	step_edges(b, &g);
 	segment_labels(b, label);
-	segments_of(&g, label, false, b->a, &x);
+	segments_of_wholes(&g, label, variable_wholes(b, label), false, b->a, &x);
 	for (uint32_t s = 0; s < x.n; s++)
 		cut(b, &x, s, c);
 	b->plan->n_splits = x.n - x.n_pieces;

@@ -17,6 +17,25 @@ const char *graph_variable(const struct graph *g, uint32_t v)
 		       : NULL;
 }
 
+bool graph_variable_is_fixed(const struct graph *g, uint32_t v)
+{
+	const char *id = graph_variable(g, v);
+	uint32_t o = g->out_ptr[v];
+	if (!id || o == g->out_ptr[v + 1] || graph_out_elements(g, o) < 0)
+		return false;
+	for (uint32_t w = 0; w < g->n; w++) {
+		const char *other = graph_is_type(g, w, "Assign") ? graph_variable(g, w) : NULL;
+		if (!other || strcmp(other, id) != 0 || graph_source(g, w, 0) == GRAPH_NONE)
+			continue;
+		uint32_t from = graph_slot_output(g, g->in_ptr[w]);
+		if (g->out_rank[from] != g->out_rank[o] ||
+		    memcmp(g->dim + g->dim_ptr[from], g->dim + g->dim_ptr[o],
+			   g->out_rank[o] * sizeof *g->dim) != 0)
+			return false;
+	}
+	return true;
+}
+
 struct use {
 	const char *id;
 	uint32_t v;

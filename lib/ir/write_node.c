@@ -5,6 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
+static void put_variable_shape(struct ir_text *t, const struct graph *g, uint32_t o)
+{
+	text_puts(t, " variable_shape=\"");
+	for (uint32_t i = g->dim_ptr[o]; i < g->dim_ptr[o + 1]; i++)
+		text_putf(t, "%s%" PRId64, i > g->dim_ptr[o] ? "," : "", g->dim[i]);
+	text_puts(t, "\"");
+}
+
 static void put_data(const struct ir_bin *bin, struct ir_text *t, const struct graph *g, uint32_t v)
 {
 	int64_t c = graph_const(g, v);
@@ -20,6 +28,11 @@ static void put_data(const struct ir_bin *bin, struct ir_text *t, const struct g
 			continue;
 		if (known && strcmp(key, "shape") == 0)
 			continue;
+		if (strcmp(key, "variable_shape") == 0 && graph_is_type(g, v, "ReadValue") &&
+		    graph_variable_is_fixed(g, v)) { /* by now, too */
+			put_variable_shape(t, g, g->out_ptr[v]);
+			continue;
+		}
 		text_attr(t, key, g->attr_value[i]);
 	}
 	if (known)

@@ -8,6 +8,8 @@
 
 #include "base/ascending.h"
 
+enum { TEXT_DIMS = 16 }; /* of a variable's shape */
+
 struct part {
 	struct ir_writer *w;
 	const struct ir_bin *bin;
@@ -101,6 +103,43 @@ char *ir_list_item(const char *name)
 	return item;
 }
 
+/* The dims that a variable may have, as its attribute has them: "2,1,?,8".  False: it is not there. */
+static bool variable_dims(const char *text, uint8_t *rank, int64_t dim[TEXT_DIMS])
+{
+	*rank = 0;
+	while (text && *text && *rank < TEXT_DIMS) {
+		size_t n = strcspn(text, ","), blank = strspn(text, " ");
+		char *end;
+		long long d = strtoll(text + blank, &end, 10);
+		bool whole = end > text + blank && end + strspn(end, " ") == text + n && d >= 0;
+		dim[(*rank)++] = whole ? d : DIM_DYNAMIC;
+		text += n + (text[n] == ',');
+	}
+	return text && !*text;
+}
+
+/* An initial value whose dims are not known has those of the variable, which OpenVINO compares. */
+static void describe_initial(const struct part *x, uint32_t o, struct ir_tensor *t,
+			     int64_t dim[TEXT_DIMS])
+{
+	const struct graph *g = x->g;
+	for (uint32_t i = 0; i < x->p->n_nodes; i++) {
+		uint32_t v = x->p->node[i];
+		uint8_t rank;
+		if (!graph_is_type(g, v, "ReadValue") || g->in_ptr[v + 1] == g->in_ptr[v] ||
+		    graph_source(g, v, 0) == GRAPH_NONE || graph_slot_output(g, g->in_ptr[v]) != o)
+			continue;
+		if (!variable_dims(graph_attr(g, v, "variable_shape"), &rank, dim) ||
+		    (t->rank != RANK_DYNAMIC && t->rank != rank))
+			return;
+		for (uint32_t k = 0; k < rank && t->rank != RANK_DYNAMIC; k++)
+			dim[k] = t->dim[k] < 0 ? dim[k] : t->dim[k];
+		t->rank = rank;
+		t->dim = dim;
+		return;
+	}
+}
+
 static void write_parameters(struct part *x)
 {
 	const struct graph *g = x->g;
@@ -109,6 +148,8 @@ static void write_parameters(struct part *x)
 		uint32_t o = x->p->in[i], v = graph_node_of(g, o), layer;
 		struct ir_tensor t = ir_tensor_of(g, o);
 		char *name = boundary_name(g, v, o - g->out_ptr[v]), *item = ir_list_item(name);
+		int64_t dim[TEXT_DIMS];
+		describe_initial(x, o, &t, dim);
 		if (!*t.names)
 			t.names = item;
 		layer = graph_is_type(g, v, "Parameter") ? ir_write_node(x->w, g, v, NULL)

@@ -98,3 +98,39 @@ applied() {
 	[[ $output == *"names no operation of 'small_scalar.xml'"* ]]
 	run -0 "$HSDAG_PYTHON" "$ROOT/pipelines/apply" --help
 }
+
+# states MODEL SEED [IR2DAG-OPTION...] - MODEL.placed with a random placement on cpu:0 and cpu:1.
+states() {
+	local m=$1 seed=$2
+	shift 2
+	mkdir -p $m.placed
+	ir2dag "$@" $m.xml | placebase random --seed "$seed" -D cpu:0,cpu:1 -o $m.placed/final.mp
+	placeout --format affinity -o $m.placed/placement.json $m.placed/final.mp
+}
+
+@test "variables: outputs of three inferences in a row, with 1, 2 and 4 rows, by HETERO where it can and by segments" {
+	"$HSDAG_PYTHON" "$ROOT/tests/support/stateful_models.py" .
+	local m rows
+	for m in loop branches decoder; do
+		states $m 2
+		applied $m --segments
+		[[ $output == *"variables: "*" of fixed shapes; 3 inferences in a row are compared"* && $output == *"segments: "*" ms, "* ]]
+	done
+	[[ $output == *"HETERO: "* ]]
+	for rows in 1 2 4; do
+		states grows 2 --shape "x=$rows,3,16;beam_idx=$rows"
+		applied grows --segments
+		[[ $output == *"variables: 2, which grow; 3 inferences in a row are compared"* && $output == *"segments: "*" ms, "* ]]
+	done
+}
+
+@test "variables: what a model with open shapes lacks is told in one line" {
+	"$HSDAG_PYTHON" "$ROOT/tests/support/stateful_models.py" .
+	states grows 2 --shape "x=2,3,16;beam_idx=2"
+	run --separate-stderr "$HSDAG_PYTHON" "$ROOT/pipelines/apply" --shape 'x=2,3,16;beam=2' grows.xml grows.placed
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"--shape: no input 'beam'" && ${#stderr_lines[@]} -eq 1 ]]
+	run --separate-stderr "$HSDAG_PYTHON" "$ROOT/pipelines/apply" --shape 'x=2,3,16;beam_idx=5' grows.xml grows.placed
+	[ "$status" -ne 0 ]
+	[[ $output$stderr != *Traceback* ]]
+}

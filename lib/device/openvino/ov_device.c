@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/tiles.h"
 #include "device/host_memory.h"
+#include "dynamic/variables.h"
 #include "device/openvino/ov_impl.h"
 
 extern const struct device_class openvino_device_class;
@@ -32,6 +33,8 @@ struct step {
 	uint32_t n_in, n_out;
 	struct port *port; /* (n_in + n_out) */
 	uint64_t weight_bytes;
+	const struct variables *variables; /* NULL: the step has none */
+	uint64_t n_resets;                 /* of the request's variables */
 };
 
 static int openvino_check_name(const char *name, struct err *e)
@@ -131,10 +134,6 @@ static bool openvino_supports(struct device *d, const struct step_spec *spec, ch
 	for (uint32_t k = 0; k < spec->n_nodes; k++) {
 		const struct step_node *n = &spec->node[k];
 		const char *type = n->graph->type[n->v];
-		if (strcmp(type, "ReadValue") == 0 || strcmp(type, "Assign") == 0) {
-			snprintf(why, cap, "variables are kept by cpu devices only");
-			return false;
-		}
 		if (strncmp(n->graph->opset[n->v], "opset", 5) != 0) {
 			snprintf(why, cap, "'%.60s' is not an operator of OpenVINO's opsets", type);
 			return false;
@@ -203,6 +202,51 @@ static int make_request(const struct ov_state *s, struct step *p, struct err *e)
 	return rc == 0 ? 0 : ov_api_error(s->ov, rc, e, "OpenVINO does not compile the segment");
 }
 
+/* The C interface has no functions for variables: a new request has none with a value. */
+static int renew_request(const struct ov_state *s, struct step *p, struct err *e)
+{
+	for (uint32_t i = 0; i < p->n_in + p->n_out; i++) {
+		if (p->port[i].tensor)
+			s->ov->ov_tensor_free(p->port[i].tensor);
+		p->port[i].tensor = NULL;
+	}
+	s->ov->ov_infer_request_free(p->request);
+	p->request = NULL;
+	return make_request(s, p, e);
+}
+
+/* What a request keeps of variables is seen by this step alone. */
+static int find_variables(const struct step_spec *spec, struct step *p, struct err *e)
+{
+	for (uint32_t k = 0; k < spec->n_nodes; k++) {
+		const struct step_node *n = &spec->node[k];
+		const char *id = graph_variable(n->graph, n->v);
+		uint32_t n_here = 0, n_all = 0;
+		char name[100];
+		if (!id)
+			continue;
+		p->variables = n->env->variables;
+		for (uint32_t i = 0; i < spec->n_nodes; i++) {
+			const char *other = graph_variable(spec->node[i].graph, spec->node[i].v);
+			n_here += other && strcmp(other, id) == 0;
+		}
+		for (uint32_t v = 0; v < n->graph->n; v++) {
+			const char *other = graph_variable(n->graph, v);
+			n_all += other && strcmp(other, id) == 0;
+		}
+		if (n_here < n_all)
+			return err_set(
+				e, ST_INPUT,
+				"variable '%s' is read and assigned in several segments, and "
+				"OpenVINO "
+				"keeps it in one; ir2dag without --split-variables keeps them "
+				"together",
+				err_escape(name, sizeof name, id, strlen(id)));
+	}
+	p->n_resets = p->variables ? p->variables->n_resets : 0;
+	return 0;
+}
+
 static int find_ports(const struct ov_state *s, const struct step_spec *spec, struct step *p,
 		      struct err *e)
 {
@@ -241,7 +285,9 @@ static int openvino_prepare(struct device *d, const struct step_spec *spec, stru
 {
 	struct ov_state *s = d->state;
 	struct step *p = new_step(spec);
-	int rc = use_weights(s, spec, e);
+	int rc = find_variables(spec, p, e);
+	if (rc == 0)
+		rc = use_weights(s, spec, e);
 	if (rc == 0)
 		rc = ov_segment_get(s, spec, &p->segment, &p->weight_bytes, e);
 	if (rc == 0)
@@ -291,6 +337,11 @@ static int openvino_run(struct device *d, struct step *p, struct devmem *const *
 			struct devmem *const *out, struct err *e)
 {
 	const struct ov_state *s = d->state;
+	if (p->variables && p->n_resets != p->variables->n_resets) {
+		p->n_resets = p->variables->n_resets;
+		if (renew_request(s, p, e) < 0)
+			return -1;
+	}
 	for (uint32_t i = 0; i < p->n_in; i++)
 		if (set_port(s, p, i, in[i]->p, e) < 0)
 			return -1;
@@ -327,7 +378,9 @@ static int openvino_node_times(struct device *d, const struct step_spec *spec, d
 	struct ov_segment own = {0};
 	void **memory = MEM_NEWN(void *, (size_t)p->n_in + p->n_out + 1);
 	p->segment = &own;
-	int rc = use_weights(s, spec, e);
+	int rc = find_variables(spec, p, e);
+	if (rc == 0)
+		rc = use_weights(s, spec, e);
 	if (rc == 0)
 		rc = ov_segment_compile(s, spec, true, &own.model, e);
 	if (rc == 0)
@@ -337,6 +390,14 @@ static int openvino_node_times(struct device *d, const struct step_spec *spec, d
 	if (rc == 0)
 		rc = set_zeros(s, p, memory, e);
 	for (int i = 0; i < RUNS && rc == 0; i++) {
+		if (i > 0 &&
+		    p->variables) { /* times of the first inference, of which there is one */
+			rc = renew_request(s, p, e);
+			for (uint32_t k = 0; k < p->n_in + p->n_out && rc == 0; k++)
+				rc = set_port(s, p, k, memory[k], e);
+			if (rc < 0)
+				break;
+		}
 		ov_status status = s->ov->ov_infer_request_infer(p->request);
 		if (status != 0)
 			rc = ov_api_error(s->ov, status, e, "inference failed");

@@ -97,9 +97,12 @@ static int configure(const struct ov_state *s, const char *device, int threads, 
 		return -1;
 	/* Where weights are packed, f32 alone would still quantise what they are multiplied with
 	 * (OpenVINO 2024 and newer; older ones do not know the property). */
-	if (cpu && precision && strcmp(precision, "f32") == 0)
+	/* The same goes for caches of keys and values, which it would keep in 8 bits. */
+	if (cpu && precision && strcmp(precision, "f32") == 0) {
 		s->ov->ov_core_set_property(s->core, device, "DYNAMIC_QUANTIZATION_GROUP_SIZE",
 					    "0");
+		s->ov->ov_core_set_property(s->core, device, "KV_CACHE_PRECISION", "f32");
+	}
 	if ((cpu || gpu) && precision &&
 	    set_property(s, device, "INFERENCE_PRECISION_HINT", precision, e) < 0)
 		return -1;
@@ -177,7 +180,7 @@ static void collect_facts(const struct device *d, struct ov_state *s, int thread
 	const struct ov_name *n = &s->name;
 	char number[40];
 	ov_available a = {0};
-	add_fact(s, "format", "1");
+	add_fact(s, "format", "2");
 	add_fact(s, "openvino", s->ov->version);
 	add_fact(s, "target", n->target);
 	snprintf(number, sizeof number, "%d/%d", threads, n->streams);
