@@ -138,7 +138,8 @@ static bool parse_shape(const char *s, struct tensor *t)
 static bool is_type(const char *type, const char *want)
 {
 	return type[0] == '\'' && strlen(type) >= 5 && strncmp(type + 2, want + 1, 2) == 0 &&
-	       (type[1] == want[0] || type[1] == '=' || type[1] == '|' || want[2] == '1') &&
+	       (type[1] == want[0] || type[1] == '=' || type[1] == '|' || want[1] == 'V' ||
+		want[2] == '1') &&
 	       type[4] == '\'';
 }
 

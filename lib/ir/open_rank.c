@@ -111,10 +111,12 @@ static bool opens(const struct ranks *r, uint32_t v, uint32_t i)
 		return shape ? strstr(shape, "...") != NULL : any_open_input(g, v);
 	case OP_RESHAPE: return open_length(g, v, 1);
 	/* clang-format off */
-	case OP_BROADCAST: case OP_TILE: case OP_UNSQUEEZE: case OP_STRIDED_SLICE:
+	case OP_BROADCAST: case OP_TILE: case OP_STRIDED_SLICE:
 	case OP_GATHER_ND: /* by the last dim of the indices */
 		/* clang-format on */
 		return any_open_input(g, v) || open_length(g, v, 1);
+	case OP_UNSQUEEZE: /* axes may name one dim twice */
+		return any_open_input(g, v) || open_length(g, v, 1) || open_value(r, v, 1);
 	case OP_RANDOM_UNIFORM: return open_length(g, v, 0);
 	case OP_EYE: return open_length(g, v, 3);
 	case OP_SQUEEZE: return squeeze_opens(r, v);

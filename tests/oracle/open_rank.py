@@ -48,6 +48,8 @@ def gen(folder):
     add(op.convert(reshaped, "f64"), row.reshape(2, 3).astype(np.float64))
     add(opset15.squeeze(x), data[:, 0])
     add(op.unsqueeze(opset15.squeeze(x), i64(0)), data[:, 0][None])
+    new = par("new", np.array([0, 2], np.int64))        # of two axes: they may be one
+    add(op.unsqueeze(y, new), row[None, :, None])
     for name, f in (("sum", np.sum), ("max", np.max), ("mean", np.mean)):
         add(getattr(op, "reduce_" + name)(x, axes, False), f(data, (1, 2)))
     add(op.broadcast(y, target), np.broadcast_to(row, (2, 1, 6)))
