@@ -25,6 +25,7 @@ struct reduce_run {
 	enum op_kind kind;
 	const struct tensor *in, *out;
 	enum elem of; /* what the graph says that they are: in and out may be converted */
+	bool open;    /* the graph leaves the shape of out open */
 	struct dim_split d;
 	enum reduce_way way;
 	int64_t cuts; /* OUTER: pieces of a row, PIECES: of an output */
@@ -238,7 +239,9 @@ static void reduce_any(const struct reduce_run *r, int64_t o)
 		double s = start_real(r->kind);
 		for (int64_t j = 0; j < n_runs; j++)
 			s = run_real(r, base + run_offset(r, j), stride, n, s);
-		if (!r->d.count && isinf(s)) /* of nothing: the least or greatest number */
+		/* Of nothing: the least or greatest number, or infinity where the graph leaves the shape open, as
+		 * in OpenVINO. */
+		if (!r->d.count && isinf(s) && !r->open)
 			s = copysign(r->in->elem == EL_F64 ? DBL_MAX : (double)FLT_MAX, s);
 		tensor_set_real(r->out, o, end_real(r->kind, s, r->d.count));
 		return;
@@ -378,10 +381,20 @@ static void choose_way(struct reduce_run *r)
 	}
 }
 
+static bool open_output(const struct op *op)
+{
+	struct tensor t;
+	return op->g && op->v < op->g->n &&
+	       (!tensor_describe(op->g, op->g->out_ptr[op->v], &t) || !tensor_is_static(&t));
+}
+
 int run_reduce(const struct kernel_call *k, struct err *e)
 {
-	struct reduce_run r = {
-		.kind = k->op->kind, .in = &k->in[0], .out = &k->out[0], .of = cpu_graph_elem(k)};
+	struct reduce_run r = {.kind = k->op->kind,
+			       .in = &k->in[0],
+			       .out = &k->out[0],
+			       .of = cpu_graph_elem(k),
+			       .open = open_output(k->op)};
 	uint32_t axes;
 	if (op_axes(&k->in[1], r.in->rank, &axes, e))
 		return -1;
