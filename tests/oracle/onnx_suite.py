@@ -96,9 +96,10 @@ def equal(have, want, rtol, atol):
         b = np.asarray(b)
         if a.shape != b.shape:
             return f"output {i} has shape {a.shape} instead of {b.shape}"
+        rtol = max(rtol, {"bfloat16": 2.0**-6, "float16": 2.0**-9}.get(b.dtype.name, 1e-3))      # some roundings
         a, b = a.astype(np.float64), b.astype(np.float64)
         scale = np.abs(b[np.isfinite(b)]).max(initial=0)
-        bad = ~np.isclose(a, b, rtol=max(rtol, 1e-3), atol=max(atol, 1e-6, 1e-6 * scale), equal_nan=True)
+        bad = ~np.isclose(a, b, rtol=rtol, atol=max(atol, 1e-6, 1e-6 * scale), equal_nan=True)
         if bad.any():
             return f"output {i}: {a[bad].ravel()[:3]} instead of {b[bad].ravel()[:3]}"
     return None
