@@ -270,7 +270,7 @@ onnx_model() {
 	local args="-D cpu:0,cpu:1 --profile 0.1 --random 0"
 	# shellcheck disable=SC2086
 	run -0 --separate-stderr "$PLACE" m.xml $args --objective memory --episodes 60 -o least
-	[[ "${lines[0]}" =~ cosine\ +memory\ +gain$ ]]
+	grep -qE "cosine +memory +gain$" <<< "$output"
 	[[ "$output" =~ this\ placement\ .*\ MB\ +1\.[5-9][0-9]+x ]]
 	[[ "$output" == *" placements simulated in 60 episodes"*"objective: memory "*" times as good as the best single device"* ]]
 	py '
