@@ -1,6 +1,7 @@
 /* placeout.c - the answer of a stream as text: affinity JSON for OpenVINO, TSV, a
  * table, the report of the measurements as text or as a page for browsers, whether it can be
  * carried out; and as one IR per segment. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +128,37 @@ static int check_variables(const struct graph *g, const struct segments *x, stru
 		x->of[p[0].second]);
 }
 
+static const char *dims_text(const struct graph *g, uint32_t o, char *text, size_t cap)
+{
+	size_t n = 0;
+	text[0] = '\0';
+	for (uint32_t i = 0; i < g->out_rank[o] && n < cap; i++) {
+		int64_t dim = g->dim[g->dim_ptr[o] + i];
+		n += (size_t)(dim < 0 ? snprintf(text + n, cap - n, "%s?", i ? "," : "")
+				      : snprintf(text + n, cap - n, "%s%" PRId64, i ? "," : "",
+						 dim));
+	}
+	return text;
+}
+
+/* Files with the lengths of one inference are of no use for the next one where variables grow. */
+static void warn_outgrown(const struct graph *g, const char *dir)
+{
+	struct graph_outgrown one;
+	char id[100], from[200], to[200];
+	uint32_t n = graph_outgrown_variables(g, &one);
+	if (n == 0)
+		return;
+	const char *name = graph_variable(g, one.reader);
+	msg_warn("'%s' is right for the first inference after a reset only: variables grow (%u; "
+		 "'%s' is read "
+		 "with the shape %s, and assigned %s); ir2dag --shape with '?' in place of the "
+		 "lengths, "
+		 "as in input_ids=1,?, keeps them open",
+		 dir, n, err_escape(id, sizeof id, name, strlen(name)),
+		 dims_text(g, one.from, from, sizeof from), dims_text(g, one.to, to, sizeof to));
+}
+
 /* One IR per segment into o->segments. */
 static int write_segments(const struct graph *g, const struct placed *p, const bool *constant,
 			  const char *const *names, const struct options *o, struct arena *a,
@@ -251,6 +283,8 @@ static int write_text(FILE *out, const struct input *in, const struct options *o
 		return -1;
 	if (o->openvino && write_openvino(g, &p, constant, names, o, a, e) < 0)
 		return -1;
+	if (o->segments || o->openvino)
+		warn_outgrown(g, o->segments ? o->segments : o->openvino);
 	return rc;
 }
 

@@ -73,6 +73,14 @@ struct segment_parted {
 uint32_t segments_parted(const struct graph *g, const struct segments *x, struct arena *a,
 			 struct segment_parted **out);
 
+/* Variables that are assigned a shape that cannot be the one they are read with, as some dim is known in both and differs:
+ * caches that grow, in a graph whose lengths are fixed, which is that of the first inference after a reset alone.
+ * Their number; one of them: *reader, *writer, and the outputs that have these shapes, *from and *to. */
+struct graph_outgrown {
+	uint32_t reader, writer, from, to;
+};
+uint32_t graph_outgrown_variables(const struct graph *g, struct graph_outgrown *one);
+
 /* What enters and leaves each segment of g: outputs of the graph (indices into out_*),
  * ascending.  in: read by the segment, made by another one or by a node that is in
  * none, unless constant[] (n) says that this node is repeated where it is read.  out: made

@@ -130,6 +130,42 @@ void graph_join_variables(struct graph *g)
 	arena_free(a);
 }
 
+/* Dims that are known in both, and differ. */
+static bool dims_differ(const struct graph *g, uint32_t o, uint32_t p)
+{
+	const int64_t *x = g->dim + g->dim_ptr[o], *y = g->dim + g->dim_ptr[p];
+	uint8_t rank = g->out_rank[o];
+	if (rank == RANK_DYNAMIC || rank != g->out_rank[p])
+		return false;
+	for (uint32_t i = 0; i < rank; i++)
+		if (x[i] >= 0 && y[i] >= 0 && x[i] != y[i])
+			return true;
+	return false;
+}
+
+uint32_t graph_outgrown_variables(const struct graph *g, struct graph_outgrown *one)
+{
+	struct arena *a = arena_new();
+	struct use *use = ARENA_NEWN(a, struct use, g->n);
+	uint32_t n = list_uses(g, use), count = 0, reader = GRAPH_NONE;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t v = use[i].v, o;
+		if (i == 0 || strcmp(use[i].id, use[i - 1].id) != 0)
+			reader = GRAPH_NONE;
+		if (graph_is_type(g, v, "ReadValue")) {
+			reader = g->out_ptr[v] < g->out_ptr[v + 1] ? v : reader;
+			continue;
+		}
+		if (reader == GRAPH_NONE || graph_source(g, v, 0) == GRAPH_NONE)
+			continue;
+		o = graph_slot_output(g, g->in_ptr[v]);
+		if (dims_differ(g, g->out_ptr[reader], o) && count++ == 0)
+			*one = (struct graph_outgrown){reader, v, g->out_ptr[reader], o};
+	}
+	arena_free(a);
+	return count;
+}
+
 bool *graph_variable_sets(const struct graph *g, struct arena *a)
 {
 	bool *has = NULL;

@@ -275,6 +275,25 @@ uint32_t placecheck_print(FILE *out, const struct graph *g, const struct placed 
 	return n;
 }
 
+uint32_t placecheck_parted(const struct graph *g, const struct placed *p, const bool *constant,
+			   char *id, size_t cap)
+{
+	struct arena *a = arena_new();
+	struct segment_parted *parted;
+	struct segments x;
+	uint32_t n = 0;
+	if (graph_variable_sets(g, a)) {
+		uint16_t *device = arena_raw(a, g->n, sizeof *device);
+		placecheck_devices(g, p, constant, device);
+		segments_of_graph(g, device, false, a, &x);
+		n = segments_parted(g, &x, a, &parted);
+	}
+	if (n > 0)
+		err_escape(id, cap, parted[0].id, strlen(parted[0].id));
+	arena_free(a);
+	return n;
+}
+
 static int write_check(FILE *out, const struct report_input *in, struct err *e)
 {
 	(void)e;

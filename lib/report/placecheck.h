@@ -22,4 +22,9 @@ uint32_t placecheck_print(FILE *out, const struct graph *g, const struct placed 
 			  const bool *constant, const struct devs *devs,
 			  const char *const *placed_names, const char *const *names);
 
+/* Variables that several segments use, and the id of the first, escaped, in id[cap]: devrun carries such a placement
+ * out, OpenVINO does not. */
+uint32_t placecheck_parted(const struct graph *g, const struct placed *p, const bool *constant,
+			   char *id, size_t cap);
+
 #endif

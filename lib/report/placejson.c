@@ -6,6 +6,7 @@
 
 #include "report/devicemap.h"
 #include "report/format.h"
+#include "report/placecheck.h"
 #include "report/placetext.h"
 #include "stream/json.h"
 
@@ -93,6 +94,9 @@ static void placement(FILE *out, const struct report_input *in)
 	key(out, "placement");
 	fprintf(out, "{\"sets\": %u, \"segments\": %u", x->place.n_sets, p->n_segments);
 	text(out, "found_by", x->place.source);
+	char id[100];
+	count(out, "parted_variables", true,
+	      placecheck_parted(x->graph, p, in->constant, id, sizeof id));
 	key(out, "devices");
 	fputs("[", out);
 	for (uint32_t d = 0; d < p->k; d++) {

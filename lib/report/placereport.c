@@ -3,6 +3,7 @@
 #include "report/placetext.h"
 #include "report/devicemap.h"
 #include "report/format.h"
+#include "report/placecheck.h"
 #include "timing/contest.h"
 
 #include <inttypes.h>
@@ -469,10 +470,24 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 	fputc('\n', out);
 }
 
+/* OpenVINO keeps a variable within a segment. */
+static void tell_parted(FILE *out, const struct report_input *in)
+{
+	char id[100];
+	uint32_t n = placecheck_parted(in->x->graph, in->p, in->constant, id, sizeof id);
+	if (n > 0)
+		fprintf(out,
+			"variables: this placement parts what reads and what assigns %u of them "
+			"('%s'%s): devrun and libhsdag-run run it, OpenVINO does not; ir2dag "
+			"without --split-variables keeps them together\n",
+			n, id, n > 1 ? ", ..." : "");
+}
+
 static int write_report(FILE *out, const struct report_input *in, struct err *e)
 {
 	(void)e;
 	placetext_report(out, in->x, in->p, in->names, in->devs, in->objective, in->search_s);
+	tell_parted(out, in);
 	if (in->x->graph->ir_version)
 		devicemap_tell_one(out, in->p->k, in->x->place.names, in->names, in->p->sets);
 	return 0;

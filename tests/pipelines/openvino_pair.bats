@@ -125,3 +125,84 @@ pair() {
 	rm sitecustomize.py
 	[[ $output == "HETERO refuses: not here"$'\n'"$whole" ]]
 }
+
+# used DIR STEPS - use.py's outputs of STEPS inferences in a row of DIR, of which the k-th has the files in/k.*.npy, are
+# those of grows.xml.
+used() {
+	cp "$ROOT/pipelines/use.py" "$1"
+	# shellcheck disable=SC2046   # names without blanks
+	run -0 "$HSDAG_PYTHON" "$1/use.py" $(ls in/*.npy | head -$((2 * $2)))
+	py '
+		import re
+		import openvino as ov
+		request = ov.Core().compile_model("grows.xml", "CPU").create_infer_request()
+		rows = [x for x in re.sub(r"\n +", " ", sys.argv[1]).splitlines() if "(2, " in x]
+		assert len(rows) == int(sys.argv[2]), sys.argv
+		for k, row in enumerate(rows):
+		    y = next(iter(request.infer([np.load(f"in/{k}.0.npy"), np.load(f"in/{k}.1.npy")]).values()))
+		    assert str(y.shape) in row, (row, y.shape)
+		    got = [float(w) for w in row.split(")")[1].strip(" []").split()]
+		    assert np.allclose(got, y.ravel()[:4], atol=2e-2), (k, row, y.ravel()[:4])
+	' "$output" "$2"
+}
+
+@test "variables: use.py makes several inferences in a row where lengths are open, and says so where they are not" {
+	"$HSDAG_PYTHON" "$ROOT/tests/support/stateful_models.py" .
+	mkdir -p in
+	py 'r = np.random.default_rng(4)
+for k, n in enumerate((3, 1, 1)):
+    np.save(f"in/{k}.0.npy", r.standard_normal((2, n, 16), np.float32))
+    np.save(f"in/{k}.1.npy", np.array([1, 0] if k else [0, 1], np.int32))'
+	ir2dag --shape 'x=2,?,16;beam_idx=2' grows.xml | placebase random -D cpu:0,cpu:1 -o open.mp
+	run -0 placeout --openvino grows.open -o /dev/null open.mp
+	[ -z "$output" ]
+	used grows.open 3
+	[[ $output != *grow* ]]
+	# Two devices, in HETERO or, where that refuses, in segments.
+	placeout --openvino grows.two --map cpu:0=CPU,cpu:1=GPU -o /dev/null open.mp
+	run -0 placeout --segments grows.segments -o /dev/null open.mp
+	[ -z "$output" ]
+	cat > sitecustomize.py <<-'PY'
+		import openvino
+		compile_model = openvino.Core.compile_model
+		def refuse(self, model, device=None, *more):
+		    if str(device).startswith("HETERO"):
+		        raise RuntimeError("not here")
+		    return compile_model(self, model, device, *more)
+		openvino.Core.compile_model = refuse
+	PY
+	PYTHONPATH=$PWD:$PYTHONPATH used grows.two 3
+	rm sitecustomize.py
+	[[ $output == "HETERO refuses: not here"* ]]
+	# Fixed lengths: the first inference is right, and placeout and use.py say that no other one is.
+	ir2dag --shape 'x=2,3,16;beam_idx=2' grows.xml | placebase random -D cpu:0,cpu:1 -o fixed.mp
+	run -0 placeout --openvino grows.fixed -o /dev/null fixed.mp
+	[[ $output == *"'grows.fixed' is right for the first inference after a reset only: variables grow (2; '0.cache' is read with the shape 2,0,16, and assigned 2,3,16); ir2dag --shape with '?'"* ]]
+	run -0 placeout --segments grows.files -o /dev/null fixed.mp
+	[[ $output == *"'grows.files' is right for the first inference after a reset only"* ]]
+	used grows.fixed 1
+	[[ $output == "variables grow, but the inputs' lengths are fixed here"* ]]
+	# shellcheck disable=SC2046
+	run -1 "$HSDAG_PYTHON" grows.fixed/use.py $(ls in/*.npy)
+	[[ $output == "use.py: variables grow"* && ${#lines[@]} -eq 1 ]]
+	run -1 "$HSDAG_PYTHON" grows.open/use.py in/0.0.npy
+	[[ $output == "use.py: the model has 2 inputs; that many files are wanted"* ]]
+	# What keeps its shape needs no word.
+	ir2dag decoder.xml | placebase random -D cpu:0,cpu:1 -o decoder.mp
+	run -0 placeout --segments decoder.files -o /dev/null decoder.mp
+	[ -z "$output" ]
+}
+
+@test "a placement that parts a variable: the report says that OpenVINO does not run it" {
+	"$HSDAG_PYTHON" "$ROOT/tests/support/stateful_models.py" .
+	ir2dag --split-variables decoder.xml | placebase random -D cpu:0,cpu:1 --draw uniform -o parted.mp
+	run -0 placeout --format report parted.mp
+	[[ $output == *$'\nvariables: this placement parts what reads and what assigns 2 of them (\'1.cache\', ...): devrun and libhsdag-run run it, OpenVINO does not; ir2dag without --split-variables '* ]]
+	placeout --format json -o parted.json parted.mp
+	py 'assert json.load(open("parted.json"))["placement"]["parted_variables"] == 2'
+	ir2dag decoder.xml | placebase random -D cpu:0,cpu:1 --draw uniform -o whole.mp
+	run -0 placeout --format report whole.mp
+	[[ $output != *variables:* ]]
+	placeout --format json -o whole.json whole.mp
+	py 'assert json.load(open("whole.json"))["placement"]["parted_variables"] == 0'
+}
