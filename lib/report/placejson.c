@@ -141,6 +141,18 @@ static void raced(FILE *out, const struct answer *x)
 	fputs("}", out);
 }
 
+static void load(FILE *out, const struct answer *x)
+{
+	const struct contest_load *l = &x->load;
+	bool told = x->kind == ANSWER_FINAL && l->cores > 0;
+	key(out, "load");
+	fputs("{\"cores\": ", out);
+	told ? fprintf(out, "%u", l->cores) : fputs("null", out);
+	real(out, "average", told, l->average);
+	real(out, "others", told, l->others);
+	fputs("}", out);
+}
+
 static int verdict(FILE *out, const struct report_input *in, struct err *e)
 {
 	static const char *const says[] = {[CONTEST_UNTOLD] = "untold",
@@ -163,10 +175,11 @@ static int verdict(FILE *out, const struct report_input *in, struct err *e)
 	key(out, "verdict");
 	fprintf(out, "{\"says\": \"%s\"", final ? says[v->says] : says[CONTEST_UNTOLD]);
 	text(out, "text", sentence);
-	text(out, "reference", final && *x->reference ? x->reference : NULL);
+	text(out, "reference", final && *x->reference ? placetext_reference(x, in->names) : NULL);
 	count(out, "runs", final, x->n_pairs);
 	bool open = final && v->says == CONTEST_UNDECIDED && v->rival;
 	text(out, "rival", open ? v->rival : NULL);
+	count(out, "rival_sample", open, v->rival_sample);
 	real(out, "rival_ratio", open, v->ratio.mid);
 	range(out, "rival_ratio_interval", open && v->ratio.lo > 0, v->ratio.lo, v->ratio.hi);
 	real(out, "more_s", open && v->more_s > 0, v->more_s);
@@ -237,6 +250,7 @@ static int write_json(FILE *out, const struct report_input *in, struct err *e)
 	placement(out, in);
 	fputs("\n ", out);
 	raced(out, x);
+	load(out, x);
 	fputs("\n ", out);
 	outputs(out, x);
 	text(out, "objective", in->objective ? in->objective : "latency");

@@ -128,13 +128,12 @@ static void row(FILE *out, int label, const char *name, const struct measured *m
 	fputc('\n', out);
 }
 
-/* The name under which the reference is printed. */
-static const char *shown_name(const struct answer *x, const char *const *names, const char *device)
+const char *placetext_reference(const struct answer *x, const char *const *names)
 {
 	for (uint32_t d = 0; d < x->place.k; d++)
-		if (strcmp(x->place.names[d], device) == 0)
+		if (strcmp(x->place.names[d], x->reference) == 0)
 			return names[d];
-	return device;
+	return x->reference;
 }
 
 static bool is_single(const struct answer *x)
@@ -235,7 +234,7 @@ static void print_gain(FILE *out, const struct answer *x, const char *ref)
 /* Of the latency. */
 static void print_verdict(FILE *out, const struct answer *x, const char *const *names)
 {
-	const char *ref = shown_name(x, names, x->reference);
+	const char *ref = placetext_reference(x, names);
 	const struct measured *m = &x->m;
 	if (x->simulated)
 		fputs("simulated; devrun measures it", out);
@@ -399,7 +398,7 @@ static void tell_all(FILE *out, const struct answer *x)
 		x->n_places);
 }
 
-void placetext_load(FILE *out, const struct answer *x)
+void placetext_load(FILE *out, const struct answer *x, const char *before, const char *after)
 {
 	static const double BUSY = 0.1; /* of the cores, used by others */
 	const struct contest_load *l = &x->load;
@@ -407,10 +406,20 @@ void placetext_load(FILE *out, const struct answer *x)
 	    l->others < BUSY * l->cores)
 		return;
 	fprintf(out,
-		"load: %.1f on %u core%s in the last minute, of which other programs used %.1f "
+		"%s%.1f on %u core%s in the last minute, of which other programs used %.1f "
 		"while this was "
-		"measured; times are longer, and vary more, than at rest\n",
-		l->average, l->cores, l->cores == 1 ? "" : "s", l->others);
+		"measured; times are longer, and vary more, than at rest%s",
+		before, l->average, l->cores, l->cores == 1 ? "" : "s", l->others, after);
+}
+
+const char *placetext_no_quotient(const struct answer *x)
+{
+	/* A race tells latencies by these quotients. */
+	if (x->race.n_blocks > 0 || !(placetext_speedup(x, &x->m) > 0))
+		return NULL;
+	return x->kind == ANSWER_FINAL
+		       ? "the median of pairs of a round, not the quotient of two rows"
+		       : "over the best single device beside each, not the quotient of two rows";
 }
 
 void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
@@ -427,7 +436,7 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 	snprintf(random, sizeof random, "best of %" PRIu64 " random", x->n_random);
 	if (x->random.given && (int)strlen(random) > width)
 		width = (int)strlen(random);
-	placetext_load(out, x);
+	placetext_load(out, x, "load: ", "\n");
 	head(out, width, &o);
 	for (uint32_t d = 0; d < n_single; d++) {
 		snprintf(label, sizeof label, "%s alone", names[d]);
@@ -442,13 +451,8 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 		if (strcmp(x->place.names[d], x->reference) == 0 && x->single[d].has_ratio)
 			m.ratio = x->single[d].ratio; /* the answer is a row above */
 	row(out, width, "this placement", &m, x->n_groups, x, x->has_diff ? x : NULL, &o);
-	/* A race tells latencies by these quotients. */
-	if (x->race.n_blocks == 0 && placetext_speedup(x, &m) > 0)
-		fputs(x->kind == ANSWER_FINAL ? "speedup: the median of pairs of a round, not the "
-						"quotient of two rows\n"
-					      : "speedup: over the best single device beside each, "
-						"not the quotient of two rows\n",
-		      out);
+	if (placetext_no_quotient(x))
+		fprintf(out, "speedup: %s\n", placetext_no_quotient(x));
 	tell_all(out, x);
 	fprintf(out, "\nplacement: %u sets in %u segments on", x->place.n_sets, p->n_segments);
 	for (uint32_t d = 0; d < p->k; d++)

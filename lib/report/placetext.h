@@ -43,8 +43,12 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 /* objective: what was made small, NULL: the latency. */
 void placetext_verdict(FILE *out, const struct answer *x, const char *const *names,
 		       const char *objective);
-/* A line on the machine's load while the answer was measured, where it was above the number of cores; else nothing. */
-void placetext_load(FILE *out, const struct answer *x);
+/* The name under which the reference is printed. */
+const char *placetext_reference(const struct answer *x, const char *const *names);
+/* The machine's load while the answer was measured, between two texts, where it was above the number of cores; else nothing. */
+void placetext_load(FILE *out, const struct answer *x, const char *before, const char *after);
+/* What speed-ups are, where they are not quotients of the latencies beside them; NULL: they are. */
+const char *placetext_no_quotient(const struct answer *x);
 const char *placetext_finder(const char *source);
 /* The speedup over the best single device; 0: not known.  Of a final answer only what was compared in
  * its rounds has one. */

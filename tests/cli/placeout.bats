@@ -231,6 +231,18 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	placeout -f report l2.mp > l2.txt
 	placeout -f report l3.mp > l3.txt
 	run -1 grep -h load: l2.txt l3.txt
+	# The page and the object say it, too, and the reference by the name that it is given.
+	placeout -f html l1.mp | grep -q '<dt>load</dt><dd>9.8 on 2 cores in the last minute'
+	placeout -f html l2.mp > l2.html
+	run -1 grep '<dt>load' l2.html
+	placeout -f json --map gpu=GPU.1 l1.mp -o l1.json
+	placeout -f json --map cpu:0,1=CPU v3.mp -o v3.json
+	py '
+		r, v = json.load(open("l1.json")), json.load(open("v3.json"))
+		assert r["load"] == {"cores": 2, "average": 9.75, "others": 1.6} and v["load"]["cores"] is None, (r["load"], v["load"])
+		assert r["verdict"]["reference"] == "GPU.1" and "GPU.1 alone" in r["verdict"]["text"], r["verdict"]
+		assert v["verdict"]["rival"] == "single" and v["placement"]["devices"][v["verdict"]["rival_sample"]]["name"] == "CPU"
+	'
 }
 
 @test "wrong options and input" {

@@ -94,6 +94,7 @@ static int put_facts(FILE *out, const struct report_input *in, struct err *e)
 	const struct answer *x = in->x;
 	const struct placed *p = in->p;
 	(void)e;
+	placetext_load(out, x, "<dt>load</dt><dd>", "</dd>\n");
 	if (x->m.given && !x->m.reason) {
 		fact(out, x->simulated ? "latency, simulated" : "latency");
 		textf(out, "%.3f ms", x->m.lat_s * 1e3);
@@ -120,6 +121,11 @@ static int put_facts(FILE *out, const struct report_input *in, struct err *e)
 		      in->objective ? "simulated" : "measured", x->n_episodes);
 		fputs("</dd>\n", out);
 	}
+	if (placetext_no_quotient(x)) {
+		fact(out, "speedup");
+		text(out, placetext_no_quotient(x));
+		fputs("</dd>\n", out);
+	}
 	fact_outputs(out, x);
 	return 0;
 }
@@ -142,15 +148,17 @@ static int by_latency(const void *a, const void *b)
 	return (s > t) - (s < t);
 }
 
-/* A latency with its interval, on a scale that ends at `most`. */
+/* A latency with its interval, where it has one, on a scale that ends at `most`. */
 static void put_bar(FILE *out, const struct measured *m, double most, bool answer)
 {
-	double hi = fmin(m->hi_s, most);
+	double lo = 200 * m->lo_s / most, hi = 200 * fmin(m->hi_s, most) / most;
 	fprintf(out,
 		"<svg class=\"bar\" viewBox=\"0 0 200 12\"><rect class=\"%s\" x=\"0\" y=\"2\" "
-		"width=\"%.2f\" height=\"8\"/><path d=\"M%.2f 6H%.2fM%.2f 3V9M%.2f 3V9\"/></svg>",
-		answer ? "answer" : "other", 200 * m->lat_s / most, 200 * m->lo_s / most,
-		200 * hi / most, 200 * m->lo_s / most, 200 * hi / most);
+		"width=\"%.2f\" height=\"8\"/>",
+		answer ? "answer" : "other", 200 * m->lat_s / most);
+	if (placetext_has_range(m))
+		fprintf(out, "<path d=\"M%.2f 6H%.2fM%.2f 3V9M%.2f 3V9\"/>", lo, hi, lo, hi);
+	fputs("</svg>", out);
 }
 
 static void put_line(FILE *out, const struct answer *x, const struct line *l, double most)
@@ -199,14 +207,25 @@ static bool is_answer(const struct answer *x, const struct compared *c)
 	       c->m.copies == x->m.copies;
 }
 
-/* The row of a candidate that is the same placement, which was measured once; NULL: none. */
+/* The row of a candidate that is the same placement, which was measured once; NULL: none.  Two devices may take as long. */
 static struct line *same_line(struct line *line, uint32_t n, const struct compared *c)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (!line[i].m->reason && !c->m.reason && line[i].m->lat_s == c->m.lat_s &&
-		    line[i].m->hi_s == c->m.hi_s && line[i].m->copies == c->m.copies)
+		if (!(c->single && line[i].single) && !line[i].m->reason && !c->m.reason &&
+		    line[i].m->lat_s == c->m.lat_s && line[i].m->hi_s == c->m.hi_s &&
+		    line[i].m->copies == c->m.copies)
 			return &line[i];
 	return NULL;
+}
+
+/* The one device that the answer is on; NULL: it is on several. */
+static const char *answer_device(const struct report_input *in)
+{
+	const struct place_rec *p = &in->x->place;
+	for (uint32_t s = 1; s < p->n_sets; s++)
+		if (p->device[s] != p->device[0])
+			return NULL;
+	return p->n_sets ? in->names[p->device[0]] : NULL;
 }
 
 /* Rows of the comparison in pairs; the answer has one in any case. */
@@ -234,6 +253,9 @@ static uint32_t compared_lines(const struct report_input *in, struct line *line)
 					  &c->m, c->n_runs, c->single, answer};
 	}
 	mem_free(seen);
+	const char *alone = any ? NULL : answer_device(in);
+	for (uint32_t i = 0; i < n && alone && !any; i++)
+		any = line[i].answer = line[i].single && line[i].name == alone;
 	if (!any && x->m.given)
 		line[n++] = (struct line){.name = placetext_finder(x->place.source),
 					  .m = &x->m,
