@@ -22,6 +22,14 @@ static int decode_bursts(const struct val *map, struct arena *a, struct contest_
 	return 0;
 }
 
+static int check_samples(const struct run_rec *x, struct err *e)
+{
+	for (uint32_t i = 0; i < x->n_samples; i++)
+		if (!(x->samples_s[i] > 0) || !isfinite(x->samples_s[i]))
+			return err_set(e, ST_INPUT, "'samples_s' holds what is no time");
+	return 0;
+}
+
 int run_decode_raced(const struct rec *r, struct arena *a, struct run_rec *out, struct err *e)
 {
 	uint64_t n = UINT64_MAX;
@@ -30,7 +38,7 @@ int run_decode_raced(const struct rec *r, struct arena *a, struct run_rec *out, 
 	if (run_decode(r, RUN_STEP | RUN_SAMPLE | RUN_SOURCE | RUN_TURNS, a, out, e) < 0 ||
 	    (!out->reason &&
 	     (get_tensor(r->map, "samples_s", TT_F64, 1, &n, a, &out->samples_s, e) < 0 ||
-	      decode_bursts(r->map, a, &out->bursts, e) < 0)))
+	      check_samples(out, e) < 0 || decode_bursts(r->map, a, &out->bursts, e) < 0)))
 		return err_prefix(e, "run record %llu", (unsigned long long)r->index);
 	return 1;
 }

@@ -225,9 +225,14 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		assert len(array(m["burst_block"])) > 1
 		m["burst_block"] = {**m["burst_block"], "data": m["burst_block"]["data"][::-1]}
 		write("bad.mp", r[:i] + [("run", m)] + r[i + 1:-1])
+		m = dict(r[i][1])
+		m["samples_s"] = tensor(-array(m["samples_s"]))
+		write("minus.mp", r[:i] + [("run", m)] + r[i + 1:-1])
 	'
 	run -3 devsim --machine near,seed=1 --paired --race 1 --candidates 20 bad.mp
 	[[ "$output" == *"burst_block"* ]]
+	run -3 devsim --machine near,seed=1 --paired --race 1 --candidates 20 minus.mp
+	[[ "$output" == *"'samples_s' holds what is no time"* ]]
 	devsim --machine near,seed=1 --paired --race 0.05 --candidates 20 --starts 1 first.mp | placeout --format report > short.txt
 	grep -q "^verdict: .* times as fast" short.txt
 	dagfeat p.mp -o feat.mp
