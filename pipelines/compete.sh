@@ -68,9 +68,21 @@ compete_first() {
 
 # What a portfolio of SECONDS finds on draw I of the fitted costs: found.I.mp, unless the time is over before.
 compete_search() {
+	# A phase's shells stay until their programs have ended.
+	[ -z "${in_phase:-}" ] || trap : TERM HUP
 	compete_bounded devsim --refit --draw "$1" --seed "$compete_seed" "$compete_dir/first.mp" -o "$compete_dir/found.$1.costs" &&
 		compete_bounded placebase portfolio --budget "$2" --seed "$compete_seed" "$compete_dir/found.$1.costs" \
 			-o "$compete_dir/found.$1.mp"
+}
+
+# The status of a job, once it has ended: a signal that the shell answers ends the wait, and not the job.
+compete_wait() {
+	local status
+	while :; do
+		status=0
+		wait "$1" || status=$?
+		kill -0 "$1" 2> /dev/null || return "$status"
+	done
 }
 
 # proposed.mp, of what ran and what was found.
@@ -93,7 +105,7 @@ compete_propose() {
 	done
 	for i in "${jobs[@]}"; do
 		one=0
-		wait "$i" || one=$?
+		compete_wait "$i" || one=$?
 		if [ "$one" -eq 124 ]; then lost=$((lost + 1)); elif [ "$one" -ne 0 ]; then status=$one; fi
 	done
 	if [ "$status" -eq 0 ] && [ "$lost" -le "$compete_draws" ]; then

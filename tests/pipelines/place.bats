@@ -219,6 +219,20 @@ onnx_model() {
 	[[ "$stderr" == "place: error: no placement can fit: "*" MB too little (devrun)" ]]
 }
 
+@test "searches that run side by side: a signal ends the wait for them no sooner than they end" {
+	cd "$BATS_TEST_TMPDIR"
+	cat > waits <<-EOF
+		. "$ROOT/pipelines/compete.sh"
+		trap : TERM
+		(trap "" TERM; until [ -e heard ]; do sleep 0.05; done; sleep 0.3; echo all > found; exit 5) & job=\$!
+		(sleep 0.3; kill -TERM \$\$; touch heard) &
+		status=0
+		compete_wait \$job || status=\$?
+		echo "\$(cat found), \$status"
+	EOF
+	[ "$(bash waits)" = 'all, 5' ]
+}
+
 @test "a first race, proposals on costs that fit it, a search that is screened by them, the last race" {
 	cp "$ROOT/tests/models/mobilenet_v3_large.xml" m.xml
 	run -0 timeout 300 "$PLACE" m.xml -D cpu:0,cpu:1 --profile 0.1 --budget 8 --proposals 2 --episodes 2 --screen 4 -o fitted
