@@ -171,6 +171,8 @@ static int filter(struct filter_state *s, struct err *e)
 				return -1;
 			continue;
 		}
+		if (!s->o->fifo && stages_check(&s->f.stages, NEEDS_RUNS, e) < 0)
+			return -1;
 		if (training_finish(&s->t, e) < 0 || write_results(s, e) < 0)
 			return -1;
 		finished = true;

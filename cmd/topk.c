@@ -299,7 +299,8 @@ static int run_filter(struct filter_state *s, struct err *e)
 				return -1;
 			continue;
 		}
-		if (let_through(s, e) < 0 || filter_end(&s->f, e) < 0)
+		if (stages_check(&s->f.stages, NEEDS_PLACEMENTS, e) < 0 || let_through(s, e) < 0 ||
+		    filter_end(&s->f, e) < 0)
 			return -1;
 		forget(s);
 	}

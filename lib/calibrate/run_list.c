@@ -7,6 +7,7 @@
 #include "record/devrec.h"
 #include "record/runrec.h"
 #include "stats/quantile.h"
+#include "stream/stages.h"
 #include "stream/tsv.h"
 
 /* Seconds beyond which ratios of ratios are no numbers; nothing that was measured is near them. */
@@ -93,12 +94,17 @@ int run_list_add(struct run_list *l, const struct rec *r, struct arena *a, struc
 int run_list_read(const char *path, struct arena *a, struct run_list *out, struct err *e)
 {
 	struct rec_reader *in = rec_reader_open(path, -1, e);
+	struct stages stages = {0};
 	struct rec r;
 	int rc = in ? 1 : -1;
 	*out = (struct run_list){0};
-	while (rc > 0 && (rc = rec_next(in, &r, e)) > 0)
+	while (rc > 0 && (rc = rec_next(in, &r, e)) > 0) {
+		stages_note(&stages, &r);
 		if (rec_is(&r, "run"))
 			rc = run_list_add(out, &r, a, e) < 0 ? -1 : 1;
+	}
+	if (rc == 0)
+		rc = stages_check(&stages, NEEDS_RUNS, e);
 	rec_reader_close(in);
 	return rc < 0 ? err_prefix(e, "'%s'", path) : 0;
 }

@@ -365,8 +365,13 @@ static int run_filter(struct state *s, struct err *e)
 			return err_set(e, ST_INPUT, "no graph in the input; ir2dag makes one");
 		if (s->o->again && !s->is_open)
 			return err_set(e, ST_INPUT, "no earlier profile in the input");
-		if (s->o->save_inputs && s->o->devices && s->g && open_session(s, NULL, e) < 0)
-			return -1; /* also when there is no placement */
+		if (s->o->save_inputs && s->o->devices && s->g) {
+			if (open_session(s, NULL, e) < 0)
+				return -1; /* also when there is no placement */
+		} else if (!s->o->probe && !s->o->paired &&
+			   stages_check(&s->f->stages, NEEDS_PLACEMENTS, e) < 0) {
+			return -1;
+		}
 		if ((s->o->paired ? compare_candidates(s, e) : measure_waiting(s, e)) < 0 ||
 		    (s->o->boundaries && save_boundaries(s, e) < 0))
 			return -1;

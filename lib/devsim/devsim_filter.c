@@ -221,6 +221,10 @@ int devsim_run(struct devsim *s, struct filter *f, struct err *e)
 				return -1;
 			continue;
 		}
+		if (!s->o->probe && !s->o->refit && !s->o->machine.true_costs &&
+		    stages_check(&f->stages,
+				 s->o->machine.paired ? NEEDS_CANDIDATES : NEEDS_PLACEMENTS, e) < 0)
+			return -1;
 		if ((s->o->probe && spec_probe(s->in.g, &s->in.spec, s->in.spec_list, s->o->devices,
 					       f->out, e) < 0) ||
 		    (s->o->refit && refit(s, f, e) < 0) ||

@@ -167,7 +167,7 @@ static int pass_on(struct curve_file *c, struct filter *f, struct arena *a, stru
 	int k;
 	while ((k = filter_next(f, &r, e)) > 0) {
 		if (k == FILTER_END) {
-			if (filter_end(f, e) < 0)
+			if (stages_check(&f->stages, NEEDS_RUNS, e) < 0 || filter_end(f, e) < 0)
 				return -1;
 			continue;
 		}

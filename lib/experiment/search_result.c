@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "calibrate/run_list.h"
+#include "stream/stages.h"
 
 struct best_found {
 	uint64_t first; /* placements that count */
@@ -62,14 +63,18 @@ int search_result(const char *path, bool groups, uint64_t first, FILE *out, stru
 	struct rec_reader *in = rec_reader_open(path, -1, e);
 	struct arena *a = arena_new();
 	struct best_found f = {.first = first ? first : UINT64_MAX, .best_s = INFINITY};
+	struct stages stages = {0};
 	struct rec r;
 	int rc = in ? 1 : -1;
 	while (rc > 0 && (rc = rec_next(in, &r, e)) > 0) {
+		stages_note(&stages, &r);
 		if (rec_is(&r, "run"))
 			rc = add_run(&f, &r, a, e) < 0 ? -1 : 1;
 		else if (groups && rec_is(&r, "update"))
 			rc = add_update(&f, &r, e) < 0 ? -1 : 1;
 	}
+	if (rc == 0)
+		rc = stages_check(&stages, NEEDS_RUNS, e);
 	if (rc == 0)
 		rc = put_result(&f, groups, out, e);
 	rec_reader_close(in);

@@ -175,7 +175,8 @@ int placepolicy_run(struct placepolicy *s, struct filter *f, struct err *e)
 			continue;
 		}
 		arena_reset(s->arena);
-		if (placepolicy_place_waiting(s, e) < 0)
+		if (stages_check(&f->stages, NEEDS_PARTS, e) < 0 ||
+		    placepolicy_place_waiting(s, e) < 0)
 			return -1;
 		/* -D is told even where nothing had to be placed: a loop that was resumed at its
 		 * end. */

@@ -74,6 +74,7 @@ int filter_next(struct filter *f, struct rec *r, struct err *e)
 		int k = rec_next(f->in, r, e);
 		if (k <= 0)
 			return k;
+		stages_note(&f->stages, r);
 		if (rec_is(r, "end"))
 			return FILTER_END;
 		if (!rec_is(r, "hdr"))

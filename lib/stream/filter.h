@@ -13,6 +13,7 @@
 
 #include "base/opt.h"
 #include "stream/rec.h"
+#include "stream/stages.h"
 
 struct filter {
 	struct rec_reader *in; /* NULL for a source */
@@ -20,7 +21,8 @@ struct filter {
 	const struct opt_common *common;
 	int argc;
 	char **argv;
-	int threads; /* told in the header; 1 unless set before the first record */
+	struct stages stages; /* of the stream at hand, so far */
+	int threads;          /* told in the header; 1 unless set before the first record */
 };
 
 enum { FILTER_RECORD = 1, FILTER_END = 2 };

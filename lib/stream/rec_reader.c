@@ -167,6 +167,29 @@ static int malformed(struct rec_reader *r, const char *what, struct err *e)
 			  (unsigned long long)r->index, (unsigned long long)r->offset);
 }
 
+static bool begins(const uint8_t *s, size_t n, const char *with)
+{
+	size_t m = strlen(with);
+	return n >= m && memcmp(s, with, m) == 0;
+}
+
+/* What an input is that does not begin as a stream does, and who reads it; NULL: nobody here. */
+static const char *other_format(const uint8_t *s, size_t n)
+{
+	if (begins(s, n, "\xef\xbb\xbf"))
+		s += 3, n -= 3;
+	while (n && strchr(" \t\r\n", *s) && *s)
+		s++, n--;
+	if (begins(s, n, "<?xml") || begins(s, n, "<net"))
+		return "this is XML as of OpenVINO IR; ir2dag reads it";
+	if (n && (*s == '{' || *s == '['))
+		return "this is JSON; json2dag reads cost graphs, placebase expert:FILE placements";
+	/* ir_version and the producer's name, the first fields that exporters write */
+	if (n > 2 && s[0] == 0x08 && s[1] < 32 && (s[2] == 0x12 || s[2] == 0x3a))
+		return "this is ONNX; ovc makes OpenVINO IR of it, which ir2dag reads";
+	return NULL;
+}
+
 /* Decode [kind, map] from the complete value of n bytes at start. */
 static int decode(struct rec_reader *r, size_t n, struct rec *out, struct err *e)
 {
@@ -237,6 +260,11 @@ int rec_next(struct rec_reader *r, struct rec *out, struct err *e)
 {
 	release(r);
 	int k = complete(r, e);
+	if (k >= 0 && r->offset == 0 && r->len > r->start) {
+		const char *is = other_format(r->buf + r->start, r->len - r->start);
+		if (is)
+			return err_set(e, ST_INPUT, "input '%s' is no stream; %s", r->name, is);
+	}
 	if (k < 0)
 		return -1;
 	if (k == 0) {

@@ -370,8 +370,8 @@ refused_run() {
 	py '
 		write_runs("none.mp", [])
 		write_runs("p.mp", [run_record(i, [0.01]) for i in range(3)])'
-	run -1 runstat pass none.mp
-	[ "$output" = "runstat pass: error: no predicted placement" ]
+	run -3 runstat pass none.mp
+	[[ "$output" == "runstat pass: error: 'none.mp': the stream has no placements and no runs; "* ]]
 	printf 'placement\tfastest_s\tmean_s\tmean_raw_s\n0\t1\t1\t-1\n' > so_far.tsv
 	run -3 runstat pass --so-far so_far.tsv p.mp
 	[[ "$output" == *"'so_far.tsv' line 2 has a time that cannot be"* ]]

@@ -179,8 +179,9 @@ static int check_blocks(struct training *t, struct err *e)
 		return 0;
 	for (int b = 0; b < N_BLOCKS; b++) {
 		if (!t->l.block[b].p)
-			return err_set(e, ST_INPUT, "no params of block '%s' in the stream",
-				       block_names[b]);
+			return err_set(
+				e, ST_INPUT, "no params of block '%s' in the stream; %s sends them",
+				block_names[b], b == BLOCK_POLICY ? "placepolicy" : "gpnembed");
 		if (param_block_check(&t->l.block[b], t->problem.d, t->problem.devs.k, e) < 0)
 			return -1;
 	}
