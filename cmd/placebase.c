@@ -172,9 +172,20 @@ static int choose_devices(struct state *s, struct err *e)
 	return 0;
 }
 
+/* What the budget left out of the bound. */
+static void tell_bound(const struct state *s)
+{
+	if (s->bound.n_left_out)
+		msg_note(1,
+			 "bounds: %u kinds left out; a tenth of the budget is for them, and it is "
+			 "spent",
+			 s->bound.n_left_out);
+}
+
 static int place_graph(struct state *s, struct filter *f, struct err *e)
 {
 	const struct options *o = s->o;
+	double began_s = clock_s(); /* all that comes now is of the budget */
 	struct place_model m;
 	struct place_units u;
 
@@ -194,6 +205,7 @@ static int place_graph(struct state *s, struct filter *f, struct err *e)
 				     .seed = (uint64_t)s->common->seed,
 				     .evals = (uint64_t)o->evals,
 				     .budget_s = o->budget_s,
+				     .began_s = began_s,
 				     .threads = (int)o->threads,
 				     .samples = (uint32_t)o->samples,
 				     .draw = (enum method_draw)o->draw,
@@ -210,7 +222,8 @@ static int place_graph(struct state *s, struct filter *f, struct err *e)
 		double *share = ARENA_NEWN(s->arena, double, m.k);
 		bool shared;
 
-		s->bound = place_bound(&u, share, &shared);
+		s->bound = place_bound(&u, method_bound_until_s(&s->run), share, &shared);
+		tell_bound(s);
 		s->run.bound_s = s->bound.value;
 		s->run.share = shared ? share : NULL;
 		s->ev = evaluator_new(&m);

@@ -28,6 +28,7 @@ static const double NEAR =
 	1.3; /* several devices are worth a search up to so many times one's value */
 /* Time limit of an entry with share 0, as a share of the budget: ample budget, tight budget. */
 static const double AMPLE_LIMIT = 0.1, TIGHT_LIMIT = 0.02;
+static const double FIRST_LIMIT = 0.4; /* the same of those that run whatever the clock says */
 
 /* An entry is a step of the portfolio: it runs a method with a share of the budget (0: it takes
  * little, and ends by itself), as long as less than `until` of the budget is spent.  It is skipped
@@ -173,7 +174,7 @@ static void run_entry(struct portfolio *x, const struct portfolio_entry *entry)
 	const struct method_run *r = x->r;
 	struct err none = ERR_INIT;
 	const struct place_method *method = entry->method;
-	double share = fmin(entry->share, 1 - spent(x));
+	double share = fmax(0, fmin(entry->share, 1 - spent(x)));
 
 	if (out_of_place(entry, method, &x->context.u) || !has_start(x, entry))
 		return;
@@ -196,9 +197,12 @@ static void run_entry(struct portfolio *x, const struct portfolio_entry *entry)
 	if (!r->evals && method->evals == EVALS_WHOLE && x->sub.evals)
 		x->sub.evals =
 			1 + (uint64_t)(share * (double)search_context_default_evals(r->m, true));
+	x->sub.began_s = r->budget_s > 0 ? clock_s() : 0;
 	x->sub.budget_s = r->budget_s > 0 ? share * r->budget_s : 0;
 	if (r->budget_s > 0 && entry->share <= 0) {
-		share = x->ample ? AMPLE_LIMIT : TIGHT_LIMIT;
+		share = entry->until == INFINITY ? FIRST_LIMIT
+			: x->ample               ? AMPLE_LIMIT
+						 : TIGHT_LIMIT;
 		x->sub.budget_s = fmax(0.01, fmin(share, 1 - spent(x)) * r->budget_s);
 	}
 	if (method->run(&x->sub, &none) == 0)
@@ -261,10 +265,24 @@ static void race_searches(struct portfolio *x)
 	}
 }
 
+/* The best single device, where the budget left it out. */
+static void keep_single(struct portfolio *x)
+{
+	if (x->context.single < 0 || !(x->context.single_value < x->best))
+		return;
+	x->best = x->context.single_value;
+	x->alone = true;
+	x->who = "single";
+	for (uint32_t i = 0; i < x->r->m->n_sets; i++)
+		x->r->device[i] = (uint16_t)x->context.single;
+}
+
 static bool is_ample(struct portfolio *x)
 {
 	double left = 1 - spent(x), evals = left * (double)x->evals;
 
+	if (left <= 0)
+		return false;
 	if (x->evals == 0)
 		evals = left * x->r->budget_s / search_context_simulation_s(x->ev, x->r->device);
 	return evals >= (double)AMPLE_EVALS * x->context.u.n;
@@ -312,8 +330,10 @@ static int run_portfolio(struct method_run *r, struct err *e)
 	search_context_init(&x.context, r);
 	find_apart(&x, r->a);
 	x.ev = evaluators_take(x.context.ev);
-	x.bound = r->bound_s > 0 ? r->bound_s : place_lower_bound(&x.context.u);
+	x.bound = r->bound_s > 0 ? r->bound_s
+				 : place_lower_bound(&x.context.u, method_bound_until_s(r));
 	run_entries(&x, first);
+	keep_single(&x);
 	x.ample = is_ample(&x);
 	run_entries(&x, plain);
 	if (x.ample)

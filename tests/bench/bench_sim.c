@@ -177,7 +177,7 @@ static void bench(const struct place_model *m)
 	double unused;
 
 	bench_distinct(m);
-	if (m->k > 1 && m->tasks.dag.n >= GROUP && heft_placement(m, base, &unused, &e) == 0) {
+	if (m->k > 1 && m->tasks.dag.n >= GROUP && heft_placement(m, 0, base, &unused, &e) == 0) {
 		bench_moves(m, base, 1);
 		bench_moves(m, base, GROUP);
 	}

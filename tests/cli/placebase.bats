@@ -37,15 +37,40 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	done
 }
 
-@test "lookahead: what is left when the budget ends goes where HEFT puts it" {
+@test "list schedules: what is left when the budget is over goes to one device, and it says so" {
+	for method in heft heft-apart peft cpop contention m-topo lookahead lookahead-rank; do
+		run -0 --separate-stderr placebase $method --budget 1e-9 -v p.mp -o b.mp
+		[[ "$stderr" == *"to one device, the budget being spent"* ]]
+		placebase $method --budget 100 p.mp -o c.mp
+		placebase $method p.mp -o d.mp
+		py '
+			b, c, d = (array(of(f"{x}.mp", "place")[0]["device"]) for x in "bcd")
+			assert len(set(b.tolist())) == 1 and c.tobytes() == d.tobytes() and len(set(c.tolist())) > 1
+		'
+	done
+}
+
+@test "a budget that is over before a method begins: each hands over a legal placement, and searches search nothing" {
+	for method in $(placebase --list | cut -f1 | tail -n +2); do
+		case $method in
+		expert:* | of:* | spine | series) continue ;;
+		esac
+		run -0 --separate-stderr timeout 60 placebase "${method%%:*}" --budget 1e-9 -v p.mp -o b.mp
+		[[ "$stderr" == *"bounds: "*" kinds left out"* ]]
+		[[ "$stderr" =~ ([0-9]+)" evaluations" ]] && [ "${BASH_REMATCH[1]}" -gt 3 ] && echo "$method: $stderr" && false
+		py 'assert all(p["predicted_s"] > 0 for p in of("b.mp", "place")) and of("b.mp", "place")'
+	done
+	run -0 --separate-stderr placebase anneal --budget 100 --evals 50 -v p.mp -o b.mp
+	[[ "$stderr" == *" 50 evaluations"* && "$stderr" != *"left out"* ]]
+}
+
+@test "a bound that the budget has cut short is one, and no higher than the whole" {
 	placebase heft p.mp -o a.mp
-	run -0 --separate-stderr placebase lookahead --budget 1e-9 -v p.mp -o b.mp
-	[[ "$stderr" == *"tasks by HEFT, the budget being spent"* ]]
-	placebase lookahead --budget 100 p.mp -o c.mp
-	placebase lookahead p.mp -o d.mp
+	placebase heft --budget 1e-9 p.mp -o b.mp
+	placebase heft --budget 1000 p.mp -o c.mp
 	py '
-		a, b, c, d = (array(of(f"{x}.mp", "place")[0]["device"]).tobytes() for x in "abcd")
-		assert a == b and c == d and c != a
+		a, b, c = (of(f"{x}.mp", "place")[0]["bound_s"] for x in "abc")
+		assert 0 <= b < a == c, (a, b, c)
 	'
 }
 
@@ -310,14 +335,6 @@ turns() {
 	[ -z "$output" ]
 	run -0 script -qec 'placebase portfolio --budget 3 p.mp -o /dev/null' /dev/null
 	[[ $output == *"placebase: portfolio, 2 of 3 s"* ]]
-}
-
-@test "lookahead-rank: what comes when the budget is spent goes to HEFT, and it says so" {
-	run -0 placebase -v lookahead-rank --budget 0.000001 p.mp -o late.mp
-	[[ $output =~ "its own schedule takes "[0-9.e-]+" s; "([0-9]+)" tasks by HEFT, the budget being spent" ]]
-	[ "${BASH_REMATCH[1]}" -gt 100 ]
-	run -0 placebase -v lookahead-rank --budget 100 p.mp -o all.mp
-	[[ $output != *"being spent"* ]]
 }
 
 @test "lookahead-rank: a task of many inputs is judged by all that are placed, as one of few" {

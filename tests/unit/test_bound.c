@@ -136,7 +136,7 @@ static void against_orders(void)
 			listed &= below(s, simulated);
 			best = fmin(best, s);
 		} while (problem_next(&p, unit_dev));
-		struct place_bound b = place_bound(&p.u, NULL, NULL);
+		struct place_bound b = place_bound(&p.u, 0, NULL, NULL);
 
 		n++;
 		agree += listed;
@@ -170,7 +170,7 @@ static void against_lists(void)
 		do
 			best = fmin(best, problem_value(&p, unit_dev));
 		while (problem_next(&p, unit_dev));
-		struct place_bound b = place_bound(&p.u, NULL, NULL);
+		struct place_bound b = place_bound(&p.u, 0, NULL, NULL);
 
 		n++;
 		under += below(b.value, best);
@@ -277,7 +277,7 @@ static void rows_of_blocks(void)
 		} while (problem_next(&p, unit_dev));
 		bound_view_init(&v, &p.u, p.a);
 		double series = bound_series_s(&v, s), plain = bound_series_s(&v, 0),
-		       all = place_lower_bound(&p.u);
+		       all = place_lower_bound(&p.u, 0);
 
 		under += below(series, mixed) && below(plain, makespan) && below(all, best);
 		near += series > 0.95 * mixed;

@@ -122,11 +122,11 @@ static void against_all(enum place_rules rules, bool training)
 		double share[PLACEGEN_DEVICES], sum = 0;
 		bool shared;
 
-		place_bound(&p.u, share, &shared);
+		place_bound(&p.u, 0, share, &shared);
 		for (uint32_t d = 0; d < p.m.k; d++)
 			sum += shared ? share[d] : 1.0 / p.m.k;
 		shares += shared == (rules != PLACE_DNNPART_LATENCY) && fabs(sum - 1) < CLOSE;
-		double s = run_exact(&p, 1, NULL, &bound), least = place_lower_bound(&p.u);
+		double s = run_exact(&p, 1, NULL, &bound), least = place_lower_bound(&p.u, 0);
 		exact += same(s, best);
 		proved += best == INFINITY || same(bound, best);
 		threads +=
@@ -251,7 +251,7 @@ static void kinds_are_registered(enum place_rules rules)
 
 		if (!problem_make(&p, seed, rules, SETS, false))
 			continue;
-		struct place_bound b = place_bound(&p.u, NULL, NULL);
+		struct place_bound b = place_bound(&p.u, 0, NULL, NULL);
 
 		for (size_t i = 0; lower_bounds[i]; i++)
 			found |= (lower_bounds[i]->rules & 1U << rules) &&

@@ -294,7 +294,7 @@ static void searches(void)
 		climb_right += lat_s >= best && lat_s <= single_s && latency(&p, device) == lat_s &&
 			       used >= 1 && used < 10000;
 		climb_optimal += lat_s == best;
-		heft_legal += heft_placement(&p.m, device, &lat_s, &e) == 0 &&
+		heft_legal += heft_placement(&p.m, 0, device, &lat_s, &e) == 0 &&
 			      latency(&p, device) < INFINITY;
 		heft_right += latency(&p, device) >= best;
 		worst_heft = fmax(worst_heft, latency(&p, device) / best);
@@ -337,7 +337,7 @@ static void heft_example(struct arena *a)
 	m.tasks.task_set = set;
 	m.costs = (struct sched_costs){
 		.task_s = cost, .links = {3, lat, bw}, .contention = true, .overlap = true};
-	int rc = heft_placement(&m, device, &makespan_s, &err);
+	int rc = heft_placement(&m, 0, device, &makespan_s, &err);
 	tap(rc == 0 && makespan_s == 80, "heft takes 80 on its published example (%g)", makespan_s);
 }
 
@@ -449,7 +449,7 @@ static void masks(void)
 		ok &= device[set] == 1;
 	}
 	tap(ok, "random placements respect the mask");
-	tap(heft_placement(&p.m, device, &lat_s, &e) == 0 && device[set] == 1, "heft too");
+	tap(heft_placement(&p.m, 0, device, &lat_s, &e) == 0 && device[set] == 1, "heft too");
 	problem_end(&p);
 }
 

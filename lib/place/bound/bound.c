@@ -63,22 +63,32 @@ static void raise_to(struct bound_value *b, double value, const char *kind)
 		*b = (struct bound_value){value, kind};
 }
 
-/* All bounds that hold for the rules. */
-static void compute_bounds(struct bound_problem *x)
+/* All bounds that hold for the rules; how many of them the deadline left out. */
+static uint32_t compute_bounds(struct bound_problem *x)
 {
 	const struct place_model *m = x->v.m;
+	double end_s = x->v.deadline_s;
+	uint32_t left_out = 0;
 
 	for (size_t i = 0; lower_bounds[i]; i++) {
 		const struct lower_bound *b = lower_bounds[i];
 
 		if (!(b->rules & 1U << m->rules))
 			continue;
+		if (bound_is_late(end_s)) {
+			left_out++;
+			continue;
+		}
+		/* The others are to have a part of it. */
+		if (end_s > 0)
+			x->v.deadline_s = clock_s() + (end_s - clock_s()) / 3;
 		double value = b->value(x);
 
 		raise_to(&x->best[b->metric], value, b->kind);
 		if (b->metric == METRIC_PERIOD && m->rules == PLACE_SCHEDULE)
 			raise_to(&x->best[METRIC_LATENCY], value, b->kind);
 	}
+	return left_out;
 }
 
 /* Of a schedule's objective: the latency's bound, or the weighted sum over metrics. */
@@ -110,7 +120,8 @@ static struct bound_value sum_metrics(const struct bound_problem *x)
 	return sum;
 }
 
-struct place_bound place_bound(const struct place_units *u, double *share, bool *shared)
+struct place_bound place_bound(const struct place_units *u, double deadline_s, double *share,
+			       bool *shared)
 {
 	struct arena *a = arena_new();
 	enum place_rules rules = u->m->rules;
@@ -119,13 +130,15 @@ struct place_bound place_bound(const struct place_units *u, double *share, bool 
 	struct bound_value b;
 
 	bound_view_init(&x.v, u, a);
+	x.v.deadline_s = deadline_s;
 	x.head_s = ARENA_NEWN(a, double, x.v.n);
 	x.tail_s = ARENA_NEWN(a, double, x.v.n);
 	if (rules == PLACE_DNNPART_LATENCY && x.v.n <= REACH_MAX_TASKS) {
 		reach_init(&reach, &x.v, a);
 		x.reach = &reach;
 	}
-	compute_bounds(&x);
+	uint32_t left_out = compute_bounds(&x);
+
 	if (rules == PLACE_SCHEDULE)
 		b = sum_metrics(&x);
 	else
@@ -135,10 +148,10 @@ struct place_bound place_bound(const struct place_units *u, double *share, bool 
 		*shared = rules != PLACE_DNNPART_LATENCY;
 	}
 	arena_free(a);
-	return (struct place_bound){b.value, b.kind};
+	return (struct place_bound){b.value, b.kind ? b.kind : "none", left_out};
 }
 
-double place_lower_bound(const struct place_units *u)
+double place_lower_bound(const struct place_units *u, double deadline_s)
 {
-	return place_bound(u, NULL, NULL).value;
+	return place_bound(u, deadline_s, NULL, NULL).value;
 }

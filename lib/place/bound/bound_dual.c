@@ -158,7 +158,8 @@ double dual_ascend(struct dual *x, int rounds, dual_value value, void *arg)
 	uint32_t n = x->n;
 	double *best_w = MEM_NEWN(double, 2 * (size_t)n), best = -INFINITY;
 
-	for (int round = 0; round < rounds; round++) {
+	for (int round = 0; round < rounds && !(round && bound_is_late(x->v->deadline_s));
+	     round++) {
 		double s = dual_at(x, value, arg);
 
 		if (s > best) {

@@ -63,7 +63,7 @@ double bound_energy_j(const struct bound_view *v, double lat_s)
 		idle += v->m->power.idle_watts ? v->m->power.idle_watts[d] : 0;
 		size[v->u->equivalent[d]]++;
 	}
-	for (int round = 0; round < ROUNDS; round++) {
+	for (int round = 0; round < ROUNDS && !(round && bound_is_late(v->deadline_s)); round++) {
 		double s = priced_j(v, price, size, use);
 		bool over = false;
 

@@ -2,6 +2,7 @@
 #ifndef HSDAG_PLACE_BOUND_BOUND_PARTS_H
 #define HSDAG_PLACE_BOUND_BOUND_PARTS_H
 
+#include "base/clock.h"
 #include "place/simulate/units.h"
 
 /* A problem as bounds see it: least costs. */
@@ -21,7 +22,14 @@ struct bound_view {
 	/* What load_s leaves for others: shares of devices, sum 1, without regard to memory; where devices take turns
 	 * the sums of bound_turns.c, which may be more. */
 	double *share; /* (k) */
+	/* of clock_s: rounds that would only raise a bound end then; 0: there is none */
+	double deadline_s;
 };
+
+static inline bool bound_is_late(double deadline_s)
+{
+	return deadline_s > 0 && clock_s() > deadline_s;
+}
 
 /* Memory from a. */
 void bound_view_init(struct bound_view *v, const struct place_units *u, struct arena *a);

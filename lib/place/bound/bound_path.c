@@ -22,7 +22,30 @@ static double way_s(const struct bound_view *v, uint32_t from, uint32_t to, uint
 struct rows {
 	const double *at_s; /* (n,k) */
 	uint16_t *order;    /* (n,k) */
+	/* of all links, with order: no copy takes less than on one that had both */
+	double latency_s, bytes_per_s;
 };
+
+static struct rows rows_of(const struct bound_view *v, const double *at_s, uint16_t *order)
+{
+	const struct sched_links *l = &v->m->costs.links;
+	struct rows r = {at_s, order, INFINITY, 0};
+
+	for (size_t i = 0; order && i < (size_t)v->k * v->k; i++) {
+		if (i / v->k == i % v->k || l->latency_s[i] < 0)
+			continue;
+		r.latency_s = fmin(r.latency_s, l->latency_s[i]);
+		r.bytes_per_s = fmax(r.bytes_per_s, l->bytes_per_s[i]);
+	}
+	return r;
+}
+
+/* No copy of so many bytes takes less. */
+static double least_way_s(const struct rows *r, uint64_t bytes)
+{
+	return r->bytes_per_s > 0 ? (r->latency_s + (double)bytes / r->bytes_per_s) * (1 - 1e-12)
+				  : 0;
+}
 
 static void sort_row(const struct rows *r, uint32_t k, uint32_t task)
 {
@@ -44,12 +67,12 @@ static double best_way(const struct bound_view *v, const struct rows *r, uint32_
 {
 	const double *at_s = r->at_s + (size_t)task * v->k;
 	const uint16_t *order = r->order ? r->order + (size_t)task * v->k : NULL;
-	double least = at_s[dev];
+	double least = at_s[dev], way = order ? least_way_s(r, bytes) : 0;
 
 	for (uint32_t i = 0; i < v->k; i++) {
 		uint32_t x = order ? order[i] : i;
 
-		if (at_s[x] < least)
+		if (at_s[x] + way < least)
 			least = fmin(least,
 				     at_s[x] + way_s(v, to_dev ? x : dev, to_dev ? dev : x, bytes));
 		else if (order)
@@ -71,7 +94,7 @@ static void forwards(const struct bound_view *v, uint32_t first, const uint16_t 
 		     double *end, uint16_t *order)
 {
 	const struct sched_dag *d = v->d;
-	struct rows rows = {end, order};
+	struct rows rows = rows_of(v, end, order);
 
 	for (uint32_t t = first; t < v->n; t++) {
 		for (uint32_t dev = 0; dev < v->k; dev++) {
@@ -97,7 +120,7 @@ static void forwards(const struct bound_view *v, uint32_t first, const uint16_t 
 static void backwards(const struct bound_view *v, double *rest, double *with, uint16_t *order)
 {
 	const struct sched_dag *d = v->d;
-	struct rows rows = {with, order};
+	struct rows rows = rows_of(v, with, order);
 
 	for (uint32_t t = v->n; t-- > 0;) {
 		for (uint32_t dev = 0; dev < v->k; dev++) {

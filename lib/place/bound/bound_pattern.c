@@ -74,7 +74,7 @@ static bool too_little(struct patterns *x, double t)
 {
 	for (uint32_t i = 0; i < x->n; i++)
 		x->worth[i] = x->v->u->least_s[i];
-	for (int round = 0; round < ROUNDS; round++) {
+	for (int round = 0; round < ROUNDS && !bound_is_late(x->v->deadline_s); round++) {
 		double all = 0, held = 0, step = STEP / sqrt(1 + round);
 
 		memset(x->cover, 0, x->n * sizeof(*x->cover));

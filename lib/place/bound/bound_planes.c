@@ -89,7 +89,7 @@ double dual_planes(struct dual *x, int rounds, double known, dual_value value, v
 			   .point = MEM_NEWN(double, 2 * (size_t)x->n + 1)};
 	double best = known;
 
-	for (int i = 0; i < rounds; i++) {
+	for (int i = 0; i < rounds && !bound_is_late(x->v->deadline_s); i++) {
 		best = fmax(best, dual_at(x, value, arg));
 		add_plane(&p);
 		if (!go_highest(&p) || p.roof <= best * (1 + NEAR))

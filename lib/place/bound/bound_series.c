@@ -154,7 +154,9 @@ static bool pass_all(struct row *r, double s, uint64_t left)
 		/* What a block leaves is for those behind it. */
 		uint64_t nodes = left / (n_gates + 1 - r->n), had = nodes;
 
-		if (t - first < MOST_TASKS)
+		if (bound_is_late(v->deadline_s))
+			any = false; /* nothing is known of the rest */
+		else if (t - first < MOST_TASKS)
 			pass_block(r, &b, &nodes);
 		else if (r->a)
 			any = false;

@@ -29,7 +29,7 @@ bool shares_init(struct shares *x, const struct bound_view *v)
 	const uint8_t *turns = v->m->costs.turns;
 	uint32_t with[TURNS_MOST] = {0};
 
-	*x = (struct shares){.k = v->k};
+	*x = (struct shares){.k = v->k, .deadline_s = v->deadline_s};
 	if (v->k > TURNS_MOST)
 		return false;
 	for (uint32_t i = 0; turns && i < v->k * v->k; i++)
@@ -163,7 +163,7 @@ double shares_ascend(const struct shares *x, const double *item_s, uint32_t n, c
 
 	for (uint32_t c = 0; c < x->n; c++)
 		w[c] = 1.0 / x->n;
-	for (int round = 0; round < rounds; round++) {
+	for (int round = 0; round < rounds && !(round && bound_is_late(x->deadline_s)); round++) {
 		double value = value_at(&it, w, now, load);
 
 		if (value > best) {
@@ -173,7 +173,9 @@ double shares_ascend(const struct shares *x, const double *item_s, uint32_t n, c
 		}
 		move_weights(x, load, w, 0.5 / sqrt(1 + round) / (1 + 0.02 * round));
 	}
-	for (int pass = 0; x->n <= MOST_PAIRED && pass < (x->n == 2 ? 1 : PASSES); pass++)
+	for (int pass = 0; x->n <= MOST_PAIRED && pass < (x->n == 2 ? 1 : PASSES) &&
+			   !bound_is_late(x->deadline_s);
+	     pass++)
 		for (uint32_t a = 0; a < x->n; a++)
 			for (uint32_t b = a + 1; b < x->n; b++) {
 				share_pair(&it, a, b, best_w);

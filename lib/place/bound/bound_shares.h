@@ -16,6 +16,7 @@ enum { SHARES_MOST_CLIQUES = 256 };
 
 struct shares {
 	uint32_t k, n, clique[SHARES_MOST_CLIQUES];
+	double deadline_s; /* of the view */
 };
 
 /* false: there are more devices than sets of bits hold, TURNS_MOST. */

@@ -119,12 +119,14 @@ static int run_ideals(struct method_run *r, struct err *e)
 	x.device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
 	x.task.device = ARENA_NEWN(r->a, uint16_t, x.u.n);
 	x.max_steps = r->evals ? r->evals : r->budget_s > 0 ? UINT64_MAX : DEFAULT_STEPS;
-	x.deadline_s = r->budget_s > 0 ? clock_s() + r->budget_s : 0;
+	x.deadline_s = method_deadline_s(r);
 	x.task.pool = pool_new(r->threads, NULL);
 	int single = place_best_single(x.ev, &x.best);
 	for (uint32_t i = 0; i < r->m->n_sets; i++)
 		r->device[i] = single < 0 ? 0 : (uint16_t)single;
-	double least = r->bound_s > 0 ? r->bound_s : place_lower_bound(&x.u), chains_s;
+	double least = r->bound_s > 0 ? r->bound_s
+				      : place_lower_bound(&x.u, method_bound_until_s(r)),
+	       chains_s;
 	split_chains(&x, &p, least);
 	chains_s = x.load_s;
 	known = split_graph(&x, &p, least);

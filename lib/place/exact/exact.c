@@ -187,6 +187,7 @@ static void search_first(struct tree *x, struct evaluator *ev, uint64_t evals, d
 
 	r.evals = evals;
 	r.budget_s = budget_s;
+	r.began_s = budget_s > 0 ? clock_s() : 0;
 	r.device = device;
 	anneal_placement(&r);
 	const struct place_result *p = place_evaluate(ev, device);
@@ -222,15 +223,16 @@ static void tree_init(struct tree *x, struct method_run *r)
 
 	*x = (struct tree){.r = r, .best = INFINITY, .cut = INFINITY};
 	x->limit = r->evals ? r->evals : r->budget_s > 0 ? UINT64_MAX : DEFAULT_NODES;
-	x->deadline_s = r->budget_s > 0 ? clock_s() + r->budget_s : 0;
+	x->deadline_s = method_deadline_s(r);
 	place_units_init(&x->u, r->m, r->a);
 	bound_view_init(&x->v, &x->u, r->a);
+	x->v.deadline_s = method_bound_until_s(r);
 	x->swappable = r->m->rules != PLACE_SCHEDULE || r->m->costs.overlap;
 	if (r->share)
 		memcpy(x->v.share, r->share, x->v.k * sizeof(*x->v.share));
 	else
 		bound_load_s(&x->v);
-	x->least = r->bound_s > 0 ? r->bound_s : place_lower_bound(&x->u);
+	x->least = r->bound_s > 0 ? r->bound_s : place_lower_bound(&x->u, method_bound_until_s(r));
 	x->rest_s = ARENA_NEWN(r->a, double, (size_t)x->v.n * x->v.k);
 	with_s = ARENA_NEWN(r->a, double, (size_t)x->v.n * x->v.k);
 	if (r->m->rules == PLACE_SCHEDULE) {

@@ -11,6 +11,7 @@ static int run_contention(struct method_run *r, struct err *e)
 	struct listsched x;
 
 	listsched_init(&x, r->m, r->a);
+	x.deadline_s = method_deadline_s(r);
 	x.links = r->m->costs.contention ? listlinks_new(&x) : NULL;
 	int rc = listsched_run(&x, listsched_upward_rank(&x, r->a), listsched_choose_earliest, NULL,
 			       e);

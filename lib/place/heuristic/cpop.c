@@ -104,6 +104,7 @@ static int run_cpop(struct method_run *r, struct err *e)
 	struct cpop c;
 
 	listsched_init(&x, r->m, r->a);
+	x.deadline_s = method_deadline_s(r);
 	double *up = ARENA_NEWN(r->a, double, x.n), *down = ARENA_NEWN(r->a, double, x.n);
 	double *task_s = ARENA_NEWN(r->a, double, x.n), *priority = ARENA_NEWN(r->a, double, x.n);
 	double *use_s = ARENA_NEWN(r->a, double, x.d->n_uses);

@@ -11,18 +11,20 @@
 
 /* closed (k): devices that take nothing; NULL: none. */
 static int schedule_earliest(struct listsched *x, const struct place_model *m, const bool *closed,
-			     struct arena *a, struct err *e)
+			     double deadline_s, struct arena *a, struct err *e)
 {
 	listsched_init(x, m, a);
+	x->deadline_s = deadline_s;
 	x->closed = closed;
 	return listsched_run(x, listsched_upward_rank(x, a), listsched_choose_earliest, NULL, e);
 }
 
-int heft_placement(const struct place_model *m, uint16_t *device, double *makespan_s, struct err *e)
+int heft_placement(const struct place_model *m, double deadline_s, uint16_t *device,
+		   double *makespan_s, struct err *e)
 {
 	struct arena *a = arena_new();
 	struct listsched x;
-	int rc = schedule_earliest(&x, m, NULL, a, e);
+	int rc = schedule_earliest(&x, m, NULL, deadline_s, a, e);
 
 	*makespan_s = listsched_makespan_s(&x);
 	listsched_placement(&x, device);
@@ -34,7 +36,7 @@ int heft_placement(const struct place_model *m, uint16_t *device, double *makesp
 static int run_heft(struct method_run *r, struct err *e)
 {
 	struct listsched x;
-	int rc = schedule_earliest(&x, r->m, NULL, r->a, e);
+	int rc = schedule_earliest(&x, r->m, NULL, method_deadline_s(r), r->a, e);
 
 	return listsched_answer(&x, rc, r, e);
 }
@@ -50,7 +52,7 @@ static int run_heft_apart(struct method_run *r, struct err *e)
 	memset(closed, true, k * sizeof(*closed));
 	for (uint32_t n = sched_apart(r->m->costs.turns, k, dev); n-- > 0;)
 		closed[dev[n]] = false;
-	int rc = schedule_earliest(&x, r->m, closed, r->a, e);
+	int rc = schedule_earliest(&x, r->m, closed, method_deadline_s(r), r->a, e);
 
 	return listsched_answer(&x, rc, r, e);
 }

@@ -112,6 +112,26 @@ uint32_t listsched_choose_earliest(struct listsched *x, uint32_t v, void *arg)
 	return listsched_earliest(x, v, &end_s);
 }
 
+/* The device that all tasks take the least on; k: none can run all of them. */
+static uint32_t listsched_fastest(const struct listsched *x)
+{
+	double *sum = MEM_NEWN(double, x->k), least = INFINITY;
+	uint32_t at = x->k;
+
+	for (size_t i = 0; i < (size_t)x->n * x->k; i++) {
+		double s = x->m->costs.task_s[i];
+
+		sum[i % x->k] += s < 0 ? INFINITY : s;
+	}
+	for (uint32_t dev = 0; dev < x->k; dev++)
+		if (sum[dev] < least && !(x->closed && x->closed[dev])) {
+			least = sum[dev];
+			at = dev;
+		}
+	mem_free(sum);
+	return at;
+}
+
 /* Consumers of v wait for one input more (sign 1) or less (sign -1). */
 static void add_to_left(struct listsched *x, uint32_t v, int sign)
 {
@@ -228,6 +248,19 @@ int listsched_stuck(const struct listsched *x, uint32_t v, struct err *e)
 			       e);
 }
 
+/* The device for a task that comes after the deadline: the one that does all of them the soonest by
+ * itself, where it may go there. */
+static uint32_t late_device(struct listsched *x, uint32_t v)
+{
+	double end_s;
+
+	if (x->n_late++ == 0)
+		x->late_dev = listsched_fastest(x);
+	if (x->late_dev < x->k && listsched_end_s(x, v, x->late_dev) < INFINITY)
+		return x->late_dev;
+	return listsched_earliest(x, v, &end_s);
+}
+
 int listsched_run(struct listsched *x, const double *priority, listsched_choose *choose, void *arg,
 		  struct err *e)
 {
@@ -242,7 +275,7 @@ int listsched_run(struct listsched *x, const double *priority, listsched_choose 
 		if (x->left[v] == 0)
 			ready_add(&ready, 0, v, 0);
 	while (rc == 0 && (v = ready_take(&ready, 0)) != SCHED_NONE) {
-		dev = choose(x, v, arg);
+		dev = method_is_late(x->deadline_s) ? late_device(x, v) : choose(x, v, arg);
 		if (dev == SCHED_NONE) {
 			rc = listsched_stuck(x, v, e);
 			break;
@@ -273,8 +306,12 @@ double listsched_makespan_s(const struct listsched *x)
 
 int listsched_answer(struct listsched *x, int rc, struct method_run *r, struct err *e)
 {
-	snprintf(r->note, sizeof(r->note), "its own schedule takes %.6g s",
-		 listsched_makespan_s(x));
+	int used = snprintf(r->note, sizeof(r->note), "its own schedule takes %.6g s",
+			    listsched_makespan_s(x));
+
+	if (x->n_late)
+		snprintf(r->note + used, sizeof(r->note) - (size_t)used,
+			 "; %u of %u tasks to one device, the budget being spent", x->n_late, x->n);
 	listsched_placement(x, r->device);
 	if (method_mend(r, &x->u) && rc < 0) {
 		err_clear(e);

@@ -27,6 +27,9 @@ struct listsched {
 	uint32_t *unit_placed;   /* (units) tasks of it that are placed */
 	const bool *closed;      /* (k) devices that take nothing; NULL: none */
 	struct listlinks *links; /* copies wait for each other; NULL: they do not */
+	/* of clock_s; tasks that listsched_run comes to later go to one device (0: there is none) */
+	double deadline_s;
+	uint32_t n_late, late_dev; /* how many; where they go, once there is one */
 };
 
 /* Memory from a but for agendas, which listsched_release frees. */

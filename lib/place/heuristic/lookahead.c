@@ -2,7 +2,7 @@
  * Bittencourt, Sakellariou, Madeira, "DAG scheduling using a lookahead variant of the heterogeneous
  * earliest finish time algorithm", PDP 2010, section III (one level, without changes of priority).
  * On trial, children are placed for good, one after another; parents that are not placed yet do not
- * hold them up.  What is left when the budget ends is placed by HEFT. */
+ * hold them up.  What is left when four fifths of the budget are over is placed by HEFT. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +10,8 @@
 #include "base/clock.h"
 #include "place/heuristic/listsched.h"
 #include "place/method/method.h"
+
+static const double HEFT_SHARE = 0.2; /* of the budget */
 
 struct lookahead {
 	const double *rank;          /* (n) upward */
@@ -88,9 +90,12 @@ static uint32_t choose_device(struct listsched *x, uint32_t v, void *arg)
 static int run_lookahead(struct method_run *r, struct err *e)
 {
 	struct listsched x;
-	struct lookahead l = {.deadline_s = r->budget_s > 0 ? clock_s() + r->budget_s : INFINITY};
+	struct lookahead l = {.deadline_s = INFINITY};
 
 	listsched_init(&x, r->m, r->a);
+	x.deadline_s = method_deadline_s(r);
+	if (x.deadline_s > 0)
+		l.deadline_s = x.deadline_s - HEFT_SHARE * r->budget_s;
 	l.rank = listsched_upward_rank(&x, r->a);
 	l.child = ARENA_NEWN(r->a, uint32_t, x.n);
 	l.seen = ARENA_NEWN(r->a, uint32_t, x.n);
@@ -102,7 +107,7 @@ static int run_lookahead(struct method_run *r, struct err *e)
 		size_t used = strlen(r->note);
 
 		snprintf(r->note + used, sizeof(r->note) - used,
-			 "; %u of %u tasks by HEFT, the budget being spent", l.n_late, n);
+			 "; %u of %u tasks by HEFT, the budget being nearly spent", l.n_late, n);
 	}
 	return rc;
 }

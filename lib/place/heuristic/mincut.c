@@ -330,12 +330,12 @@ static double start(struct cut *c)
 /* Rounds over all pairs of devices until none gets better; returns the sum. */
 static double swaps(struct cut *c, uint32_t *n_cuts)
 {
-	double sum = start(c), deadline_s = c->p.r->budget_s > 0 ? clock_s() + c->p.r->budget_s : 0;
+	double sum = start(c), deadline_s = method_deadline_s(c->p.r);
 	uint16_t *was = ARENA_NEWN(c->p.r->a, uint16_t, c->p.u.n);
 	uint32_t k = c->m->k, since = 0, n_pairs = k * (k - 1) / 2;
 
 	for (uint16_t a = 0, b = 1; since < n_pairs; since++) {
-		if (deadline_s > 0 && *n_cuts && clock_s() > deadline_s)
+		if (*n_cuts && method_is_late(deadline_s))
 			break;
 		memcpy(was, c->on, c->p.u.n * sizeof(*was));
 		divide(c, a, b);

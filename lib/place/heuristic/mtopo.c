@@ -53,6 +53,7 @@ static int run_m_topo(struct method_run *r, struct err *e)
 	struct memory_share fill = {0, 0};
 
 	listsched_init(&x, r->m, r->a);
+	x.deadline_s = method_deadline_s(r);
 	fill.share = share_of_memory(&x);
 	double *order = ARENA_NEWN(r->a, double, x.n);
 	for (uint32_t v = 0; v < x.n; v++)

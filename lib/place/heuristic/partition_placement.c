@@ -143,7 +143,7 @@ static void exchanges(struct order_trial *t, uint16_t *dev, double deadline_s)
 	for (uint32_t i = 0, j = 1; since < n * (n - 1) / 2 && t->tries < MOST_TRIES; since++) {
 		double before = t->value;
 
-		if (deadline_s > 0 && clock_s() > deadline_s)
+		if (method_is_late(deadline_s))
 			return;
 		swap_devices(&dev[i], &dev[j]);
 		try_order(t, dev);
@@ -162,7 +162,7 @@ static int hand_over(struct partition_placement *p, bool permute, const uint16_t
 		     const char *text, struct err *e)
 {
 	struct method_run *r = p->r;
-	double deadline_s = r->budget_s > 0 ? clock_s() + r->budget_s : 0;
+	double deadline_s = method_deadline_s(r);
 	struct order_trial t = {.p = p,
 				.ev = evaluator_new(r->m),
 				.on = on,

@@ -53,6 +53,7 @@ static int run_peft(struct method_run *r, struct err *e)
 	struct listsched x;
 
 	listsched_init(&x, r->m, r->a);
+	x.deadline_s = method_deadline_s(r);
 	double *oct = ARENA_NEWN(r->a, double, (size_t)x.n *x.k);
 	double *rank = ARENA_NEWN(r->a, double, x.n);
 	double *task_s = ARENA_NEWN(r->a, double, x.n);

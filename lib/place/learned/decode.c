@@ -283,7 +283,7 @@ static uint32_t choose_device(struct listsched *l, uint32_t v, void *arg)
 	s->l = l;
 	note_placed(s);
 	s->last = v;
-	if (s->x->deadline_s > 0 && clock_s() > s->x->deadline_s) {
+	if (method_is_late(s->x->deadline_s)) {
 		double end_s;
 
 		s->x->n_late++;
@@ -345,12 +345,14 @@ int decode_run(struct decode *x, const struct cost_view *view, uint16_t *device,
 	if (x->group)
 		place_model_together(&m, x->group, a);
 	listsched_init(&l, &m, a);
+	l.deadline_s = x->end_s;
 	init_known(&s, &l, a);
 	l.links = x->links && view->m->costs.contention ? listlinks_new(&l) : NULL;
 	x->loss = 0;
 	x->n_choices = x->n_late = 0;
 	int rc = listsched_run(&l, view->rank, choose_device, &s, e);
 
+	x->n_last = l.n_late;
 	x->makespan_s = listsched_makespan_s(&l);
 	listsched_placement(&l, device);
 	listlinks_free(l.links);

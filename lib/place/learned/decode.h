@@ -24,6 +24,7 @@ struct decode {
 		*group;    /* (n_sets) sets of equal value go to one device; NULL: any may part */
 	bool links;        /* copies wait for each other, where the model says so */
 	double deadline_s; /* on clock_s; tasks that come later go where they end first; 0: none */
+	double end_s; /* those that come after this one go to one device (listsched.h); 0: none */
 	/* DECODE_POLICY */
 	const struct scorer *scorer;
 	const struct params *params;
@@ -35,10 +36,10 @@ struct decode {
 	float *grad;
 	double weight;
 	/* answers */
-	double makespan_s;  /* of its own schedule */
-	double loss;        /* learning: sum over choices of -log p */
-	uint32_t n_choices; /* tasks with more than one device to choose from */
-	uint32_t n_late;    /* tasks that came after the deadline */
+	double makespan_s;       /* of its own schedule */
+	double loss;             /* learning: sum over choices of -log p */
+	uint32_t n_choices;      /* tasks with more than one device to choose from */
+	uint32_t n_late, n_last; /* tasks that came after the deadline, and after the end */
 };
 
 /* device (n_sets).  -1 (ST_RUNTIME): a task has no device left. */

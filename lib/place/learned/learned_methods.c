@@ -9,6 +9,8 @@
 #include "place/method/method.h"
 
 enum { DEFAULT_RUNS = 500 };
+/* Of the budget, for list schedules: where moves follow, and where only simulations do. */
+static const double MOVES_SHOT = 0.4, POLICY_SHOT = 0.8;
 static const double HEAT = 0.004; /* mean share by which a move may be worse, at first */
 
 struct learned_run {
@@ -55,6 +57,12 @@ static int answer(struct learned_run *x, int rc, struct err *e)
 	return rc;
 }
 
+/* When a share of r's budget is over; 0: it has none. */
+static double until_s(const struct method_run *r, double share)
+{
+	return r->budget_s > 0 ? method_deadline_s(r) - (1 - share) * r->budget_s : 0;
+}
+
 /* Where a search begins: the best of list schedules. */
 static int run_shot(struct learned_run *x, struct shot *shot, uint64_t most, struct err *e)
 {
@@ -63,8 +71,9 @@ static int run_shot(struct learned_run *x, struct shot *shot, uint64_t most, str
 			      .params = x->params,
 			      .variants = SHOT_VARIANTS,
 			      .seed = x->r->seed,
-			      .most = most};
-	if (x->params) {
+			      .most = most,
+			      .deadline_s = until_s(x->r, most ? MOVES_SHOT : POLICY_SHOT)};
+	if (x->params && !method_is_late(shot->deadline_s)) {
 		parse_run(&x->parse, &x->view, &x->s.u, x->params, x->r->a);
 		shot->parse = &x->parse;
 	}
@@ -73,6 +82,16 @@ static int run_shot(struct learned_run *x, struct shot *shot, uint64_t most, str
 	x->best_value = shot->value;
 	x->used = shot->used;
 	return rc;
+}
+
+static void tell_left_out(struct method_run *r, const struct shot *shot)
+{
+	size_t n = strlen(r->note);
+
+	if (shot->n_left_out)
+		snprintf(r->note + n, sizeof(r->note) - n,
+			 "; %u list schedules left out or cut short, the budget being spent",
+			 shot->n_left_out);
 }
 
 static int run_learned_policy(struct method_run *r, struct err *e)
@@ -87,6 +106,7 @@ static int run_learned_policy(struct method_run *r, struct err *e)
 		rc = run_shot(&x, &shot, 0, e);
 	snprintf(r->note, sizeof(r->note), "the best of %llu list schedules: %s, value %.6g",
 		 (unsigned long long)x.used, shot.who, x.best_value);
+	tell_left_out(r, &shot);
 	return answer(&x, rc, e);
 }
 
@@ -133,10 +153,11 @@ static int run_moves(struct method_run *r, bool learned, struct err *e)
 		rc = run_shot(&x, &shot, runs_for_shot(limits.evals), e);
 	double start = x.best_value;
 
-	if (rc == 0)
+	if (rc == 0 && limits_spent(&limits, x.used) < 1)
 		search_moves(&x, &limits);
 	snprintf(r->note, sizeof(r->note), "%llu evaluations, value %.6g from %.6g of %s",
 		 (unsigned long long)x.used, x.best_value, start, shot.who);
+	tell_left_out(r, &shot);
 	return answer(&x, rc, e);
 }
 

@@ -20,17 +20,25 @@ static const struct {
 const char *const rule_names[] = {"heft", "contention", "look-ahead rank", "optimistic costs",
 				  "policy"};
 
-int rule_run(uint32_t i, const struct cost_view *view, const struct learned_params *params,
-	     const uint32_t *group, uint16_t *device, double *makespan_s, struct err *e)
+/* params: not NULL where rule i is the policy. */
+static struct decode rule_decode(uint32_t i, const struct learned_params *params,
+				 const uint32_t *group)
 {
 	struct decode x = {.rule = rules[i].rule, .links = rules[i].links, .group = group};
 
-	if (rules[i].rule == DECODE_POLICY) {
-		if (!params)
-			return err_set(e, ST_RUNTIME, "no parameters of the policy");
+	if (x.rule == DECODE_POLICY) {
 		x.scorer = &params->policy;
 		x.params = params->p;
 	}
+	return x;
+}
+
+int rule_run(uint32_t i, const struct cost_view *view, const struct learned_params *params,
+	     const uint32_t *group, uint16_t *device, double *makespan_s, struct err *e)
+{
+	if (rules[i].rule == DECODE_POLICY && !params)
+		return err_set(e, ST_RUNTIME, "no parameters of the policy");
+	struct decode x = rule_decode(i, params, group);
 	int rc = decode_run(&x, view, device, e);
 
 	if (makespan_s)
@@ -51,7 +59,8 @@ struct listed {
 struct listing {
 	const struct shot *x;
 	struct arena *a;
-	uint32_t n, n_run; /* the others were like one of these */
+	uint32_t n, n_run;   /* the others were like one of these */
+	uint32_t n_left_out; /* as in struct shot */
 	struct listed list[MOST_LISTED];
 	uint16_t *try; /* (n_sets) of the next one */
 };
@@ -72,17 +81,37 @@ static void add(struct listing *y, double makespan_s, const char *who)
 	y->try = ARENA_NEWN(y->a, uint16_t, n_sets);
 }
 
+/* Runs d, which has half of the time that is left, and HEFT the rest; false: no placement, or no time. */
+static bool decode_in_time(struct listing *y, struct decode *d)
+{
+	double end_s = y->x->deadline_s, now_s = end_s > 0 ? clock_s() : 0;
+	struct err none = ERR_INIT;
+
+	if (end_s > 0 && now_s > end_s && y->n) {
+		y->n_left_out++;
+		return false;
+	}
+	if (end_s > 0) {
+		d->deadline_s = fmin(end_s, now_s + (end_s - now_s) / 2);
+		d->end_s = end_s;
+	}
+	int rc = decode_run(d, y->x->view, y->try, &none);
+
+	y->n_left_out += d->n_late || d->n_last;
+	return rc == 0;
+}
+
 static void add_rule(struct listing *y, uint32_t rule, const uint32_t *group)
 {
 	const struct shot *x = y->x;
-	struct err none = ERR_INIT;
-	double makespan_s = 0;
 
 	if (rule == RULE_POLICY && !x->params)
 		return;
+	struct decode d = rule_decode(rule, x->params, group);
+
 	y->n_run++;
-	if (rule_run(rule, x->view, x->params, group, y->try, &makespan_s, &none) == 0)
-		add(y, makespan_s, rule_names[rule]);
+	if (decode_in_time(y, &d))
+		add(y, d.makespan_s, rule_names[rule]);
 }
 
 /* Tasks times devices above which there is time for the rules alone, without groups; above which for
@@ -125,8 +154,6 @@ static void add_variants(struct listing *y)
 {
 	const struct shot *x = y->x;
 	struct random_stream rng = random_stream_new(x->seed, RANDOM_MOVES, 1, 0);
-	struct err none = ERR_INIT;
-
 	double most = (x->most ? SEARCH_ALL : SHOT_ALL) / cells(x) - y->n_run;
 
 	for (uint32_t i = 0; x->params && i < x->variants && i + 1 <= most; i++) {
@@ -137,7 +164,7 @@ static void add_variants(struct listing *y)
 				   .params = x->params->p};
 
 		shot_drop_features(&scorer, &rng);
-		if (decode_run(&d, x->view, y->try, &none) == 0)
+		if (decode_in_time(y, &d))
 			add(y, d.makespan_s, "a variant of the policy");
 	}
 }
@@ -181,8 +208,13 @@ int shot_run(struct shot *x, uint16_t *device, struct err *e)
 	qsort(y.list, y.n, sizeof(*y.list), by_makespan);
 	/* where a run is dear, those that are not legal are passed over */
 	for (uint32_t i = 0; i < y.n && (!x->most || x->used < x->most || x->value == INFINITY);
-	     i++)
-		simulate(x, ev, &y.list[i], device);
+	     i++) {
+		if (x->value < INFINITY && method_is_late(x->deadline_s))
+			y.n_left_out++;
+		else
+			simulate(x, ev, &y.list[i], device);
+	}
+	x->n_left_out = y.n_left_out;
 	arena_free(y.a);
 	evaluators_put(x->s->ev, ev);
 	return x->value < INFINITY ? 0 : err_set(e, ST_RUNTIME, "no list schedule is legal");

@@ -28,10 +28,13 @@ struct shot {
 	uint64_t seed;     /* of what they do not see */
 	uint64_t most;     /* evaluations, of those whose own schedules are shortest; 0: all */
 	bool patient;      /* all list schedules, however large the problem is */
+	/* of clock_s: the first list schedule is cut short then and there are no more; 0: none */
+	double deadline_s;
 	/* answers */
 	double value; /* of the best, as simulated */
 	const char *who;
-	uint64_t used; /* evaluations */
+	uint64_t used;       /* evaluations */
+	uint32_t n_left_out; /* list schedules that the deadline left out, or cut short */
 };
 
 /* Some features, drawn, are not looked at: a variant of the policy. */

@@ -3,6 +3,7 @@
 #ifndef HSDAG_PLACE_METHOD_METHOD_H
 #define HSDAG_PLACE_METHOD_METHOD_H
 
+#include "base/clock.h"
 #include "place/method/methods.h"
 #include "place/simulate/evaluate.h"
 #include "place/simulate/units.h"
@@ -21,6 +22,7 @@ struct method_run {
 	/* seconds that a search may take: it goes on until then unless evals end it first;
 	 * 0: not limited, and the answer does not depend on the clock */
 	double budget_s;
+	double began_s;        /* of clock_s: when the budget began; 0: when the method runs */
 	int threads;           /* answers do not depend on it while budget_s is 0 */
 	const uint16_t *start; /* (n_sets) where a search may begin, or NULL */
 	uint32_t samples;      /* random: distinct placements */
@@ -41,6 +43,29 @@ struct method_run {
 	char note[200];   /* what there is to tell about the run; may stay empty */
 	int (*emit)(struct method_run *r, struct err *e);
 };
+
+/* When r's budget began, and when it ends, of clock_s; 0: it has none. */
+static inline double method_began_s(const struct method_run *r)
+{
+	return r->began_s > 0 ? r->began_s : clock_s();
+}
+
+static inline double method_deadline_s(const struct method_run *r)
+{
+	return r->budget_s > 0 ? method_began_s(r) + r->budget_s : 0;
+}
+
+/* Is it over?  0: there is none. */
+static inline bool method_is_late(double deadline_s)
+{
+	return deadline_s > 0 && clock_s() > deadline_s;
+}
+
+/* A bound before or in a method has this part of its budget: until when (of clock_s), 0: as long as it takes. */
+static inline double method_bound_until_s(const struct method_run *r)
+{
+	return r->budget_s > 0 ? clock_s() + r->budget_s / 10 : 0;
+}
 
 /* Which problems a method is about; the portfolio runs it on no others. */
 enum method_scope {

@@ -140,6 +140,7 @@ static void run_trial(void *arg, int task, int thread)
 
 		place_model_together(&m, class, a);
 		listsched_init(&l, &m, a);
+		l.deadline_s = x->limits.deadline_s;
 		double *rank = listsched_upward_rank(&l, a);
 		if (t->number)
 			stretch_ranks(x, t->number, rank, l.n);

@@ -198,17 +198,19 @@ static bool make_start_legal(struct refiner *x)
 	return can_run(x);
 }
 
-void refine_placement(const struct place_model *m, uint64_t seed, uint64_t evals, double budget_s,
+void refine_placement(const struct place_model *m, uint64_t seed, uint64_t evals, double deadline_s,
 		      uint16_t *device, double *makespan_s)
 {
-	double until = budget_s > 0 ? clock_s() + budget_s : INFINITY, best = INFINITY, s;
+	double best = INFINITY, s;
 	uint32_t n = m->tasks.dag.n, moved[MAX_PATCH];
 	struct refiner x;
 
 	refiner_init(&x, m, seed, device);
 	if (make_start_legal(&x))
 		best = schedule_energy(&x, makespan_s);
-	for (uint64_t i = 1; best < INFINITY && m->k > 1 && i < evals && clock_s() <= until; i++) {
+	for (uint64_t i = 1; best < INFINITY && m->k > 1 && i < evals; i++) {
+		if (method_is_late(deadline_s))
+			break;
 		uint32_t task = draw_below(&x, n), near = draw_neighbour(&x, task), k = 0;
 		uint16_t home = x.on[task], to = x.on[near];
 
@@ -243,14 +245,16 @@ static int run_refine(struct method_run *r, struct err *e)
 	double start_s, makespan_s;
 
 	place_units_init(&u, r->m, r->a);
-	if (heft_placement(r->m, r->device, &start_s, e) < 0) {
+	if (heft_placement(r->m, method_deadline_s(r), r->device, &start_s, e) < 0) {
 		if (!method_mend(r, &u))
 			return -1;
 		err_clear(e);
 	}
 	memcpy(heft, r->device, size);
 	makespan_s = start_s;
-	refine_placement(r->m, r->seed, r->evals ? r->evals : EVALS, r->budget_s, r->device,
+	double deadline_s = method_deadline_s(r);
+
+	refine_placement(r->m, r->seed, r->evals ? r->evals : EVALS, deadline_s, r->device,
 			 &makespan_s);
 	struct evaluator *ev = evaluator_new(r->m);
 	double refined = legal_value(r, ev, &u);

@@ -9,7 +9,7 @@
  * device at a time, with the sets that share it.  device becomes the best, of *makespan_s.  What
  * is over its memory, or apart and should not be, is repaired first; *makespan_s is left alone
  * when that fails, and under rules without a schedule. */
-void refine_placement(const struct place_model *m, uint64_t seed, uint64_t evals, double budget_s,
+void refine_placement(const struct place_model *m, uint64_t seed, uint64_t evals, double deadline_s,
 		      uint16_t *device, double *makespan_s);
 
 #endif

@@ -69,6 +69,7 @@ static void run_trial(void *arg, int task, int thread)
 		noise.level = MOST_NOISE * random_stream_uniform(&noise.rng);
 	if (t->ran) {
 		listsched_init(&x, m, a);
+		x.deadline_s = t->limits->deadline_s;
 		double *task_s = ARENA_NEWN(a, double, x.n), *rank = ARENA_NEWN(a, double, x.n);
 		double *use_s = ARENA_NEWN(a, double, x.d->n_uses);
 

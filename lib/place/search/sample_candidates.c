@@ -194,7 +194,7 @@ static void climb_up(struct sample_candidates *x, uint64_t evals)
 	uint16_t *device = x->r->device;
 	double s = 0;
 
-	for (uint64_t i = 0; i < evals; i++) {
+	for (uint64_t i = 0; i < evals && !method_is_late(x->deadline_s); i++) {
 		uint32_t u = sample_candidates_draw_below(x, x->units.n),
 			 first = x->units.set[x->units.ptr[u]];
 		uint16_t from = device[first];
@@ -213,6 +213,8 @@ static void climb_up(struct sample_candidates *x, uint64_t evals)
 static void slow_bases(struct sample_candidates *x, uint64_t evals)
 {
 	for (uint32_t i = 0; i < SAMPLE_SLOW_BASES && x->units.n; i++) {
+		if (method_is_late(x->deadline_s))
+			return;
 		random_placement(x->m, x->r->seed, i, false, x->r->device);
 		for (uint32_t u = 0; i == 0 && u < x->units.n; u++)
 			move_unit(x, u, (uint16_t)(u % x->m->k));
@@ -242,11 +244,13 @@ static int add_bases(struct sample_candidates *x, struct err *e)
 	double s;
 
 	for (uint32_t dev = 0; dev < x->m->k; dev++) {
+		if (x->n && method_is_late(x->deadline_s))
+			break;
 		for (uint32_t i = 0; i < x->m->n_sets; i++)
 			r->device[i] = (uint16_t)dev;
 		add_if_new(x, CANDIDATE_SINGLE);
 	}
-	if (heft_placement(x->m, r->device, &s, e) < 0) {
+	if (heft_placement(x->m, x->deadline_s, r->device, &s, e) < 0) {
 		if (!method_mend(r, &x->units) && x->n == 0)
 			return -1;
 		err_clear(e);
@@ -254,7 +258,9 @@ static int add_bases(struct sample_candidates *x, struct err *e)
 	keep_base(x);
 	uint64_t most = r->evals ? r->evals : default_evals(x->m->tasks.dag.n);
 	for (uint64_t evals = most / 8; evals <= most; evals *= 8) {
-		refine_placement(x->m, r->seed, evals + 1, 0, r->device, &s);
+		if (method_is_late(x->deadline_s))
+			break;
+		refine_placement(x->m, r->seed, evals + 1, x->deadline_s, r->device, &s);
 		keep_base(x);
 		if (evals == 0 || x->n_bases == SAMPLE_BASES)
 			break;
@@ -281,6 +287,8 @@ static int fill_candidates(struct sample_candidates *x, struct err *e)
 		return -1;
 	/* Tries are bounded: a tiny graph has few placements. */
 	for (uint32_t i = 0; x->units.n && x->n < want && i < 4 * want; i++) {
+		if (x->n >= x->r->samples && method_is_late(x->deadline_s))
+			break;
 		enum candidate_kind kind =
 			CANDIDATE_MOVED + i % (CANDIDATE_RESTORED - CANDIDATE_MOVED + 1);
 
@@ -292,8 +300,10 @@ static int fill_candidates(struct sample_candidates *x, struct err *e)
 
 int sample_candidates_init(struct sample_candidates *x, struct method_run *r, struct err *e)
 {
-	*x = (struct sample_candidates){
-		.r = r, .m = r->m, .rng = {r->seed, 0, 0, RNG_SEARCH + RANDOM_STRATIFIED}};
+	*x = (struct sample_candidates){.r = r,
+					.m = r->m,
+					.rng = {r->seed, 0, 0, RNG_SEARCH + RANDOM_STRATIFIED},
+					.deadline_s = method_deadline_s(r)};
 	place_units_init(&x->units, r->m, r->a);
 	x->ev = evaluator_new(r->m);
 	return fill_candidates(x, e);

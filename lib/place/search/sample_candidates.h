@@ -46,6 +46,8 @@ struct sample_candidates {
 	uint32_t n_bases, n_slow;
 	struct rng_addr rng;
 	uint32_t drawn; /* random numbers so far */
+	/* of clock_s; then there are no more candidates than are asked for; 0: there is none */
+	double deadline_s;
 };
 
 /* Draws candidates for r: several times as many as r->samples where there are so many.  -1

@@ -81,10 +81,14 @@ void search_context_init(struct search_context *s, const struct method_run *r)
 		*s = *r->context;
 		s->few = false;
 		s->borrowed = true;
+		s->deadline_s = method_deadline_s(r);
 		return;
 	}
-	*s = (struct search_context){
-		.m = m, .linked = true, .single_value = INFINITY, .ev = evaluators_new(m)};
+	*s = (struct search_context){.m = m,
+				     .linked = true,
+				     .single_value = INFINITY,
+				     .deadline_s = method_deadline_s(r),
+				     .ev = evaluators_new(m)};
 	place_units_init(&s->u, m, a);
 	unit_traffic_init(&s->traffic, &s->u, a);
 	neighbours(s, a);
@@ -119,7 +123,7 @@ bool search_context_allowed(const struct search_context *s, uint32_t unit, uint1
 
 struct limits limits_of(const struct method_run *r, uint64_t evals)
 {
-	struct limits x = {evals, clock_s(), 0};
+	struct limits x = {evals, method_began_s(r), 0};
 
 	if (r->evals || r->budget_s > 0)
 		x.evals = r->evals ? r->evals : UINT64_MAX;

@@ -22,6 +22,7 @@ struct search_context {
 	bool few;            /* the budget allows few simulations a unit; false at first */
 	int single;          /* the best single device, -1: none is legal */
 	double single_value; /* INFINITY: none */
+	double deadline_s;   /* of the run's budget; 0: there is none */
 	struct evaluators *ev;
 	bool borrowed; /* copied from r->context, whose owner frees all but `few` */
 };

@@ -9,23 +9,29 @@
 #include "place/search/search_context.h"
 #include "place/simulate/held.h"
 
-/* The fastest device that is still open; m->k: none is. */
-static uint32_t next_open(const struct search_context *s, const bool *closed)
+/* Seconds of all units on each device (k), where it can run them. */
+static double *sum_units(const struct place_units *u)
 {
-	const struct place_units *u = &s->u;
-	uint32_t k = s->m->k, now = k;
+	uint32_t k = u->m->k;
+	double *sum = MEM_NEWN(double, k);
+
+	for (uint32_t j = 0; j < u->n; j++)
+		for (uint32_t d = 0; d < k; d++)
+			sum[d] += fmax(u->cost_s[(size_t)j * k + d], 0);
+	return sum;
+}
+
+/* The fastest device that is still open, by sum_units; k: none is. */
+static uint32_t next_open(const double *sum, uint32_t k, const bool *closed)
+{
+	uint32_t now = k;
 	double least = INFINITY;
 
-	for (uint32_t d = 0; d < k; d++) {
-		double sum = 0;
-
-		for (uint32_t j = 0; j < u->n; j++)
-			sum += fmax(u->cost_s[(size_t)j * k + d], 0);
-		if (!closed[d] && sum < least) {
-			least = sum;
+	for (uint32_t d = 0; d < k; d++)
+		if (!closed[d] && sum[d] < least) {
+			least = sum[d];
 			now = d;
 		}
-	}
 	return now;
 }
 
@@ -36,12 +42,13 @@ static void fill_in_turn(const struct search_context *s, const uint32_t *order, 
 	const struct place_model *m = s->m;
 	const struct place_units *u = &s->u;
 	bool *closed = MEM_NEWN(bool, m->k), *placed = MEM_NEWN(bool, u->n);
+	double *sum = sum_units(u);
 	struct arena *a = arena_new();
 	struct held held;
-	uint32_t now;
+	uint32_t now, left = u->n;
 
 	held_init(&held, u, a);
-	while ((now = next_open(s, closed)) < m->k) {
+	while (left && (now = next_open(sum, m->k, closed)) < m->k) {
 		for (uint32_t i = 0; i < u->n; i++) {
 			uint32_t v = order[i];
 
@@ -52,12 +59,14 @@ static void fill_in_turn(const struct search_context *s, const uint32_t *order, 
 			    (held.ptr[v] == held.ptr[v + 1] || held_more(&held, v, now) > 0))
 				continue;
 			placed[v] = true;
+			left--;
 			place_unit_set(u, v, now, device);
 			held_add(&held, v, now);
 		}
 		closed[now] = true;
 	}
 	arena_free(a);
+	mem_free(sum);
 	mem_free(placed);
 	mem_free(closed);
 }
@@ -117,7 +126,7 @@ void search_context_start(const struct search_context *s, uint64_t seed, uint32_
 			device[i] = (uint16_t)s->single;
 		break;
 	case START_HEFT:
-		if (heft_placement(s->m, device, &makespan_s, &none) < 0)
+		if (heft_placement(s->m, s->deadline_s, device, &makespan_s, &none) < 0)
 			random_placement(s->m, seed, number, false, device);
 		break;
 	case START_CUTS: place_stretches(s, &d, order, device); break;

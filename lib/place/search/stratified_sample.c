@@ -107,8 +107,10 @@ static int hand_over_sample(struct sample_candidates *x, struct err *e)
 		x->r->source = kind_names[p.out[i]->kind];
 		rc = x->r->emit(x->r, e);
 	}
-	snprintf(x->r->note, sizeof(x->r->note), "%u of %zu placements, from %.6g s to %.6g s", p.n,
-		 x->n, best, worst);
+	snprintf(x->r->note, sizeof(x->r->note), "%u of %zu placements, from %.6g s to %.6g s%s",
+		 p.n, x->n, best, worst,
+		 method_is_late(x->deadline_s) ? "; fewer to choose from, the budget being spent"
+					       : "");
 	return rc;
 }
 

@@ -31,8 +31,8 @@ struct rounds {
 	struct search_context s;
 	struct limits all;
 	struct pool *pool;
-	struct one *one; /* (n) */
-	uint32_t n, round;
+	struct one *one;               /* (n) */
+	uint32_t n, round, n_left_out; /* starts that the budget left out */
 	double ample; /* simulations for a unit in one walk, of AMPLE_EVALS; at most 1 */
 	double best;
 	uint64_t used;
@@ -111,8 +111,14 @@ static void best_without_walks(struct rounds *x, struct evaluator *ev)
 
 	x->best = INFINITY;
 	for (uint32_t i = START_FILL; i <= (r->start ? START_SINGLE : START_HEFT); i++) {
+		/* What is left out when the budget is over; the best single device is known. */
+		if (method_is_late(x->all.deadline_s) && x->s.single >= 0 && i != START_SINGLE &&
+		    (i == START_FILL || x->best < INFINITY)) {
+			x->n_left_out++;
+			continue;
+		}
 		search_context_start(&x->s, r->seed, i, device);
-		if (i == START_FILL)
+		if (i == START_FILL || x->best == INFINITY)
 			memcpy(r->device, device, r->m->n_sets * sizeof(*device));
 		keep_if_better(x, ev, device);
 	}
@@ -163,7 +169,8 @@ double walks_run(const struct walks *w, struct method_run *r)
 	for (uint32_t i = 0; i < x.n; i++)
 		x.one[i].device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
 	best_without_walks(&x, ev);
-	struct walks_rounds rounds = walks_rounds(evals_of_walk(&x, ev), x.s.u.n);
+	bool late = limits_spent(&x.all, 0) >= 1;
+	struct walks_rounds rounds = walks_rounds(late ? 0 : evals_of_walk(&x, ev), x.s.u.n);
 
 	x.ample = rounds.ample;
 	x.s.few = x.ample < 1;
@@ -184,7 +191,11 @@ double walks_run(const struct walks *w, struct method_run *r)
 		keep_if_better(&x, ev, r->device);
 	evaluators_put(x.s.ev, ev);
 	search_context_release(&x.s);
-	snprintf(r->note, sizeof(r->note), "%llu evaluations, value %.6g",
-		 (unsigned long long)x.used, x.best);
+	int at = snprintf(r->note, sizeof(r->note), "%llu evaluations, value %.6g",
+			  (unsigned long long)x.used, x.best);
+
+	if (x.n_left_out)
+		snprintf(r->note + at, sizeof(r->note) - (size_t)at,
+			 "; %u of the starts left out, the budget being spent", x.n_left_out);
 	return x.best;
 }

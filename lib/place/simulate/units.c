@@ -98,6 +98,26 @@ static void sum_costs(struct place_units *u, struct arena *a)
 	mem_free(least);
 }
 
+/* A digest of what each device takes and holds for every task (k): devices that are alike have equal
+ * ones.  Row by row, where comparing all pairs of devices would go through the columns of all. */
+static uint64_t *column_digests(const struct place_units *u)
+{
+	enum { MULTIPLIER = 1000003 };
+	const struct place_model *m = u->m;
+	const uint32_t k = m->k;
+	uint64_t *digest = MEM_NEWN(uint64_t, k);
+
+	for (size_t i = 0; i < (size_t)m->tasks.dag.n * k; i++) {
+		double s = m->costs.task_s[i] + 0.0; /* -0 is 0 */
+		uint64_t bits;
+
+		memcpy(&bits, &s, sizeof(bits));
+		bits ^= bits >> 29;
+		digest[i % k] = (digest[i % k] * MULTIPLIER + bits) * MULTIPLIER + m->task_mem[i];
+	}
+	return digest;
+}
+
 static bool same_column(const struct place_units *u, uint32_t x, uint32_t y)
 {
 	const struct place_model *m = u->m;
@@ -158,20 +178,39 @@ static bool same_turns(const struct place_model *m, uint32_t a, uint32_t b, uint
 	return !turns || turns[(size_t)a * m->k + b] == turns[(size_t)c * m->k + d];
 }
 
+/* What differs soonest comes first. */
 static bool equivalent_devices(const struct place_units *u, uint32_t x, uint32_t y)
 {
 	const struct place_model *m = u->m;
 
-	if (m->mem_limit[x] != m->mem_limit[y] || !same_memory(u, x, y) ||
+	if (m->mem_limit[x] != m->mem_limit[y] ||
 	    (m->types && strcmp(m->types[x], m->types[y]) != 0) || !same_power(m, x, y) ||
-	    !same_way(m, x, y, y, x) || !same_column(u, x, y))
+	    !same_way(m, x, y, y, x))
 		return false;
 	for (uint32_t z = 0; z < m->k; z++)
 		if (z != x && z != y &&
 		    (!same_way(m, x, z, y, z) || !same_way(m, z, x, z, y) ||
 		     !same_turns(m, x, z, y, z)))
 			return false;
-	return true;
+	return same_memory(u, x, y) && same_column(u, x, y);
+}
+
+static void find_equivalents(struct place_units *u, struct arena *a)
+{
+	uint32_t k = u->m->k;
+	uint64_t *digest = column_digests(u);
+
+	u->equivalent = ARENA_NEWN(a, uint32_t, k);
+	for (uint32_t d = 0; d < k; d++) {
+		uint32_t x = 0;
+
+		/* Of those that are alike the first stands for all. */
+		while (x < d && (u->equivalent[x] != x || digest[x] != digest[d] ||
+				 !equivalent_devices(u, x, d)))
+			x++;
+		u->equivalent[d] = x;
+	}
+	mem_free(digest);
 }
 
 void place_units_init(struct place_units *u, const struct place_model *m, struct arena *a)
@@ -179,11 +218,7 @@ void place_units_init(struct place_units *u, const struct place_model *m, struct
 	*u = (struct place_units){.m = m};
 	number_units(u, a);
 	sum_costs(u, a);
-	u->equivalent = ARENA_NEWN(a, uint32_t, m->k);
-	for (uint32_t d = 0; d < m->k; d++)
-		for (u->equivalent[d] = 0;
-		     u->equivalent[d] < d && !equivalent_devices(u, u->equivalent[d], d);)
-			u->equivalent[d]++;
+	find_equivalents(u, a);
 	u->dev_ptr = ARENA_NEWN(a, uint32_t, (size_t)u->n + 1);
 	u->dev = ARENA_NEWN(a, uint16_t, (size_t)u->n * m->k);
 	for (uint32_t i = 0, at = 0; i < u->n; i++) {
