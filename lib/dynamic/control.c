@@ -197,8 +197,9 @@ int control_copy_out(const struct dynop_allocator *to, uint32_t i, const struct 
 static int run_if(struct control *c, const struct tensor *in, struct tensor *out,
 		  const struct dynop_allocator *to, struct err *e)
 {
-	if (tensor_elements(&in[0]) < 1)
-		return err_set(e, ST_INPUT, "its condition is empty");
+	if (tensor_elements(&in[0]) != 1)
+		return err_set(e, ST_INPUT, "its condition has %lld elements; it must have one",
+			       (long long)tensor_elements(&in[0]));
 	struct arm *a = &c->arm[tensor_int(&in[0], 0) == 0];
 	const struct graph_body *b = a->def;
 	for (uint32_t k = 0; k < b->n_maps; k++)
