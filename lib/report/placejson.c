@@ -135,8 +135,8 @@ static void raced(FILE *out, const struct answer *x)
 	key(out, "race");
 	fprintf(out, "{\"blocks\": %u, \"disturbed\": %u", r->n_blocks, r->n_disturbed);
 	real(out, "seconds", is, r->seconds);
-	real(out, "noise", is && r->n_blocks > 1, r->noise);
-	real(out, "drift", is && r->n_blocks > 1, r->drift);
+	real(out, "noise", is && r->noise > 0, r->noise);
+	real(out, "drift", is && r->noise > 0, r->drift);
 	truth(out, "settled", r->settled);
 	fputs("}", out);
 }

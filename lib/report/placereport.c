@@ -176,8 +176,8 @@ static void print_more_time(FILE *out, double more_s)
 }
 
 /* The reference, and the devices that count as one with it. */
-static void print_fastest(FILE *out, const struct answer *x, const char *ref,
-			  const char *const *names)
+static void print_alike(FILE *out, const struct answer *x, const char *ref,
+			const char *const *names)
 {
 	fputs(ref, out);
 	for (uint32_t d = 0; d < x->n_single && d < x->place.k; d++) {
@@ -186,7 +186,7 @@ static void print_fastest(FILE *out, const struct answer *x, const char *ref,
 		    strcmp(x->place.names[d], x->reference) != 0)
 			fprintf(out, " or %s", names[d]);
 	}
-	fputs(" alone is the fastest of all that ran", out);
+	fputs(" alone", out);
 }
 
 /* Data do not decide: what looked best. */
@@ -196,7 +196,8 @@ static void undecided(FILE *out, const struct answer *x, const char *ref, const 
 	char rival[120];
 	fputs("cannot tell: ", out);
 	if (!v->rival) {
-		fprintf(out, "%s alone looked best, and nothing else has run", ref);
+		print_alike(out, x, ref, names);
+		fputs(" looked best, and nothing else has run", out);
 		return;
 	}
 	if (strcmp(v->rival, "single") == 0)
@@ -204,11 +205,13 @@ static void undecided(FILE *out, const struct answer *x, const char *ref, const 
 			 v->rival_sample < x->place.k ? names[v->rival_sample] : "a device");
 	else
 		err_escape(rival, sizeof rival, v->rival, strlen(v->rival));
-	if (v->ratio.mid < 1)
+	if (v->ratio.mid < 1) {
 		fprintf(out, "%s looked best (", rival);
-	else
-		fprintf(out, "%s alone looked best, %s %s (", ref,
+	} else {
+		print_alike(out, x, ref, names);
+		fprintf(out, " looked best, %s %s (",
 			v->ratio.lo > 1 ? "then" : "and as fast may be", rival);
+	}
 	print_times(out, &v->ratio);
 	fprintf(out, ")%s%s%s", v->ratio.mid < 1 ? ", not surely faster than " : "",
 		v->ratio.mid < 1 ? ref : "", v->ratio.mid < 1 ? " alone, which is kept" : "");
@@ -244,9 +247,10 @@ static void print_verdict(FILE *out, const struct answer *x, const char *const *
 		fputs("no single device can run the model; this placement can", out);
 	else if (x->says.says == CONTEST_UNDECIDED)
 		undecided(out, x, ref, names);
-	else if (is_reference(x) && x->says.says == CONTEST_SINGLE)
-		print_fastest(out, x, ref, names);
-	else if (is_reference(x))
+	else if (is_reference(x) && x->says.says == CONTEST_SINGLE) {
+		print_alike(out, x, ref, names);
+		fputs(" is the fastest of all that ran", out);
+	} else if (is_reference(x))
 		fprintf(out, "%s alone; no placement that was tried beats it for certain", ref);
 	else if (m->has_ratio && m->ratio > 0 && m->ratio_hi > 0)
 		print_gain(out, x, ref);

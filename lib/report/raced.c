@@ -380,7 +380,7 @@ void raced_print(FILE *out, const struct raced *x, const struct contest_race_fac
 	if (race->noise > 0)
 		fprintf(out, "; bursts beside each other vary by %.1f %%, the machine by %.0f %%",
 			100 * race->noise, 100 * race->drift);
-	fputs(race->noise > 0 ? "\n" : "; too few to tell how much bursts vary\n", out);
+	fputs(race->noise > 0 ? "\n" : "; how much bursts vary cannot be told\n", out);
 	print_change(out, x, answer);
 	print_more_time(out, x, race, decided, answer, last_gain, n_episodes);
 }

@@ -210,6 +210,10 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		told("v4.mp", says="undecided", rival="heft", rival_sample=0, ratio=0.8, ratio_lo=0.64, ratio_hi=0.9, more_s=600.0)
 		told("v5.mp", says="undecided")
 		told("v6.mp", says="maybe")
+		gpu = next(m for k, m in read("final.mp") if k == "run" and m["source"] == "single" and m["sample"] == 1)
+		both = [["run", {**gpu, "sample": i, "ratio": 1.0, "ratio_lo": 1.0, "ratio_hi": 1.0}] for i in (0, 1)]
+		final = next(m for k, m in read("v5.mp") if k == "best" and m.get("final"))
+		write("v7.mp", [x for x in r[:-1] if x[0] != "run" or x[1]["source"] != "single"] + both + [["best", final]])
 		def loaded(name, average, others):
 		    load = {"cores": 2, "average": average, "others": others}
 		    write(name, r[:-1] + [["best", {**r[-1][1], "load": load}]])
@@ -223,6 +227,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[ "$(verdict v3.mp)" = "cannot tell: gpu alone looked best, and as fast may be cpu:0,1 alone (0.800 times as fast, in too few runs for an interval)" ]
 	[ "$(verdict v4.mp)" = "cannot tell: heft looked best (1.250 times as fast, 95 % interval 1.111 to 1.562), not surely faster than gpu alone, which is kept; whether that lasts, 2.5 s on a machine as restless do not tell; to tell may take 10 minutes more" ]
 	[ "$(verdict v5.mp)" = "cannot tell: gpu alone looked best, and nothing else has run" ]
+	[ "$(verdict v7.mp)" = "cannot tell: gpu or cpu:0,1 alone looked best, and nothing else has run" ]
 	run -3 --separate-stderr placeout -f report v6.mp
 	[[ $stderr == *"verdict: 'maybe' is none"* ]]
 	# More that wanted to run than there are cores is said first, and nothing where all of it was this program.
