@@ -48,6 +48,14 @@ static int expand_named(const char *path, const char *copy, uint64_t most, struc
 	return -1;
 }
 
+/* The file of descriptor fd is what is mapped: whoever makes room in the cache may take its name away meanwhile. */
+static void hold(struct weights *w, int fd)
+{
+	w->held = fd + 1;
+	w->path = mem_alloc(40, 1);
+	snprintf(w->path, 40, "/proc/self/fd/%d", fd);
+}
+
 static int expand_unnamed(struct weights *w, const char *path, uint64_t most, struct err *e)
 {
 	FILE *f = tmpfile();
@@ -56,10 +64,29 @@ static int expand_unnamed(struct weights *w, const char *path, uint64_t most, st
 		fclose(f);
 	if (fd < 0)
 		return err_sys(e, ST_RUNTIME, "cannot make a file for decompressed weights");
-	w->held = fd + 1;
-	w->path = mem_alloc(40, 1);
-	snprintf(w->path, 40, "/proc/self/fd/%d", fd);
+	hold(w, fd);
 	return packed_expand(path, fd, most, e);
+}
+
+/* The copy in the cache, which is made where there is none. */
+static int find_copy(struct weights *w, const char *path, const struct stat *st, const char *cache,
+		     int dir, uint64_t most, struct err *e)
+{
+	char *name = copy_name(path, st);
+	size_t size = strlen(cache) + strlen(name) + 2;
+	char *copy = mem_alloc(size, 1);
+	snprintf(copy, size, "%s/%s", cache, name);
+	int fd = cachedir_file(dir, name), rc = 0;
+	if (fd < 0 && (rc = expand_named(path, copy, most, e)) == 0 &&
+	    (fd = cachedir_file(dir, name)) < 0)
+		rc = expand_unnamed(w, path, most, e); /* somebody has made room already */
+	if (fd >= 0) {
+		(void)futimens(fd, NULL); /* used now: what was used longest ago goes first */
+		hold(w, fd);
+	}
+	mem_free(copy);
+	mem_free(name);
+	return rc;
 }
 
 /* w->path: the file to map for `path`. */
@@ -80,16 +107,7 @@ static int find_plain(struct weights *w, const char *path, const struct graph *g
 	struct err why = ERR_INIT;
 	int dir = cache ? cachedir_open(cache, &why) : -1, rc = 0;
 	if (dir >= 0) {
-		char *name = copy_name(path, &st);
-		size_t size = strlen(cache) + strlen(name) + 2;
-		w->path = mem_alloc(size, 1);
-		snprintf(w->path, size, "%s/%s", cache, name);
-		int there = cachedir_file(dir, name);
-		if (there >= 0)
-			close(there);
-		else
-			rc = expand_named(path, w->path, most, e);
-		mem_free(name);
+		rc = find_copy(w, path, &st, cache, dir, most, e);
 		close(dir);
 	} else if (given && cache) {
 		rc = err_set(e, why.code, "HSDAG_CACHE: %s", why.msg);
@@ -102,11 +120,12 @@ static int find_plain(struct weights *w, const char *path, const struct graph *g
 
 /* ---- mapping ---- */
 
+/* path: as the user knows it. */
 static int map(struct weights *w, const char *path, struct err *e)
 {
 	char name[300];
 	err_escape(name, sizeof name, path, strlen(path));
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = open(w->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 	if (fd < 0)
 		return err_sys(e, ST_RUNTIME, "cannot open weights '%s'", name);
@@ -129,7 +148,7 @@ static int map(struct weights *w, const char *path, struct err *e)
 int weights_open(struct weights *w, const char *path, const struct graph *g, struct err *e)
 {
 	*w = (struct weights){0};
-	if (find_plain(w, path, g, e) == 0 && map(w, w->path, e) == 0)
+	if (find_plain(w, path, g, e) == 0 && map(w, path, e) == 0)
 		return 0;
 	weights_close(w);
 	return -1;

@@ -10,8 +10,8 @@
 struct weights {
 	const uint8_t *data; /* NULL when bytes is 0 */
 	uint64_t bytes;
-	char *path; /* of the file that is mapped: of a compressed one its copy in the cache */
-	int held;   /* 1 + the descriptor of a copy that has no name; 0: none */
+	char *path; /* of the file that is mapped: a compressed one's copy, by its descriptor */
+	int held; /* 1 + that descriptor, by which the copy lasts whatever the cache does; 0: none */
 };
 
 /* Map the file at `path`, which must be a regular file.  One that packed_is (packed.h) is decompressed into the
