@@ -12,7 +12,7 @@ struct hsdag_model {
 	struct answer answer;
 	struct session s;
 	struct plan plan;
-	bool has_plan, has_outputs;
+	bool has_plan;
 	struct tensor *in, *out; /* descriptions that the caller's pointers lead into */
 	struct err e;
 };
@@ -196,6 +196,10 @@ hsdag_status hsdag_set_input(hsdag_model *m, size_t i, const void *data, size_t 
 		err_set(&m->e, ST_USAGE, "input '%s' has %zu bytes (%s), not %zu",
 			err_escape(name, sizeof name, t.name, strlen(t.name)), t.bytes, t.type,
 			bytes);
+		return HSDAG_USAGE;
+	}
+	if (bytes > 0 && !data) {
+		err_set(&m->e, ST_USAGE, "no data for an input");
 		return HSDAG_USAGE;
 	}
 	if (bytes > 0)

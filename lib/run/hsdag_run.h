@@ -37,7 +37,7 @@ extern "C" {
 typedef enum {
 	HSDAG_OK = 0,
 	HSDAG_RUNTIME = 1, /* a file, a device, memory; a run that took too long */
-	HSDAG_USAGE = 2,   /* an argument: no such input, other bytes, no outputs yet */
+	HSDAG_USAGE = 2,   /* an argument: no such input or output, other bytes */
 	HSDAG_INPUT = 3    /* the stream or the model: malformed, or not supported */
 } hsdag_status;
 

@@ -67,6 +67,9 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		data = ctypes.create_string_buffer(3)
 		assert lib.hsdag_set_input(m.model, ctypes.c_size_t(0), data, ctypes.c_size_t(3)) == 2
 		assert b" bytes (" in lib.hsdag_error(m.model) and b"not 3" in lib.hsdag_error(m.model)
+		assert lib.hsdag_input(m.model, ctypes.c_size_t(0), ctypes.byref(t)) == 0
+		assert lib.hsdag_set_input(m.model, ctypes.c_size_t(0), None, ctypes.c_size_t(t.bytes)) == 2
+		assert lib.hsdag_error(m.model) == b"no data for an input", lib.hsdag_error(m.model)
 		assert lib.hsdag_input(m.model, ctypes.c_size_t(0), ctypes.byref(t)) == 0 and lib.hsdag_error(m.model) == b""
 		m.close()
 		lib.hsdag_close(None)
