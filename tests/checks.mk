@@ -44,7 +44,18 @@ onnx-suite:
 	test -e $(B)/onnx-venv/ready || { $(B)/onnx-venv/bin/pip install -q onnx==1.23.2 openvino==2026.4.1 && touch $(B)/onnx-venv/ready; }
 	$(B)/onnx-venv/bin/python -W ignore tests/oracle/onnx_suite.py --bin $(B)/bin $(ONNX_SUITE) $(B)/onnx-suite
 
-.PHONY: layers style docs golden fuzz matrix onnx-suite
+# Language models as optimum-intel exports them, with variables, over three inferences in a row (tests/oracle/stateful.py), with
+# packages of its own (6 GB).  What is exported is not exported again; STATEFUL has options, and names of models.
+STATEFUL_PIP = openvino==2026.4.1 torch==2.15.0 transformers==4.57.6 optimum==2.1.0 optimum-onnx==0.1.0 optimum-intel==1.27.0 \
+  nncf==3.4.0 numpy==2.4.6 msgpack
+stateful:
+	@+$(BUILD) all
+	test -x $(B)/stateful-venv/bin/python || python3 -m venv $(B)/stateful-venv
+	test -e $(B)/stateful-venv/ready || { $(B)/stateful-venv/bin/pip install -q $(STATEFUL_PIP) && touch $(B)/stateful-venv/ready; }
+	$(B)/stateful-venv/bin/python -W ignore tests/oracle/stateful_exports.py $(B)/stateful
+	$(B)/stateful-venv/bin/python -W ignore tests/oracle/stateful.py --bin $(B)/bin $(STATEFUL) $(B)/stateful
+
+.PHONY: layers style docs golden fuzz matrix onnx-suite stateful
 
 # What reports of races claim, on TRIALS machines that are played, beside their tables and the truth.
 TRIALS ?= 5000
