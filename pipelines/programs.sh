@@ -4,7 +4,7 @@
 #   program   the name by which the script was called (installed: hsdag-place)
 #   here      this folder
 #   bin       the programs: of the build $B, else of the checkout, else of the installed tree; PATH has both folders
-# and has the functions print_version, recipe_for and those of clock.sh
+# and has the functions print_version, recipe_for, put_whole and those of clock.sh
 program=${0##*/}
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 bin=${B:-$here/../build}/bin
@@ -25,4 +25,14 @@ recipe_for() {
 		recipe=$(recdump --kind params --tsv recipe "$2" 2> /dev/null | grep . | tail -n 1) || recipe=
 	fi
 	echo "${recipe:-default}"
+}
+
+# put_whole FROM TO: a copy that takes its name when it is whole; what was there stays until then.
+put_whole() {
+	if [ -e "$2" ] && [ ! -f "$2" ]; then
+		cat "$1" > "$2"     # a pipe, a device
+	elif ! cp "$1" "$2.new" || ! mv "$2.new" "$2"; then
+		rm -f "$2.new"
+		return 1
+	fi
 }

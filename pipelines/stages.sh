@@ -159,14 +159,14 @@ search() {
 		stage tabstat curve --more --to "$dir/curves.tsv" --model "$name" --method "$recipe" --seed "$seed" |
 		stage reinforce -vv --recipe "$recipe" --steps $steps --samples 1 "${learning[@]}" --params-to "$loop" --seconds "$searching" \
 			${threads:+--threads "$threads"} --episodes "$episodes" --checkpoint "$dir/checkpoint.mp" \
-			$resume -o "$dir/result.mp"
+			$resume -o "$found"
 }
 
 # What a search that failed has found: reinforce reads its checkpoint, has had its episodes, and ends.
 recover() { resume=--resume episodes=1 starts=$dir/input.mp search; }
 
 # What stands for a search where there is none: the start that should be the fastest.
-find_best_start() { placebase single "$dir/starts.mp" | devsim | topk -k 1 -o "$dir/result.mp"; }
+find_best_start() { placebase single "$dir/starts.mp" | devsim | topk -k 1 -o "$found"; }
 
 # ---- the answer ----
 
@@ -223,17 +223,18 @@ write_results() (
 	fi
 	placeout --format affinity ${map:+--map "$map"} -o "$dir/placement.json" "$1"
 	placeout --format tsv -o "$dir/placement.tsv" "$1"
-	placeout --format report "${told[@]}" ${search:+--search-seconds "$search"} -o "$dir/report.txt" "$1"
+	placeout --format report "${told[@]}" ${search:+--search-seconds "$search"} -o "$dir/.report.txt" "$1"
 	if [ "$screen" -gt 0 ]; then
 		n=$(recdump -k update "$dir/result.mp" | wc -l)
 		printf 'screening: %d draws simulated, the best %d of each %d measured\n' \
-			$((n * steps * screen)) $steps $((steps * screen)) >> "$dir/report.txt"
+			$((n * steps * screen)) $steps $((steps * screen)) >> "$dir/.report.txt"
 	fi
 	if [ "$random" -gt 3 ] && [ "$1" = "$dir/final.mp" ] && [ -f "$dir/random.mp" ]; then
-		echo "random: $random drawn, and those measured that should be the fastest" >> "$dir/report.txt"
+		echo "random: $random drawn, and those measured that should be the fastest" >> "$dir/.report.txt"
 	fi
-	[ -z "$may_skip" ] || what_time_left_out >> "$dir/report.txt"
-	echo "time: $(phases_took)" >> "$dir/report.txt"
+	[ -z "$may_skip" ] || what_time_left_out >> "$dir/.report.txt"
+	echo "time: $(phases_took)" >> "$dir/.report.txt"
+	mv "$dir/.report.txt" "$dir/report.txt"     # whole
 	placeout --format json "${told[@]}" ${search:+--search-seconds "$search"} ${map:+--map "$map"} --phases "$(phases_took)" -o "$dir/report.json" "$1"
 	[ ! -f "$dir/curves.tsv" ] || told+=(--curve "$dir/curves.tsv")
 	placeout --format html "${told[@]}" ${search:+--search-seconds "$search"} -o "$dir/report.html" "$1"

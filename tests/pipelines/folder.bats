@@ -75,3 +75,24 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	run -0 "$PLACE" other.xml $args
 	grep -q read_it again/placement.json
 }
+
+@test "an earlier answer stays until there is another, whatever kills the search" {
+	local pid before
+	answer() { (cd kept && find placement.* report.* final.mp result.mp openvino -type f -exec md5sum {} +); }
+	run -0 "$PLACE" small_summator.xml -D cpu:0,cpu:1 --profile 0.05 --budget 5 -o kept
+	before=$(answer)
+	setsid "$PLACE" small_summator.xml -D cpu:0,cpu:1 --profile 0.05 --budget 100 --episodes 900000 -o kept > /dev/null 2>&1 3>&- &
+	pid=$!
+	for _ in {1..300}; do
+		[ ! -p kept/.loop ] || break
+		sleep 0.1
+	done
+	[ -p kept/.loop ]
+	pkill -KILL -s "$pid"     # its stages are groups of their own
+	wait "$pid" || true
+	[ "$(answer)" = "$before" ]
+	recdump --check kept/final.mp
+	run -0 "$PLACE" small_summator.xml -D cpu:0,cpu:1 --profile 0.05 --budget 5 -o kept
+	[ "$(answer)" != "$before" ]
+	[ ! -e kept/.result.mp ] && [ ! -e kept/.report.txt ]
+}
