@@ -214,6 +214,15 @@ static void LEVEL(quantize)(const float *const *p, const int *s, float top, floa
 					d[i * s[4]], top);
 }
 
+/* Rounded to the nearest i32; what that does not hold is -2^31. */
+static void LEVEL(to_integers)(const float *x, int32_t *y, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++) {
+		float v = __builtin_rintf(x[i]);
+		y[i] = (int32_t)(v >= -0x1p31f && v < 0x1p31f ? v : -0x1p31f);
+	}
+}
+
 /* Rounded to the nearest halves, in place. */
 static void LEVEL(round_half)(float *x, int64_t n)
 {

@@ -23,6 +23,11 @@ bool vec_any_huge(bool half, const void *x, int64_t n)
 	return LEVEL_CALL(any_huge, half, x, n);
 }
 
+void vec_to_integers(const float *x, int32_t *y, int64_t n)
+{
+	LEVEL_CALL(to_integers, x, y, n);
+}
+
 void vec_fill(float v, float *y, int64_t n)
 {
 	LEVEL_CALL(fill, v, y, n);

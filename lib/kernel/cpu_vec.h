@@ -24,6 +24,8 @@ bool vec_binary(enum op_kind kind, const float *a, int sa, const float *b, int s
 
 /* Is one of n f32 (half: bf16) at least 2^50, infinite, or not a number? */
 bool vec_any_huge(bool half, const void *x, int64_t n);
+/* y = x rounded, halves to even; -2^31 for what i32 does not hold. */
+void vec_to_integers(const float *x, int32_t *y, int64_t n);
 void vec_fill(float v, float *y, int64_t n);
 
 /* FakeQuantize: p[0] data, p[1..2] input range, p[3..4] output range, strides s[5] 0 or 1; y may be

@@ -786,6 +786,35 @@ static void test_threads(void)
 	mem_free(tall.data), mem_free(odd.data), mem_free(narrow.data);
 }
 
+/* Whole rows of floats as integers are what each is alone, on any number of elements. */
+static void test_rounded(void)
+{
+	static const float edge[] = {0.5F,     1.5F,   2.5F,     -0.5F,    -1.5F,
+				     127.5F,   128.5F, -128.5F,  254.5F,   255.5F,
+				     300.F,    -300.F, 0x1p31F,  -0x1p31F, 0x1p40F,
+				     -0x1p40F, NAN,    INFINITY, -INFINITY};
+	enum { N = 2100, EDGES = sizeof edge / sizeof *edge };
+	static const enum elem type[] = {EL_I8, EL_U8, EL_I32, EL_I16, EL_I64};
+	float x[N];
+	int32_t wrong = 0;
+	for (int i = 0; i < N; i++)
+		x[i] = edge[i % EDGES];
+	for (size_t k = 0; k < sizeof type / sizeof *type; k++) {
+		int64_t room[N];
+		struct tensor t = {.elem = type[k], .data = room};
+		int64_t lo = type[k] == EL_I8 ? -128 : type[k] == EL_U8 ? 0 : INT64_MIN;
+		int64_t hi = type[k] == EL_I8 ? 127 : type[k] == EL_U8 ? 255 : INT64_MAX;
+		cpu_convert_rounded(type[k], room, x, N);
+		for (int i = 0; i < N; i++) {
+			int64_t one, v = cpu_rounded(x[i], type[k]);
+			struct tensor alone = {.elem = type[k], .data = &one};
+			tensor_set_int(&alone, 0, v < lo ? lo : v > hi ? hi : v);
+			wrong += tensor_int(&t, i) != tensor_int(&alone, 0);
+		}
+	}
+	tap(wrong == 0, "floats to integers in rows: %d differ", wrong);
+}
+
 int main(void)
 {
 	test_table();
@@ -808,5 +837,6 @@ int main(void)
 	}
 	test_threads();
 	test_sequence();
+	test_rounded();
 	return tap_end();
 }

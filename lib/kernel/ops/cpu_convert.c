@@ -166,15 +166,30 @@ void cpu_convert_saturated(enum elem to, void *dst, enum elem from, const void *
 	}
 }
 
+/* n integers of i32 as bytes, limited to lo .. hi. */
+static void limit_bytes(const int32_t *x, uint8_t *y, int32_t lo, int32_t hi, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		y[i] = (uint8_t)(x[i] < lo ? lo : x[i] > hi ? hi : x[i]);
+}
+
 void cpu_convert_rounded(enum elem to, void *dst, const float *x, int64_t n)
 {
+	enum { PIECE = 1024 };
 	struct tensor d = {.elem = to, .data = dst};
-	bool narrow = to == EL_I8 || to == EL_U8;
-	int64_t lo = to == EL_U8 ? 0 : INT8_MIN, hi = to == EL_U8 ? UINT8_MAX : INT8_MAX;
-	for (int64_t i = 0; i < n; i++) {
-		int64_t v = cpu_rounded(x[i], to);
-		tensor_set_int(&d, i, !narrow ? v : v < lo ? lo : v > hi ? hi : v);
+	int32_t some[PIECE], lo = to == EL_U8 ? 0 : INT8_MIN,
+			     hi = to == EL_U8 ? UINT8_MAX : INT8_MAX;
+	if (to == EL_I32) {
+		vec_to_integers(x, dst, n);
+		return;
 	}
+	for (int64_t i = 0; (to == EL_I8 || to == EL_U8) && i < n; i += PIECE) {
+		int64_t now = n - i < PIECE ? n - i : PIECE;
+		vec_to_integers(x + i, some, now);
+		limit_bytes(some, (uint8_t *)dst + i, lo, hi, now);
+	}
+	for (int64_t i = 0; to != EL_I8 && to != EL_U8 && i < n; i++)
+		tensor_set_int(&d, i, cpu_rounded(x[i], to));
 }
 
 struct convert_run {
