@@ -355,13 +355,10 @@ static void print_formats(void)
 	}
 	fputs("--segments: files that OpenVINO loads one by one, in the order of index.json,\n"
 	      "which says where the inputs of each come from.\n"
-	      "--openvino: model.xml and model.bin with the shapes that were placed and names "
-	      "that\n"
-	      "each occur once, affinity.json, {name: device} of exactly its operations, and "
-	      "segments/\n"
-	      "for where HETERO refuses. Devices have OpenVINO's names (cpu:LIST: CPU, cl:P.D: "
-	      "GPU,\n"
-	      "ov:NAME: NAME) unless --map names others.\n",
+	      "--openvino: model.xml and model.bin with the shapes that were placed and\n"
+	      "names that each occur once, affinity.json, {name: device} of exactly its\n"
+	      "operations, and segments/ for where HETERO refuses. Devices have OpenVINO's\n"
+	      "names (cpu:LIST: CPU, cl:P.D: GPU, ov:NAME: NAME) unless --map names others.\n",
 	      stdout);
 }
 

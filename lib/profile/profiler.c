@@ -374,12 +374,26 @@ static void add_results(struct profiler *x)
 	}
 }
 
+/* Device d, whose sets were not run by themselves, holds what the other one holds that is made like it. */
+static void hold_after(struct profiler *x, uint32_t d, uint32_t like)
+{
+	struct held_profile *h = &x->out->held;
+	uint32_t k = x->s->devices.n;
+	for (uint32_t i = 0; i < x->s->model.g->n_sets; i++)
+		h->set[(size_t)i * k + d] = h->set[(size_t)i * k + like];
+	for (uint32_t i = 0; i < h->n_shared; i++)
+		h->shared[(size_t)i * k + d] = h->shared[(size_t)i * k + like];
+}
+
 /* What sets hold; kernels have run, and their scratch is as large as it gets. */
 static void sum_memory(struct profiler *x)
 {
 	const struct device_list *l = &x->s->devices;
 	held_pieces_sum(&x->pieces, x->s->model.g->n_sets, l->n, x->a, &x->out->held);
 	add_results(x);
+	for (uint32_t d = 0; d < l->n; d++)
+		if (has_gap(x, d))
+			hold_after(x, d, first_like(x, d));
 	for (uint32_t d = 0; d < l->n; d++)
 		if (l->dev[d].class->scratch)
 			x->out->held.work[d] = l->dev[d].class->scratch(&l->dev[d]);

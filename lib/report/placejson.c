@@ -266,7 +266,7 @@ static int write_json(FILE *out, const struct report_input *in, struct err *e)
 
 const struct report_format format_json = {
 	.name = "json",
-	.about = "what the report is made of, as one JSON object: seconds, bytes, intervals,\n"
-		 "null for what is not known",
+	.about = "what the report is made of, as one JSON object: seconds, bytes,\n"
+		 "intervals, null for what is not known",
 	.write = write_json,
 };

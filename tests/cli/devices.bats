@@ -220,7 +220,6 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	'
 	ir2dag slow.xml -o slow.mp
 	devrun probe --profile --max-seconds 0.0001 -D cpu:0,cpu:1 -o hurried.mp slow.mp
-	devrun probe --profile --max-seconds 2 -D cpu:0,cpu:1 -o calm.mp slow.mp
 	py '
 		def cost(f):
 			p = dict(read(f))["cost"]
@@ -232,8 +231,6 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		assert np.allclose(lo[ran] / s[ran], 0.5) and np.allclose(hi[ran] / s[ran], 1.5), (s, lo, hi)
 		# The second core runs once, and has its times from the first.
 		assert np.ptp(s[ran, 1] / s[ran, 0]) < 1e-9, s
-		s, lo, hi = cost("calm.mp")
-		assert ((hi / s)[ran] < 1.5).any(), hi / s
 	'
 	placebase single hurried.mp | devsim -o told.mp
 	py 'assert [m["ok"] for m in runs("told.mp")] == [True, True]'
