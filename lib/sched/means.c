@@ -13,6 +13,19 @@ double sched_copy_s(const struct sched_links *l, uint32_t src, uint32_t dst, uin
 	return l->latency_s[i] + (double)bytes / l->bytes_per_s[i];
 }
 
+struct sched_least_link sched_least_link(const struct sched_links *l)
+{
+	struct sched_least_link x = {INFINITY, 0};
+
+	for (size_t i = 0; i < (size_t)l->k * l->k; i++) {
+		if (i / l->k == i % l->k || l->latency_s[i] < 0)
+			continue;
+		x.latency_s = fmin(x.latency_s, l->latency_s[i]);
+		x.bytes_per_s = fmax(x.bytes_per_s, l->bytes_per_s[i]);
+	}
+	return x;
+}
+
 /* Sums over pairs of devices; one with itself takes no time. */
 struct sums {
 	double latency_s, s_per_byte;

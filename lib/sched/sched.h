@@ -82,6 +82,17 @@ static inline double sched_mean_copy_s(const struct sched_mean_link *l, uint64_t
 {
 	return l->latency_s + (double)bytes * l->s_per_byte;
 }
+/* The least latency and the highest rate of all links: no copy of so many bytes between two devices takes less. */
+struct sched_least_link {
+	double latency_s, bytes_per_s;
+};
+struct sched_least_link sched_least_link(const struct sched_links *l);
+static inline double sched_least_copy_s(const struct sched_least_link *l, uint64_t bytes)
+{
+	/* A hair less, for rounding. */
+	return l->bytes_per_s > 0 ? (l->latency_s + (double)bytes / l->bytes_per_s) * (1 - 1e-12)
+				  : 0;
+}
 void sched_mean_costs(const struct sched_dag *d, const double *cost_s, const struct sched_links *l,
 		      double *task_s, double *use_s);
 

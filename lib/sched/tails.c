@@ -22,13 +22,13 @@ static uint32_t devices_by_time(const double *with_s, uint32_t k, uint32_t *devi
 }
 
 /* The least of with_s and, for other devices, a copy of this size from dev; devices as
- * devices_by_time has them. */
-static double least_after(const struct sched_links *l, const double *with_s, const uint32_t *device,
-			  uint32_t n, uint32_t dev, uint64_t bytes)
+ * devices_by_time has them; no copy takes less than least_copy_s. */
+static double least_after(const struct sched_links *l, double least_copy_s, const double *with_s,
+			  const uint32_t *device, uint32_t n, uint32_t dev, uint64_t bytes)
 {
 	double least = with_s[dev];
 
-	for (uint32_t i = 0; i < n && with_s[device[i]] < least; i++) {
+	for (uint32_t i = 0; i < n && with_s[device[i]] + least_copy_s < least; i++) {
 		uint32_t to = device[i];
 
 		if (to != dev && l->latency_s[(size_t)dev * l->k + to] >= 0)
@@ -46,6 +46,7 @@ void tails_find(struct engine *e)
 	const double *least_s = e->c->least_s ? e->c->least_s : e->c->task_s;
 	uint32_t k = e->k, *device = MEM_NEWN(uint32_t, k);
 	double *with_s = MEM_NEWN(double, k);
+	struct sched_least_link link = sched_least_link(&e->c->links);
 
 	/* From the last task to the first: the tail of v is complete, and goes into those of the
 	 * tasks that it reads from. */
@@ -64,11 +65,12 @@ void tails_find(struct engine *e)
 			uint32_t t = d->use_tensor[d->in_use[i]];
 			double *tail =
 				&e->checkpoints.tail_s[(size_t)e->ready.pos[d->tensor_task[t]] * k];
+			double least_copy_s = sched_least_copy_s(&link, d->tensor_bytes[t]);
 
 			for (uint32_t dev = 0; dev < k; dev++)
-				tail[dev] =
-					fmax(tail[dev], least_after(&e->c->links, with_s, device, n,
-								    dev, d->tensor_bytes[t]));
+				tail[dev] = fmax(tail[dev],
+						 least_after(&e->c->links, least_copy_s, with_s,
+							     device, n, dev, d->tensor_bytes[t]));
 		}
 	}
 	mem_free(device);

@@ -20,31 +20,18 @@ static double way_s(const struct bound_view *v, uint32_t from, uint32_t to, uint
 /* Rows of at_s, which say when things are on devices, and the devices of each by ascending time,
  * without which all have to be looked at (NULL). */
 struct rows {
-	const double *at_s; /* (n,k) */
-	uint16_t *order;    /* (n,k) */
-	/* of all links, with order: no copy takes less than on one that had both */
-	double latency_s, bytes_per_s;
+	const double *at_s;           /* (n,k) */
+	uint16_t *order;              /* (n,k) */
+	struct sched_least_link link; /* with order */
 };
 
 static struct rows rows_of(const struct bound_view *v, const double *at_s, uint16_t *order)
 {
-	const struct sched_links *l = &v->m->costs.links;
-	struct rows r = {at_s, order, INFINITY, 0};
+	struct rows r = {at_s, order, {0, 0}};
 
-	for (size_t i = 0; order && i < (size_t)v->k * v->k; i++) {
-		if (i / v->k == i % v->k || l->latency_s[i] < 0)
-			continue;
-		r.latency_s = fmin(r.latency_s, l->latency_s[i]);
-		r.bytes_per_s = fmax(r.bytes_per_s, l->bytes_per_s[i]);
-	}
+	if (order)
+		r.link = sched_least_link(&v->m->costs.links);
 	return r;
-}
-
-/* No copy of so many bytes takes less. */
-static double least_way_s(const struct rows *r, uint64_t bytes)
-{
-	return r->bytes_per_s > 0 ? (r->latency_s + (double)bytes / r->bytes_per_s) * (1 - 1e-12)
-				  : 0;
 }
 
 static void sort_row(const struct rows *r, uint32_t k, uint32_t task)
@@ -67,7 +54,7 @@ static double best_way(const struct bound_view *v, const struct rows *r, uint32_
 {
 	const double *at_s = r->at_s + (size_t)task * v->k;
 	const uint16_t *order = r->order ? r->order + (size_t)task * v->k : NULL;
-	double least = at_s[dev], way = order ? least_way_s(r, bytes) : 0;
+	double least = at_s[dev], way = order ? sched_least_copy_s(&r->link, bytes) : 0;
 
 	for (uint32_t i = 0; i < v->k; i++) {
 		uint32_t x = order ? order[i] : i;

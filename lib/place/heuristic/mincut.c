@@ -335,7 +335,7 @@ static double swaps(struct cut *c, uint32_t *n_cuts)
 	uint32_t k = c->m->k, since = 0, n_pairs = k * (k - 1) / 2;
 
 	for (uint16_t a = 0, b = 1; since < n_pairs; since++) {
-		if (*n_cuts && method_is_late(deadline_s))
+		if (method_is_late(deadline_s))
 			break;
 		memcpy(was, c->on, c->p.u.n * sizeof(*was));
 		divide(c, a, b);
