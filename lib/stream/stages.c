@@ -24,9 +24,11 @@ static unsigned programs_of(const struct val *chain)
 	unsigned out = 0;
 	const char *name;
 	size_t n;
+	if (!chain || val_type(chain) != VAL_ARRAY)
+		return 0;
 	for (size_t i = 0; i < val_count(chain); i++) {
-		const struct val *link = val_at(chain, i);
-		if (val_type(link) != VAL_MAP || !val_bytes(val_get(link, "program"), &name, &n))
+		const struct val *program = val_get(val_at(chain, i), "program");
+		if (!program || !val_bytes(program, &name, &n))
 			continue;
 		bool ends = n == strlen("reinforce") && memcmp(name, "reinforce", n) == 0;
 		out = ends ? 0 : out | bit_of(programs, name, n);

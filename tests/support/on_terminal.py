@@ -21,14 +21,18 @@ def holds(file, text):
 
 
 def signal_session(leader, program):
+    """Was there such a process?  A pipe may be there before the program that is to read it."""
+    found = False
     for stat in glob.glob("/proc/[0-9]*/stat"):
         try:
             text = open(stat).read()
             name, rest = text[text.index("(") + 1 :].rsplit(")", 1)
             if int(rest.split()[3]) == leader and program in ("all", name):
                 os.kill(int(stat.split("/")[2]), signal.SIGTERM if program == "all" else signal.SIGKILL)
+                found = True
         except OSError:
             pass  # it has ended meanwhile
+    return found
 
 
 began = acted = time.time()
@@ -38,7 +42,8 @@ if pid == 0:
 shown, end = b"", time.time() + 300
 while time.time() < end:
     if acts and holds(*acts[0][0].split(":")):
-        action, acted = acts.pop(0)[1], time.time()
+        act = acts.pop(0)
+        action, acted = act[1], time.time()
         if action == "int":
             os.write(fd, b"\x03")
         elif action == "term":
@@ -49,8 +54,8 @@ while time.time() < end:
             os.close(fd)
             fd = None
             break
-        else:
-            signal_session(pid, action)
+        elif not signal_session(pid, action):
+            acts.insert(0, act)
     if select.select([fd], [], [], 0.05)[0]:
         try:
             more = os.read(fd, 4096)
