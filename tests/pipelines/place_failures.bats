@@ -54,8 +54,18 @@ whole() {
 
 @test "what is killed before there is a checkpoint leaves the best start, compared; --resume then says that there is none" {
 	local output
+	# A reinforce that is killed as soon as its loop is open.
+	mkdir -p killed-at-once/bin
+	ln -s "$B"/bin/* killed-at-once/bin/
+	rm killed-at-once/bin/reinforce
+	cat > killed-at-once/bin/reinforce <<-E
+		#!/bin/bash
+		while [ \$# -gt 0 ] && [ "\$1" != --params-to ]; do shift; done
+		[ \$# -eq 0 ] || { exec 3> "\$2"; kill -KILL \$\$; }
+	E
+	chmod +x killed-at-once/bin/reinforce
 	# shellcheck disable=SC2086
-	run -0 on_terminal "first/.loop:>reinforce" "$PLACE" small_summator.xml $LONG -o first
+	B=$PWD/killed-at-once run -0 on_terminal "first/nothing:>int" "$PLACE" small_summator.xml $LONG -o first
 	[[ "$output" == *"place: error: reinforce ended with status 137, signal KILL"*"place: the search ended there; keeping the best so far"*"verdict: "*"status 1" ]]
 	[ "$(grep -c 'error: ' <<< "$output")" -eq 1 ]
 	[ ! -e first/checkpoint.mp ]
