@@ -73,6 +73,13 @@ static const struct kernel kernels[OP_COUNT] = {
 #undef KERNEL
 };
 
+/* A test may have an operator without a graph. */
+static bool gives_booleans(const struct op *op)
+{
+	const struct graph *g = op->g;
+	return op->n_out > 0 && g && op->v < g->n && g->out_elem[g->out_ptr[op->v]] == EL_BOOLEAN;
+}
+
 bool cpu_kernel_supports(const struct op *op, const char **reason)
 {
 	const struct kernel *k = &kernels[op->kind];
@@ -84,8 +91,7 @@ bool cpu_kernel_supports(const struct op *op, const char **reason)
 		*reason = "it is for integers, not for real numbers";
 	else if (any_elem(op, elem_is_packed) && !takes_packed(op, k->native))
 		*reason = "elements of less than 8 bits need a Convert in front of it";
-	else if ((k->native == NATIVE_F32 || k->native == NATIVE_REAL) && op->n_out > 0 &&
-		 op->g->out_elem[op->g->out_ptr[op->v]] == EL_BOOLEAN)
+	else if ((k->native == NATIVE_F32 || k->native == NATIVE_REAL) && gives_booleans(op))
 		*reason = "it is for numbers, not for booleans";
 	else if (!reals_there(op, k->reals))
 		*reason = "it is for real numbers, not for integers";

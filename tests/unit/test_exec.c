@@ -226,7 +226,7 @@ static void profiles(const char *kinds, bool cores)
 	enum { TRIES = 10 };
 	struct err e = ERR_INIT;
 	struct graph *g = make_graph(60, 10);
-	struct session s = {.arena = arena_new()};
+	struct session s = {.arena = arena_new(), .opt.max_s = cores ? 0.1 : 0};
 	struct profile p;
 	make_devices(&s.devices, kinds);
 	if (cores)
