@@ -8,7 +8,7 @@
 #     JUDGE=15          seconds of the race that judges
 #
 #   make cores-unseen
-#     NETS="nmt8 nmt6 towers3"   networks that tests/bench/unseen_nets.py makes, from SEED=1
+#     NETS="nmt8 nmt6 towers3"   networks that tests/bench/unseen_nets.py makes, from each of SEEDS=1
 #     BUDGETS="10 15 20 30 40" TIMES=10, and what else `make cores` takes: 50 trials of each network, some five hours
 #
 # Trials are in $(B)/cores/cache: what is there is not made again by the same programs.  The table is written anew after each,
@@ -18,7 +18,7 @@ ifneq ($(filter cores cores-unseen,$(MAKECMDGOALS)),)
 include pipelines/common.mk
 
 ifneq ($(filter cores-unseen,$(MAKECMDGOALS)),)
-CORES_NETS  := $(foreach n,$(or $(NETS),nmt8 nmt6 towers3),$(B)/cores/nets/$(n)-$(or $(SEED),1).xml)
+CORES_NETS  := $(foreach n,$(or $(NETS),nmt8 nmt6 towers3),$(foreach s,$(or $(SEEDS),1),$(B)/cores/nets/$(n)-$(s).xml))
 CORES_USUAL := 10 15 20 30 40
 CORES_TIMES := 10
 else
