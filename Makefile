@@ -28,8 +28,14 @@
 #   OPENCL=0        builds without OpenCL and its headers; ONEDNN=0 without oneDNN
 
 # Mistyped, a target would run with its own, silently.
-$(foreach v,MODEL DEVICE METHOD SEED,$(if $(filter command%,$(origin $(v))),$(error \
-  there is no variable $(v); did you mean $(v)S?)))
+quote = '$(subst ','\'',$(1))'
+GIVEN := $(filter-out $(CHECKED_VARIABLES),$(foreach v,$(.VARIABLES),$(if $(filter command line,$(origin $(v))),$(v))))
+ifneq ($(GIVEN),)
+GOALS := $(foreach g,$(MAKECMDGOALS),$(call quote,$(g)))
+$(foreach v,$(filter-out $(shell pipelines/variables $(GOALS)),$(GIVEN)),$(error there is no variable '$(v)' of \
+  $(or $(MAKECMDGOALS),all)$(shell pipelines/variables $(GOALS) | name=$(call quote,$(v)) awk -f pipelines/near.awk)))
+export CHECKED_VARIABLES := $(CHECKED_VARIABLES) $(GIVEN)     # other goals, of makes that this one starts, have them as well
+endif
 
 B       ?= build
 ifeq ($(origin CC),default)

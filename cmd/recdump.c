@@ -22,22 +22,43 @@ static int json_line(FILE *out, const struct rec *r, bool full, struct err *e)
 	return rc;
 }
 
+/* What records have, of any stream (docs/reference/stream.md): a column of what none has here is empty. */
+static const char known_keys[] =
+	"action adapted again anchors at attr_key attr_ptr attr_strings attr_value "
+	"began_s beside best_ratio best_s block bodies bound_s bound_value "
+	"burst_block burst_s bursts busy_s bytes chain clean clock_s cols columns "
+	"const_bytes const_node const_offset contention copies copy_bytes copy_holds "
+	"costs data device devices digest dim dim_ptr elems encoding energy_j entropy "
+	"episode failed fd final given grad_norm graph group groups held hi_s hyper "
+	"id idle_watts in_host in_node in_port in_ptr incumbent inner ir_version key "
+	"label lat_s leaves link_busy_s link_bytes link_copies link_dst link_src "
+	"links lo_s load logp loss mask mean_s mem_bytes method missing_bytes move "
+	"move_s moves n_groups n_pairs n_sets name names net node_name not_compared "
+	"ok opset opsets order out out_cos out_elem out_max out_mse out_names out_ptr "
+	"out_rank overlap pair_dst pair_src period_s pid predicted_s predicted_value "
+	"profiles pulse_s race rank ratio ratio_hi ratio_lo reason recipe records "
+	"ref_s ref_value reference reward rounds rows sample samples samples_s "
+	"saved_hi saved_lo saved_s schedule seed set set_hi set_lo set_mem set_s "
+	"shared shared_ptr shared_set shares slowdown source splits start stay step "
+	"steps together tried turns type types unlimited_s value verdict version "
+	"visits watts weights weights_bytes work x xml z";
+
 /* A kind that the stream does not have, and that is none of ours, or much like one that it has. */
 static int unknown_kind(const char *kind, const char *seen, struct err *e)
 {
-	static const char *const kinds[] = {"hdr",      "graph",  "feat",    "devs", "cost",
-					    "group",    "params", "episode", "part", "place",
-					    "handover", "run",    "update",  "best", "end"};
-	const char *near = NULL;
+	static const char *const kinds[] = {
+		"hdr",     "graph",     "feat",  "devs",       "cost",   "group",      "part",
+		"params",  "episode",   "place", "run",        "update", "best",       "handover",
+		"moments", "candidate", "end",   "checkpoint", "fail",   "episode_end"};
+	struct err_near near = {.name = kind};
+	char known[340];
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		if (strcmp(kind, kinds[i]) == 0)
 			return 0;
-		if (!near && err_is_near(kind, kinds[i]))
-			near = kinds[i];
+		err_offer(&near, kinds[i]);
 	}
-	return err_set(e, ST_USAGE, "--kind: no record is a '%s'; %s%s%s", kind,
-		       near ? "did you mean '" : "the stream has ", near ? near : seen,
-		       near ? "'?" : "");
+	snprintf(known, sizeof known, "the stream has %s", seen);
+	return err_unknown(e, ST_USAGE, &near, known, "--kind: no record is a '%s'", kind);
 }
 
 /* Adds the record's kind to a list of those that came. */
@@ -68,7 +89,7 @@ static int dump(struct rec_reader *in, FILE *out, const struct options *o, struc
 	if (k == 0 && o->kind && !found)
 		k = unknown_kind(o->kind, seen, e);
 	if (k == 0 && o->tsv)
-		k = tsv_check(o->tsv, e);
+		k = tsv_check(o->tsv, known_keys, e);
 	return k;
 }
 

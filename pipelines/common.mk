@@ -38,8 +38,17 @@ given = $(strip $(foreach v,$(1),$(if $($(v)),$(v)='$($(v))')))
 model_name  = $(call file_part,$(basename $(notdir $(1))))
 model_files = $(subst :,\:,$(wildcard $(or $(filter %.xml,$(1)),tests/models/$(1).xml) \
               $(patsubst %.xml,%.bin,$(filter %.xml,$(1)))))
+# The one of the words of 2 that may be meant by 1, as a part of a message.
+meant = $(shell printf '%s\n' $(2) | name='$(1)' awk -f pipelines/near.awk)
+# must_be VARIABLE,WORDS: what VARIABLE has besides is an error.
+must_be = $(foreach w,$(filter-out $(2),$($(1))),$(error $(1): there is no '$(w)'$(call meant,$(w),$(2)); one of $(strip $(2))))
+# Models are names of ours, or files of OpenVINO IR.
+our_models = $(patsubst tests/models/%.xml,%,$(wildcard tests/models/*.xml tests/models/*/*.xml))
+no_model   = $(error MODELS: '$(1)' $(if $(wildcard $(1)),is no OpenVINO IR; 'ovc $(1)' makes one,is neither a file .xml nor one \
+             of tests/models$(call meant,$(1),$(our_models))))
+check_models = $(foreach m,$(1),$(if $(wildcard $(or $(filter %.xml,$(m)),tests/models/$(m).xml)),,$(call no_model,$(m))))
 # One name for two models is refused, for their files would be the same.
-one_of_each = $(foreach n,$(sort $(call model_name,$(1))),$(if $(word 2,$(filter $(n),\
+one_of_each = $(call check_models,$(1))$(foreach n,$(sort $(call model_name,$(1))),$(if $(word 2,$(filter $(n),\
               $(call model_name,$(sort $(1))))),$(error two models are called '$(n)'; rename one)))
 # which_model DIR,MODEL: DIR/model names the model, and is new when another one had that name before.
 define which_model

@@ -76,6 +76,7 @@ $(LEARN_DIR)/$(2)/paper.mp: $(call model_files,$(1)) $(LEARN_DIR)/$(2)/model | $
 	$$(call of_all,$$(learn_file)) 'ir2dag $$< | dagfeat --paper | devsim --probe --spec $(SPEC)'
 endef
 $(call one_of_each,$(LEARN_MODELS))
+$(call must_be,METHODS,$(LEARN_METHODS) $(LEARN_SEARCHES))
 $(foreach m,$(sort $(LEARN_MODELS)),$(eval $(call learn_model,$(m),$(call model_name,$(m)))))
 $(foreach s,$(SEEDS),$(foreach m,$(call model_name,$(sort $(LEARN_MODELS))),\
   $(foreach j,$(filter $(LEARN_METHODS),$(LEARN_WAYS)),$(eval $(call learn_job,$(j),$(m),$(s),$(firstword $(LEARN_$(j))))))\
@@ -92,7 +93,7 @@ LEARN_NOTE = best latency in $(LEARN_EVALS) placements, geometric mean over seed
 
 # All results of one configuration as a table; made new each time.
 learning: $(LEARN_RESULTS)
-	@$(pairs) --base default --ways method $(LEARN_RESULTS) | \
+	@$(pairs) --base $(or $(filter default,$(LEARN_WAYS)),$(firstword $(LEARN_WAYS))) --ways method $(LEARN_RESULTS) | \
 	  B=$(B) pipelines/tables/report $(LEARN_DIR)/learning \
 	  title="Best latency found on '$(SPEC)'" \
 	  command="make learning $(call given,$(LEARN_VARS))" seeds="$(SEEDS)" \

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 int err_set(struct err *e, enum exit_status code, const char *fmt, ...)
 {
@@ -89,6 +90,54 @@ unsigned err_distance(const char *a, const char *b)
 bool err_is_near(const char *a, const char *b)
 {
 	return strlen(a) > 2 && err_distance(a, b) <= (strlen(a) < 8 ? 1 : 2);
+}
+
+/* Are they alike but for case, of the whole candidate or of a part between colons? */
+static bool is_part(const char *name, const char *candidate)
+{
+	size_t n = strlen(name);
+	for (const char *at = candidate; n; at++) {
+		size_t part = strcspn(at, ":/");
+		if ((part == n || strlen(at) == n) && strncasecmp(at, name, n) == 0)
+			return true;
+		at += part;
+		if (!*at)
+			break;
+	}
+	return false;
+}
+
+void err_offer(struct err_near *x, const char *candidate)
+{
+	size_t n = strlen(x->name);
+	unsigned distance = 1 + err_distance(x->name, candidate);
+	if (is_part(x->name, candidate))
+		distance = strlen(candidate) > n;
+	else if (!err_is_near(x->name, candidate)) {
+		if (n < 3 || strncmp(x->name, candidate, n) != 0)
+			return;
+		distance = 4; /* the beginning of it, behind what is one or two letters off */
+	}
+	if (x->best && (x->distance < distance ||
+			(x->distance == distance && strlen(x->best) >= strlen(candidate))))
+		return; /* what was left out is likelier than what was put in */
+	x->best = candidate;
+	x->distance = distance;
+}
+
+int err_unknown(struct err *e, enum exit_status code, const struct err_near *x, const char *known,
+		const char *fmt, ...)
+{
+	char text[sizeof e->msg], best[200], meant[240] = "";
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	if (x->best)
+		snprintf(meant, sizeof meant, "; did you mean '%s'?%s",
+			 err_escape(best, sizeof best, x->best, strlen(x->best)), known ? " " : "");
+	return err_set(e, code, "%s%s%s%s", text, meant, !x->best && known ? "; " : "",
+		       known ? known : "");
 }
 
 char *err_escape(char *dst, size_t cap, const char *src, size_t len)

@@ -55,6 +55,20 @@ unsigned err_distance(const char *a, const char *b);
 /* May `a` be `b`, mistyped? */
 bool err_is_near(const char *a, const char *b);
 
+/* A name that is none of a closed set, and the one of them that may be meant: start with
+ * {.name = NAME}, offer all of the set, then err_unknown. */
+struct err_near {
+	const char *name,
+		*best; /* best: the caller's, and there until err_unknown; NULL: none is near */
+	unsigned distance;
+};
+void err_offer(struct err_near *x, const char *candidate);
+
+/* As err_set; behind the message "; did you mean 'BEST'?", where one is near, and what there is
+ * (`known`, NULL: nothing is told). */
+int err_unknown(struct err *e, enum exit_status code, const struct err_near *x, const char *known,
+		const char *fmt, ...) PRINTF_LIKE(5, 6);
+
 /* Copy `src` into `dst[cap]`: control bytes, those beyond ASCII too, and bytes that are
  * not valid UTF-8 become C escapes; quotes and backslashes stay.  A text that is too
  * long ends in "...": 4 * len + 4 bytes hold any.  Returns dst.  For subjects of

@@ -222,11 +222,14 @@ static int store(const struct opt *o, const char *value, bool negated, struct er
 			}
 		break;
 	}
-	char list[400] = "";
-	for (int i = 0; o->choices[i]; i++)
+	char list[400] = "one of ";
+	struct err_near near = {.name = value};
+	for (int i = 0; o->choices[i]; i++) {
 		snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "",
 			 o->choices[i]);
-	return err_set(e, ST_USAGE, "%s: unknown choice '%s'; one of %s", what, value, list);
+		err_offer(&near, o->choices[i]);
+	}
+	return err_unknown(e, ST_USAGE, &near, list, "%s: unknown choice '%s'", what, value);
 }
 
 enum { MAX_OPTS = 64, OPT_HELP = 1000, OPT_VERSION, OPT_LIST, OPT_LONG = 2000, OPT_NEGATED = 3000 };
@@ -274,6 +277,34 @@ static void fill_tables(const struct opt_program *p, struct opt_common *c, struc
 	t->lopts[m] = (struct option){0};
 }
 
+/* What getopt_long did not take: word `given`; of it knows the option whose number is optopt. */
+static int refuse_option(const struct opt_program *p, const struct tables *t, int ch,
+			 const char *given, struct err *e)
+{
+	char name[80], letter[] = {'-', 0, 0}, help[100], text[200], best[100] = "--";
+	struct err_near near = {.name = text};
+	snprintf(help, sizeof help, "see %s --help", command(p, name, sizeof name));
+	if (optopt > 0 && optopt < 256) {
+		letter[1] = (char)optopt;
+		given = letter;
+	}
+	snprintf(text, sizeof text, "%.*s", (int)strcspn(given, "="), given);
+	if (ch == ':')
+		return err_set(e, ST_USAGE, "missing argument of option '%s'; %s", text, help);
+	if (optopt >= 256)
+		return err_set(e, ST_USAGE, "option '%s' takes no argument; %s", text, help);
+	if (strncmp(text, "--", 2) == 0) {
+		near.name = text + 2;
+		for (const struct option *o = t->lopts; o->name; o++)
+			err_offer(&near, o->name);
+	}
+	if (near.best) {
+		snprintf(best, sizeof best, "--%s", near.best);
+		near.best = best;
+	}
+	return err_unknown(e, ST_USAGE, &near, help, "unknown option '%s'", text);
+}
+
 /* Option ch of getopt_long: 1 taken; 0 answered, the program has nothing more to do. */
 static int take_option(const struct opt_program *p, struct opt_common *c, const struct tables *t,
 		       int ch, char **argv, struct err *e)
@@ -286,14 +317,7 @@ static int take_option(const struct opt_program *p, struct opt_common *c, const 
 	case OPT_VERSION: printf("%s (hsdag) %s\n", p->name, HSDAG_VERSION); return 0;
 	case OPT_LIST: p->print_list(); return 0;
 	case '?':
-	case ':': {
-		char name[80];
-		const char *given =
-			optopt && optopt < 256 ? (char[]){'-', (char)optopt, 0} : argv[optind - 1];
-		return err_set(e, ST_USAGE, "%s '%s'; see %s --help",
-			       ch == '?' ? "unknown option" : "missing argument of option", given,
-			       command(p, name, sizeof name));
-	}
+	case ':': return refuse_option(p, t, ch, argv[optind - 1], e);
 	}
 	if (ch >= OPT_LONG)
 		i = ch - (ch >= OPT_NEGATED ? OPT_NEGATED : OPT_LONG);

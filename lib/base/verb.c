@@ -21,7 +21,6 @@ int verb_main(const char *program, const char *summary, const struct verb *verbs
 	struct err e = ERR_INIT;
 	const char *name = argc > 1 ? argv[1] : "";
 	const struct verb *v = verbs;
-	char text[80];
 	int rc = 0;
 	msg_program(program);
 	while (v->name && strcmp(v->name, name) != 0)
@@ -35,9 +34,13 @@ int verb_main(const char *program, const char *summary, const struct verb *verbs
 	} else if (strcmp(name, "--version") == 0) {
 		printf("%s (hsdag) %s\n", program, HSDAG_VERSION);
 	} else {
-		rc = err_set(&e, ST_USAGE, "%s '%s'; see %s --help",
-			     *name ? "unknown verb" : "no verb",
-			     err_escape(text, sizeof text, name, strlen(name)), program);
+		char help[80];
+		struct err_near near = {.name = name};
+		for (v = verbs; v->name; v++)
+			err_offer(&near, v->name);
+		snprintf(help, sizeof help, "see %s --help", program);
+		rc = *name ? err_unknown(&e, ST_USAGE, &near, help, "unknown verb '%s'", name)
+			   : err_set(&e, ST_USAGE, "no verb; %s", help);
 	}
 	return opt_finish(rc, &e);
 }

@@ -9,15 +9,52 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { NAME_MOST = sizeof(((struct device *)0)->name) };
+
+/* A name that no class has, beside those of this machine. */
+struct stranger {
+	struct err_near near;
+	char best[NAME_MOST], list[300];
+};
+
+static void offer_device(struct stranger *x, const char *name)
+{
+	const char *before = x->near.best;
+	err_offer(&x->near, name);
+	if (x->near.best == before)
+		return;
+	snprintf(x->best, sizeof x->best, "%s", name); /* names come and go */
+	x->near.best = x->best;
+}
+
+static void note_device(void *arg, const struct device *d)
+{
+	struct stranger *x = arg;
+	size_t n = strlen(x->list);
+	offer_device(x, d->name);
+	if (n + strlen(d->name) + 3 < sizeof x->list)
+		snprintf(x->list + n, sizeof x->list - n, "%s%s", n ? ", " : "", d->name);
+}
+
+static int unknown_device(const char *name, struct err *e)
+{
+	char q[120], forms[200], known[600];
+	struct stranger x = {.near = {.name = name}};
+	device_list_machine(note_device, &x);
+	offer_device(&x, "ov:GPU"); /* what other machines have */
+	offer_device(&x, "ov:NPU");
+	snprintf(known, sizeof known, "here are %s; names are %s", x.list,
+		 device_class_forms(forms, sizeof forms));
+	return err_unknown(e, ST_USAGE, &x.near, known, "unknown device '%s'",
+			   err_escape(q, sizeof q, name, strlen(name)));
+}
+
 static int init_device(struct device *d, const char *name, struct err *e)
 {
-	char q[120], forms[200];
+	char q[120];
 	*d = (struct device){.class = device_class_of_name(name), .align = 64};
 	if (!d->class)
-		return err_set(e, ST_USAGE,
-			       "unknown device '%s'; %s (devrun --list shows this machine's)",
-			       err_escape(q, sizeof q, name, strlen(name)),
-			       device_class_forms(forms, sizeof forms));
+		return unknown_device(name, e);
 	if (strlen(name) >= sizeof d->name)
 		return err_set(e, ST_USAGE, "device name '%s' is too long",
 			       err_escape(q, sizeof q, name, strlen(name)));
@@ -75,11 +112,27 @@ static const char *parse_bytes(const char *s, uint64_t *out)
 	return *end == ',' || *end == '\0' ? end : NULL;
 }
 
+static int unknown_limit(const struct device_list *l, const char *item, struct err *e)
+{
+	const char *names[DEVS_MAX];
+	char name[NAME_MOST];
+	for (uint32_t i = 0; i < l->n; i++)
+		names[i] = l->dev[i].name;
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(item, "="), item);
+	devs_unknown(names, l->n, name, ST_USAGE, e);
+	return err_prefix(e, "memory");
+}
+
 /* Names may have commas (cpu:0,2=1G), so they are looked for, not cut out. */
 int device_list_limit(struct device_list *l, const char *text, struct err *e)
 {
 	const char *s = text;
 	char q[200];
+	if (!strchr(s, '='))
+		return err_set(e, ST_USAGE,
+			       "memory '%s' names no device; write NAME=BYTES, as in "
+			       "cpu:0=512M,cl:0.0=2G",
+			       err_escape(q, sizeof q, text, strlen(text)));
 	while (*s) {
 		struct device *d = NULL;
 		for (uint32_t i = 0; i < l->n && !d; i++) {
@@ -89,11 +142,15 @@ int device_list_limit(struct device_list *l, const char *text, struct err *e)
 				s += n + 1;
 			}
 		}
-		if (!d || !(s = parse_bytes(s, &d->mem_limit)))
-			return err_set(e, ST_USAGE, "memory '%s': %s, as in cpu:0=512M,cl:0.0=2G",
-				       err_escape(q, sizeof q, text, strlen(text)),
-				       d ? "not a number of bytes with K, M or G"
-					 : "not a limit of one of the devices");
+		if (!d)
+			return unknown_limit(l, s, e);
+		const char *bytes = s;
+		if (!(s = parse_bytes(s, &d->mem_limit)))
+			return err_set(
+				e, ST_USAGE,
+				"memory of '%s': '%s' is not a number of bytes; write 512M or "
+				"2G, with K, M or G or nothing behind it",
+				d->name, err_escape(q, sizeof q, bytes, strcspn(bytes, ",")));
 		s += *s == ',';
 	}
 	return 0;

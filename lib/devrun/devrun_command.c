@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/msg.h"
 #include "device/device.h"
@@ -280,6 +281,20 @@ static void note_standing(uint32_t n, double best_s, double reference_s)
 	msg_note(2, "race: %u placements, best %.4g ms%s", n, 1e3 * best_s, times);
 }
 
+/* A first word that is no verb is an option or a file. */
+static int check_verb(const char *word, struct err *e)
+{
+	struct err_near near = {.name = word};
+	if (*word == '-' || access(word, F_OK) == 0)
+		return 0;
+	msg_program("devrun");
+	for (int i = 0; i < N_VERBS; i++)
+		err_offer(&near, verbs[i].name);
+	return near.best ? err_unknown(e, ST_USAGE, &near, "devrun --help has the verbs",
+				       "'%s' is neither a verb nor a file", word)
+			 : 0;
+}
+
 int devrun_command_parse(struct devrun_command *c, int argc, char **argv, struct err *e)
 {
 	int64_t runs = 0;
@@ -295,6 +310,8 @@ int devrun_command_parse(struct devrun_command *c, int argc, char **argv, struct
 						.candidates = 8,
 						.fuse = FUSE_ALL,
 						.measure = MEASURE_DEFAULT}};
+	if (verb < 0 && check_verb(argc > 1 ? argv[1] : "-", e) < 0)
+		return -1;
 	choose_options(c, &runs, verb >= 0 ? 1 << verb : -1, opts);
 	snprintf(details, sizeof details, "Devices: %s.\n%s",
 		 device_class_help(classes, sizeof classes), no_verb_details);

@@ -175,6 +175,18 @@ static void put_table(const struct results *r, FILE *out)
 	mem_free(x);
 }
 
+/* Is some file of the way that the others are beside? */
+static int check_base(const struct results *r, struct err *e)
+{
+	struct err_near near = {.name = r->o->base};
+	for (uint32_t i = 0; i < r->n; i++) {
+		if (strcmp(r->item[i].file.way, r->o->base) == 0)
+			return 0;
+		err_offer(&near, r->item[i].file.way);
+	}
+	return err_unknown(e, ST_USAGE, &near, NULL, "--base: no file is of '%s'", r->o->base);
+}
+
 int paired_ways(char *const *paths, uint32_t n, const struct paired_options *o, FILE *out,
 		struct err *e)
 {
@@ -183,6 +195,8 @@ int paired_ways(char *const *paths, uint32_t n, const struct paired_options *o, 
 	int rc = 0;
 	for (uint32_t i = 0; i < n && rc == 0; i++)
 		rc = read_result(paths[i], a, &r.item[i], &r.has_groups, e);
+	if (rc == 0)
+		rc = check_base(&r, e);
 	if (rc == 0) {
 		find_pairs(&r);
 		put_table(&r, out);

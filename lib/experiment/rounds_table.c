@@ -113,6 +113,18 @@ static int read_table(struct table *t, const char *path, struct arena *a, struct
 	return rc;
 }
 
+/* A device that is named on the command line; "" and NULL: none is. */
+static int check_name(const struct table *t, const char *option, const char *name, struct err *e)
+{
+	for (uint32_t d = 0; name && d < t->k; d++)
+		if (strcmp(t->name[d], name) == 0)
+			return 0;
+	if (!name || !*name)
+		return 0;
+	devs_unknown(t->name, t->k, name, ST_USAGE, e);
+	return err_prefix(e, "%s", option);
+}
+
 int rounds_table(const char *path, const struct rounds_table_options *o, FILE *out, struct err *e)
 {
 	struct arena *a = arena_new();
@@ -120,8 +132,11 @@ int rounds_table(const char *path, const struct rounds_table_options *o, FILE *o
 	int rc = read_table(&t, path, a, e);
 	if (rc == 0 && (t.k == 0 || t.runs.n < t.k))
 		rc = err_set(e, ST_RUNTIME, "not every device has a run");
-	if (rc == 0)
+	if (rc == 0 && check_name(&t, "--cpu", o->cpu, e) == 0 &&
+	    check_name(&t, "--beside", o->beside, e) == 0)
 		put_table(&t);
+	else
+		rc = -1;
 	arena_free(a);
 	return rc;
 }

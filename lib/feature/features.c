@@ -54,6 +54,18 @@ const char *feat_names(bool paper, char *buf, size_t n)
 	return buf;
 }
 
+static int unknown_feature(const char *given, size_t n, struct err *e)
+{
+	char name[64], known[300], list[340];
+	struct err_near near = {.name = name};
+	snprintf(name, sizeof name, "%.*s", (int)n, given);
+	for (int f = 0; f < FEAT_COUNT; f++)
+		err_offer(&near, feat_encoders[f].name);
+	snprintf(list, sizeof list, "one of %s, or all, paper, none",
+		 feat_names(false, known, sizeof known));
+	return err_unknown(e, ST_USAGE, &near, list, "unknown feature '%s'", name);
+}
+
 int feat_parse(const char *list, unsigned *kinds, struct err *e)
 {
 	unsigned all, paper;
@@ -66,11 +78,7 @@ int feat_parse(const char *list, unsigned *kinds, struct err *e)
 		s += drop;
 		size_t n = strcspn(s, ",");
 		if (!find_kinds(s, n, &k)) {
-			char name[64], known[300];
-			feat_names(false, known, sizeof known);
-			return err_set(e, ST_USAGE,
-				       "unknown feature '%s'; one of %s, or all, paper, none",
-				       err_escape(name, sizeof name, s, n), known);
+			return unknown_feature(s, n, e);
 		}
 		*kinds = drop ? *kinds & ~k : *kinds | k;
 		s += n;

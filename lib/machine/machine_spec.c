@@ -71,8 +71,13 @@ static int read_key(const char *item, size_t name, struct machine_spec *out, str
 		if (strlen(k->name) == name && memcmp(k->name, item, name) == 0)
 			return opt_real(item + name + 1, k->name, k->lo, k->hi,
 					(double *)((char *)out + k->at), e);
-	return err_set(e, ST_USAGE, "a machine has no key '%.*s'; devsim --help lists them",
-		       (int)name, item);
+	char key[80];
+	struct err_near near = {.name = key};
+	snprintf(key, sizeof key, "%.*s", (int)name, item);
+	for (const struct machine_key *k = machine_keys; k->name; k++)
+		err_offer(&near, k->name);
+	return err_unknown(e, ST_USAGE, &near, "devsim --help lists them",
+			   "a machine has no key '%s'", key);
 }
 
 static int read_file(const char *path, int depth, struct machine_spec *out, struct err *e)
@@ -81,11 +86,12 @@ static int read_file(const char *path, int depth, struct machine_spec *out, stru
 	char *text = MEM_NEWN(char, MAX_FILE + 1);
 	size_t n = f ? fread(text, 1, MAX_FILE + 1, f) : 0;
 	int rc;
+	struct err_near near = {.name = path};
+	for (const struct machine_preset *p = machine_presets; p->name; p++)
+		err_offer(&near, p->name);
 	if (!f || ferror(f))
-		rc = err_set(e, ST_USAGE,
-			     "'%s' is neither a machine nor a file that can be read; "
-			     "devsim --help lists machines",
-			     path);
+		rc = err_unknown(e, ST_USAGE, &near, "devsim --help lists machines",
+				 "'%s' is neither a machine nor a file that can be read", path);
 	else if (n > MAX_FILE || memchr(text, 0, n))
 		rc = err_set(e, ST_INPUT, "'%s' does not describe a machine", path);
 	else

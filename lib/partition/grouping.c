@@ -30,7 +30,10 @@ const struct group_method *group_method_find(const char *name, struct err *e)
 	for (const struct group_method *x = group_methods; x->name; x++)
 		if (strcmp(x->name, name) == 0)
 			return x;
-	err_set(e, ST_USAGE, "unknown method '%s'; --list has them", name);
+	struct err_near near = {.name = name};
+	for (const struct group_method *x = group_methods; x->name; x++)
+		err_offer(&near, x->name);
+	err_unknown(e, ST_USAGE, &near, "--list has them", "unknown method '%s'", name);
 	return NULL;
 }
 

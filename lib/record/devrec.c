@@ -2,6 +2,7 @@
 #include "record/devrec.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "record/device_classes.h"
@@ -12,6 +13,25 @@ int devs_find(const struct devs *d, const char *name)
 		if (strcmp(d->names[i], name) == 0)
 			return (int)i;
 	return -1;
+}
+
+int devs_unknown(const char *const *names, uint32_t k, const char *name, enum exit_status code,
+		 struct err *e)
+{
+	char list[300] = "here are ", given[100];
+	struct err_near near = {.name = name};
+	size_t n = strlen(list);
+
+	for (uint32_t i = 0; i < k; i++) {
+		err_offer(&near, names[i]);
+		if (n + strlen(names[i]) + 8 < sizeof list)
+			n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "",
+					      names[i]);
+		else if (list[n - 1] != '.')
+			n += (size_t)snprintf(list + n, sizeof list - n, ", ...");
+	}
+	return err_unknown(e, code, &near, k ? list : NULL, "there is no device '%s'",
+			   err_escape(given, sizeof given, name, strlen(name)));
 }
 
 static int check_names(const struct devs *d, enum exit_status code, struct err *e)

@@ -55,4 +55,8 @@ int devs_from_list(const char *list, struct arena *a, struct devs *out, struct e
 
 int devs_find(const struct devs *d, const char *name); /* index, or -1 */
 
+/* -1: none of these k devices is called so; the message has the one that may be meant, and all. */
+int devs_unknown(const char *const *names, uint32_t k, const char *name, enum exit_status code,
+		 struct err *e);
+
 #endif

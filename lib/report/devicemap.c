@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "record/devrec.h"
 #include "report/devicemap.h"
 
 /* The device with whose name and a '=' the text begins, or k. */
@@ -18,16 +19,13 @@ static uint32_t device_named(const char *const *names, uint32_t k, const char *t
 
 static int no_such_device(const char *const *names, uint32_t k, const char *text, struct err *e)
 {
-	char name[80], known[400] = "";
-	err_escape(name, sizeof name, text, strcspn(text, "="));
+	char name[80];
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "="), text);
 	if (!strchr(text, '='))
 		return err_set(e, ST_USAGE, "--map: '%s' has no new name; write OLD=NEW,OLD=NEW",
 			       name);
-	for (uint32_t d = 0; d < k; d++)
-		snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", d ? ", " : "",
-			 names[d]);
-	return err_set(e, ST_USAGE, "--map: '%s' is no device of this placement; it has %s", name,
-		       known);
+	devs_unknown(names, k, name, ST_USAGE, e);
+	return err_prefix(e, "--map");
 }
 
 int devicemap_rename(const char *map, uint32_t k, const char **names, struct arena *a,

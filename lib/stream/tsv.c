@@ -8,7 +8,7 @@
 
 #include "stream/json.h"
 
-enum { MAX_COLUMNS = 64, MAX_STEPS = 16 };
+enum { MAX_COLUMNS = 64, MAX_STEPS = 16, NOTED = 100 };
 static const uint64_t EACH = UINT64_MAX;
 
 /* One step of a path: an entry of a map, or an element of an array or tensor. */
@@ -22,7 +22,6 @@ struct column {
 	struct step step[MAX_STEPS];
 	bool each, kind;  /* kind: the record's, without steps */
 	bool found;       /* some record had its first key */
-	char near[64];    /* a key that some record had, much like it; "" none */
 	uint32_t each_at; /* the step that is [] */
 };
 
@@ -30,7 +29,9 @@ struct tsv {
 	struct arena *arena;
 	uint32_t n;
 	struct column column[MAX_COLUMNS];
-	bool each; /* some column has a line for each element */
+	bool each;         /* some column has a line for each element */
+	const char **seen; /* keys of the first records, without what all columns found there */
+	size_t n_seen, cap_seen, n_noted;
 };
 
 /* What a path has reached: a value, or the rest of a tensor from dimension `dim` on. */
@@ -132,6 +133,7 @@ void tsv_free(struct tsv *t)
 	if (!t)
 		return;
 	arena_free(t->arena);
+	mem_free(t->seen);
 	mem_free(t);
 }
 
@@ -286,33 +288,67 @@ static int put_column(const struct column *c, const struct place *start, uint64_
 	return put_cell(out, &p, e);
 }
 
-/* What the record has of the first keys, or has instead of them. */
-static void note_keys(struct tsv *t, const struct rec *r)
+static void note_seen(struct tsv *t, const struct val *map)
 {
-	for (uint32_t i = 0; i < t->n; i++) {
-		struct column *c = &t->column[i];
+	for (size_t j = 0; j < val_count(map); j++) {
 		const char *key;
-		size_t n;
-		if (c->kind || c->found || !c->step[0].key)
+		size_t n, i = 0;
+		if (!val_bytes(val_key_at(map, j), &key, &n))
 			continue;
-		c->found = val_get(r->map, c->step[0].key) != NULL;
-		for (size_t j = 0; !c->found && !*c->near && j < val_count(r->map); j++) {
-			char text[sizeof c->near];
-			if (!val_bytes(val_key_at(r->map, j), &key, &n) || n >= sizeof text)
-				continue;
-			snprintf(text, sizeof text, "%.*s", (int)n, key);
-			if (err_is_near(c->step[0].key, text))
-				memcpy(c->near, text, sizeof text);
-		}
+		while (i < t->n_seen && (strlen(t->seen[i]) != n || memcmp(t->seen[i], key, n)))
+			i++;
+		if (i < t->n_seen)
+			continue;
+		t->seen = mem_grow(t->seen, &t->cap_seen, t->n_seen + 1, sizeof *t->seen);
+		t->seen[t->n_seen++] = arena_strndup(t->arena, key, n);
 	}
 }
 
-int tsv_check(const struct tsv *t, struct err *e)
+/* What the record has of the first keys, or has instead of them. */
+static void note_keys(struct tsv *t, const struct rec *r)
 {
-	for (uint32_t i = 0; i < t->n; i++)
-		if (!t->column[i].found && *t->column[i].near)
-			return err_set(e, ST_USAGE, "--tsv: no record has '%s'; did you mean '%s'?",
-				       t->column[i].step[0].key, t->column[i].near);
+	bool all = true;
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct column *c = &t->column[i];
+		if (!c->kind && !c->found && c->step[0].key)
+			all &= c->found = val_get(r->map, c->step[0].key) != NULL;
+	}
+	if (!all && t->n_noted++ < NOTED)
+		note_seen(t, r->map);
+}
+
+/* Is the word one of the list, which has blanks between its words? */
+static bool has_word(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+	for (const char *at = list; (at = strstr(at, word)); at += n)
+		if ((at == list || at[-1] == ' ') && (!at[n] || at[n] == ' '))
+			return true;
+	return false;
+}
+
+static int unknown_key(const struct tsv *t, const char *key, struct err *e)
+{
+	char list[400] = "records have ";
+	struct err_near near = {.name = key};
+	size_t n = strlen(list), i = 0;
+	for (size_t j = 0; j < t->n_seen; j++)
+		err_offer(&near, t->seen[j]);
+	for (; i < t->n_seen && n + strlen(t->seen[i]) + 8 < sizeof list; i++)
+		n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", t->seen[i]);
+	if (i < t->n_seen)
+		snprintf(list + n, sizeof list - n, ", ...");
+	return err_unknown(e, ST_USAGE, &near, t->n_seen ? list : NULL, "--tsv: no record has '%s'",
+			   key);
+}
+
+int tsv_check(const struct tsv *t, const char *known, struct err *e)
+{
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct column *c = &t->column[i];
+		if (!c->kind && !c->found && !has_word(known, c->step[0].key))
+			return unknown_key(t, c->step[0].key, e);
+	}
 	return 0;
 }
 

@@ -27,9 +27,9 @@ void tsv_free(struct tsv *t);
 /* The lines of r on `out`.  -1 (ST_INPUT): a value has no text form, or is a malformed tensor. */
 int tsv_record(struct tsv *t, const struct rec *r, FILE *out, struct err *e) MUST_CHECK;
 
-/* After the records: a column whose first key none of them had, while one had a key that is spelled
- * much like it, is ST_USAGE. */
-int tsv_check(const struct tsv *t, struct err *e) MUST_CHECK;
+/* After the records: a column whose first key none of them had, and that is none of `known`, words with
+ * blanks between them, is ST_USAGE. */
+int tsv_check(const struct tsv *t, const char *known, struct err *e) MUST_CHECK;
 
 /* A text as a cell; s ends with NUL. */
 void tsv_text(FILE *out, const char *s);

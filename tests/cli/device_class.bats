@@ -27,11 +27,11 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	run -0 "$B/slow/devrun" --help
 	[[ ${output//$'\n'/ } == *"slow:N (one core, N microseconds more a step)"* ]]
 	run -2 --separate-stderr "$B/slow/devrun" -D quick:0 --list
-	[[ $stderr == *"unknown device 'quick:0'; cpu, cpu:LIST, "*"ov:NAME or slow:N ("* ]]
+	[[ $stderr == *"unknown device 'quick:0'; here are cpu, "*"; names are cpu, cpu:LIST, "*"ov:NAME or slow:N"* ]]
 	run -2 --separate-stderr "$B/slow/devrun" -D slow:x --list
 	[[ $stderr == *"not a number of microseconds"* ]]
 	run -2 --separate-stderr devrun -D slow:100 --list
-	[[ $stderr == *"unknown device 'slow:100'; cpu, cpu:LIST"*" or ov:NAME ("* ]]
+	[[ $stderr == *"unknown device 'slow:100'; here are cpu, "*"; names are cpu, cpu:LIST"*" or ov:NAME"* ]]
 }
 
 @test "the types of its devices are in devs records" {

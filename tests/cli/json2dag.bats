@@ -70,8 +70,8 @@ refused() {
 		# a and b beside each other, both behind or before them
 		assert r["lat_s"] == 5 and r["period_s"] == 5 and r["busy_s"] is not None, r
 	'
-	refused "${turns/\"b\"]/\"c\"]}" "devices[2]: turns: '"'c'"' is no other device"
-	refused "${turns/\"b\"]/\"both\"]}" "devices[2]: turns: '"'both'"' is no other device"
+	refused "${turns/\"b\"]/\"c\"]}" "devices[2]: turns: there is no device '"'c'"'"
+	refused "${turns/\"b\"]/\"both\"]}" "devices[2]: turns: '"'both'"' is the device itself"
 	refused "$(sed 's/"turns": \[[^]]*\]/"turns": 7/' <<< "$turns")" "devices[2]"
 }
 

@@ -14,10 +14,10 @@ setup_file() { common_setup_file; }
 		run -2 recdump $options names.mp
 		[[ $output == *"recdump: error: $said" ]] || { echo "$options: $output"; return 1; }
 	done <<-'T'
-	-k plaec|--kind: no record is a 'plaec'; did you mean 'place'?
+	-k plaec|--kind: no record is a 'plaec'; did you mean 'place'? the stream has hdr, graph, place, end
 	-k nothing|--kind: no record is a 'nothing'; the stream has hdr, graph, place, end
-	-k place --tsv sorce|--tsv: no record has 'sorce'; did you mean 'source'?
-	-k place --tsv sample,devcies[]|--tsv: no record has 'devcies'; did you mean 'devices'?
+	-k place --tsv sorce|--tsv: no record has 'sorce'; did you mean 'source'? records have graph, episode, step, sample, devices, device, source
+	-k place --tsv sample,devcies[]|--tsv: no record has 'devcies'; did you mean 'devices'? records have graph, episode, step, sample, devices, device, source
 	T
 	[ -z "$(recdump -k run names.mp)" ]                     # not there, and ours
 	[ "$(recdump -k place --tsv lat_s names.mp | wc -l)" -eq 2 ]
@@ -34,7 +34,7 @@ setup_file() { common_setup_file; }
 	run -3 placebase -D cpu:0,cpu:1 expert:more.json names.mp -o x.mp
 	[[ $output == *"'more.json': the graph has no operation '"*"', nor 1 other; did you mean '"* ]]
 	run -2 make -n -C "$ROOT" tables MODEL=x.xml
-	[[ $output == *"there is no variable MODEL; did you mean MODELS?"* ]]
+	[[ $output == *"there is no variable 'MODEL' of tables; did you mean 'MODELS'?"* ]]
 }
 
 setup() {

@@ -131,7 +131,7 @@ said() {   # said LINE COMMAND - its standard error is that line
 
 @test "damaged streams: recdump" {
 	damaged body.mp recdump --full
-	damaged body.mp recdump --tsv 'name,shape[0],in_ptr[],body[].op'
+	damaged body.mp recdump --tsv 'name,dim[0],in_ptr[],bodies[].node'
 }
 @test "damaged streams: runstat, tabstat" {
 	damaged "$ROOT/tests/stored_runs/measured.01.001.mp" runstat runs -
@@ -207,10 +207,10 @@ regions() {
 	json2dag plain.json -o plain.mp
 	echo '{"x": "a\u001b[31m"}' > place.json
 	run -3 placebase expert:place.json plain.mp -o x.mp
-	[ "$output" = "placebase: error: 'place.json': there is no device 'a\\x1b[31m'" ]
+	[ "$output" = "placebase: error: 'place.json': there is no device 'a\\x1b[31m'; here are a" ]
 	echo '{"devices": [{"name": "a"}], "links": [{"src": "b\u0007", "dst": "a"}], "nodes": []}' > link.json
 	run -3 json2dag link.json -o x.mp
-	[ "$output" = "json2dag: error: 'link.json': links[0]: there is no device 'b\\x07'" ]
+	[ "$output" = "json2dag: error: 'link.json': links[0]: src: there is no device 'b\\x07'; here are a" ]
 	run -1 dagfeat $'no\rfile'
 	[[ "$output" == *"'no\\rfile'"* && "$output" != *$'\r'* ]]
 }

@@ -23,7 +23,7 @@ CODE=('$(touch marker1)' '$(shell touch marker2)' 'x;touch marker3' '`touch mark
 
 @test "values that are more than words are refused" {
 	for code in "${CODE[@]}"; do
-		for name in MODELS SEEDS SPEC EVALS METHODS LAUNCH EMBED DEVICES LOCK CURVES; do
+		for name in MODELS SEEDS SPEC EVALS METHODS LAUNCH LOCK CURVES; do
 			run -2 --separate-stderr experiment "$name=$code"
 			[[ $stderr == *"error: $name: "*"characters that make or a shell takes for more than words"* ]]
 		done
@@ -69,13 +69,41 @@ CODE=('$(touch marker1)' '$(shell touch marker2)' 'x;touch marker3' '`touch mark
 @test "variables and options that are none are refused" {
 	for word in MODEL=nmt2 SHELL=/bin/true B=x MAKEFLAGS=x .SHELLFLAGS=x =x LEARN_DIR=x; do
 		run -2 --separate-stderr experiment "$word"
-		[[ $stderr == *"no experiment has a variable '${word%%=*}'"* ]]
+		[[ $stderr == *"there is no variable '${word%%=*}' of "* ]]
 	done
 	for word in '--eval=$(shell touch marker1)' -f -C --file=x -I/tmp -e; do
 		run -2 --separate-stderr experiment "$word"
 		[[ $stderr == *"unknown option '$word'"* ]]
 	done
+	run -2 --separate-stderr experiment MODLES=nmt2
+	[[ $stderr == *"there is no variable 'MODLES' of learning; did you mean 'MODELS'?;"* ]]
+	run -2 --separate-stderr "$ROOT/pipelines/experiment" learnin
+	[[ $stderr == *"no experiment 'learnin'; did you mean 'learning'?;"* ]]
+	run -2 --separate-stderr experiment MODELS=nmt
+	[[ $stderr == *"'nmt' is neither a file nor one of hsdag's own models; did you mean 'nmt"*"'?;"* ]]
+	: > net.onnx
+	run -2 --separate-stderr experiment MODELS=net.onnx
+	[[ $stderr == *"'net.onnx' is no OpenVINO IR, which experiments begin with; 'ovc net.onnx' or hsdag-place make one"* ]]
 	run -0 experiment MODELS=nmt2 -n -k -j2
+}
+
+@test "make: variables that no target takes, and names that are none, are refused" {
+	while IFS='|' read -r words said; do
+		# shellcheck disable=SC2086
+		run -2 by_make -n $words
+		[[ $output == *"$said"* ]] || { echo "$words: $output"; return 1; }
+	done <<-'T'
+	learning MODEL=nmt2|there is no variable 'MODEL' of learning; did you mean 'MODELS'?
+	learning BUDGET=4|there is no variable 'BUDGET' of learning.
+	all PREFX=/usr|there is no variable 'PREFX' of all; did you mean 'PREFIX'?
+	test t=placebase|there is no variable 't' of test; did you mean 'T'?
+	all a;touch${IFS}marker1=1|there is no variable 'a;touch
+	learning METHODS=climbb|METHODS: there is no 'climbb'; did you mean 'climb'?
+	learning MODELS=nmt|MODELS: 'nmt' is neither a file .xml nor one of tests/models; did you mean 'nmt
+	learning MODELS=README.md|MODELS: 'README.md' is no OpenVINO IR
+	learned SETS=gihp|SETS: there is no 'gihp'; did you mean 'giph'?
+	T
+	run -0 by_make -n clean T=x CC=cc CFLAGS=-g
 }
 
 @test "results go to a folder of any name, and nothing is put into the temporary directory" {
@@ -96,7 +124,7 @@ CODE=('$(touch marker1)' '$(shell touch marker2)' 'x;touch marker3' '`touch mark
 	cp bin/python3 bin/python
 	for f in importlib/__init__ importlib/util openvino/__init__ sys; do echo 'open("marker", "w")' > here/$f.py; done
 	cd here
-	: > m.onnx
+	echo none > m.onnx
 	VIRTUAL_ENV='' PATH=$BATS_FILE_TMPDIR/bin:$PATH run -1 --separate-stderr "$ROOT/pipelines/place" m.onnx -D cpu:0 -o "$BATS_FILE_TMPDIR/o"
 	[[ $stderr == *"no Python here has OpenVINO"* ]]
 	[ ! -e marker ]

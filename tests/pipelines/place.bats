@@ -55,7 +55,7 @@ on_terminal() { "$HSDAG_PYTHON" "$ROOT/tests/support/on_terminal.py" "$@"; }
 	# What cannot be written is told before the search.
 	# shellcheck disable=SC2086
 	run -2 timeout 300 "$PLACE" $args -o mapped --map cpu:0=A,cpu:7=B
-	[[ "$output" == *"'cpu:7' is no device"* ]]
+	[[ "$output" == *"there is no device 'cpu:7'"* ]]
 	[ ! -e mapped ]
 	# shellcheck disable=SC2086
 	run -2 timeout 300 "$PLACE" $args -o missing -D cpu:0,cpu:999

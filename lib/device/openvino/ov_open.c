@@ -54,7 +54,8 @@ static int check_available(const struct ov_state *s, const char *name, struct er
 	ov_status rc = s->ov->ov_core_get_available_devices(s->core, &a);
 	if (rc != 0)
 		return ov_api_error(s->ov, rc, e, "cannot list OpenVINO's devices");
-	char known[300] = "";
+	char known[300] = "it has ", best[60];
+	struct err_near near = {.name = name};
 	bool found = false;
 	size_t n = strlen(name);
 	for (size_t i = 0; i < a.size; i++) {
@@ -64,11 +65,18 @@ static int check_available(const struct ov_state *s, const char *name, struct er
 		/* "GPU" is the first of "GPU.0", "GPU.1", and "GPU.0" the only "GPU". */
 		found |= strcmp(x, name) == 0 || (strncmp(x, name, n) == 0 && x[n] == '.') ||
 			 (strncmp(x, name, strlen(x)) == 0 && strcmp(name + strlen(x), ".0") == 0);
+		err_offer(&near, x);
 	}
+	if (near.best) { /* it goes with the list */
+		snprintf(best, sizeof best, "ov:%s", near.best);
+		near.best = best;
+	}
+	if (a.size == 0)
+		snprintf(known, sizeof known, "it has none");
 	s->ov->ov_available_devices_free(&a);
 	return found ? 0
-		     : err_set(e, ST_USAGE, "OpenVINO has no device '%s' here; it has %s", name,
-			       *known ? known : "none");
+		     : err_unknown(e, ST_USAGE, &near, known, "OpenVINO has no device '%s' here",
+				   name);
 }
 
 static int set_property(const struct ov_state *s, const char *device, const char *key,

@@ -44,7 +44,8 @@ void net_list(FILE *out)
 
 int net_option(const char *name, FILE *list, const struct net **out, struct err *e)
 {
-	char names[400] = "", quoted[80];
+	char names[400] = "one of ";
+	struct err_near near = {.name = name};
 	if (strcmp(name, "list") == 0) {
 		net_list(list);
 		return 0;
@@ -52,9 +53,10 @@ int net_option(const char *name, FILE *list, const struct net **out, struct err 
 	*out = net_find(name);
 	if (*out)
 		return 1;
-	for (int i = 0; nets[i]; i++)
+	for (int i = 0; nets[i]; i++) {
 		snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "",
 			 nets[i]->name);
-	return err_set(e, ST_USAGE, "--net: unknown network '%s'; one of %s",
-		       err_escape(quoted, sizeof quoted, name, strlen(name)), names);
+		err_offer(&near, nets[i]->name);
+	}
+	return err_unknown(e, ST_USAGE, &near, names, "--net: unknown network '%s'", name);
 }

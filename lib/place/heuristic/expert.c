@@ -9,6 +9,7 @@
 #include "graph/strtab.h"
 #include "place/simulate/dnnpart.h"
 #include "place/method/method.h"
+#include "record/devrec.h"
 #include "stream/json_read.h"
 
 enum { NOT_PLACED = UINT16_MAX };
@@ -58,17 +59,15 @@ static struct id_row *sort_ids(const struct graph *g, struct arena *a)
 /* A name that no operation has, and the one that may be meant. */
 static int unknown_name(const struct graph *g, const char *name, uint32_t n, struct err *e)
 {
-	char text[200], meant[200], more[40] = "", near[240] = "";
+	char text[200], more[40] = "";
+	struct err_near near = {.name = name};
 
-	for (uint32_t v = 0; v < g->n && !*near; v++)
-		if (err_is_near(name, g->node_name[v]))
-			snprintf(near, sizeof(near), "; did you mean '%s'?",
-				 err_escape(meant, sizeof(meant), g->node_name[v],
-					    strlen(g->node_name[v])));
+	for (uint32_t v = 0; v < g->n; v++)
+		err_offer(&near, g->node_name[v]);
 	if (n > 1)
 		snprintf(more, sizeof(more), ", nor %u other%s", n - 1, n > 2 ? "s" : "");
-	return err_set(e, ST_INPUT, "the graph has no operation '%s'%s%s",
-		       err_escape(text, sizeof(text), name, strlen(name)), more, near);
+	return err_unknown(e, ST_INPUT, &near, NULL, "the graph has no operation '%s'%s",
+			   err_escape(text, sizeof(text), name, strlen(name)), more);
 }
 
 /* {"name": "device"}.  Nodes of a cost graph may be named by their ids. */
@@ -95,7 +94,7 @@ static int by_name(struct method_run *r, const struct val *json, struct err *e)
 		while (*at < r->m->k && strcmp(r->m->names[*at], dev) != 0)
 			++*at;
 		if (*at == r->m->k)
-			rc = err_set(e, ST_INPUT, "there is no device '%s'", dev);
+			rc = devs_unknown(r->m->names, r->m->k, dev, ST_INPUT, e);
 	}
 	for (uint32_t v = 0; rc == 0 && v < r->m->g->n; v++) {
 		uint32_t i = strtab_find(&names, r->m->g->node_name[v]);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "place/method/method.h"
+#include "record/devrec.h"
 #include "record/placerec.h"
 
 static int device_of(const struct method_run *r, const char *name, struct err *e)
@@ -10,7 +11,7 @@ static int device_of(const struct method_run *r, const char *name, struct err *e
 	for (uint32_t i = 0; i < r->m->k; i++)
 		if (strcmp(r->m->names[i], name) == 0)
 			return (int)i;
-	return err_set(e, ST_INPUT, "there is no device '%s'", name);
+	return devs_unknown(r->m->names, r->m->k, name, ST_INPUT, e);
 }
 
 static int take(struct method_run *r, const struct rec *rec, struct arena *a, struct err *e)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "place/method/method.h"
+#include "record/devrec.h"
 
 static void all_on(struct method_run *r, uint32_t dev)
 {
@@ -31,7 +32,7 @@ static int run_single(struct method_run *r, struct err *e)
 	if (left_out)
 		snprintf(r->note, sizeof(r->note), "%u devices left out, the budget being spent",
 			 left_out);
-	return found ? 0 : err_set(e, ST_USAGE, "there is no device '%s'", r->arg);
+	return found ? 0 : devs_unknown(r->m->names, r->m->k, r->arg, ST_USAGE, e);
 }
 
 const struct place_method method_single = {

@@ -33,6 +33,12 @@ static bool is_there(const struct val *map, const char *key)
 
 /* ---- devices and links ---- */
 
+static int no_device(struct reading *r, const char *key, const char *name)
+{
+	devs_unknown(r->p->devs.names, r->p->devs.k, name, ST_INPUT, r->e);
+	return err_prefix(r->e, "%s", key);
+}
+
 /* Watts of device i, all zero until the first that has some. */
 static int read_watts(struct reading *r, const struct val *device, uint32_t i)
 {
@@ -66,7 +72,9 @@ static int read_turns(struct reading *r, const struct val *device, uint32_t i)
 		int other = devs_find(d, names[j]);
 
 		if (other < 0 || (uint32_t)other == i)
-			return err_set(r->e, ST_INPUT, "turns: '%s' is no other device", names[j]);
+			return other < 0 ? no_device(r, "turns", names[j])
+					 : err_set(r->e, ST_INPUT,
+						   "turns: '%s' is the device itself", names[j]);
 		d->turns[(size_t)i * d->k + (uint32_t)other] = 1;
 		d->turns[(size_t)other * d->k + i] = 1;
 	}
@@ -113,7 +121,7 @@ static int link_end(struct reading *r, const struct val *map, const char *key, i
 		return -1;
 	*dev = devs_find(&r->p->devs, name);
 	if (*dev < 0 && strcmp(name, "*") != 0)
-		return err_set(r->e, ST_INPUT, "there is no device '%s'", name);
+		return no_device(r, key, name);
 	return 0;
 }
 
@@ -189,7 +197,7 @@ static int read_costs(struct reading *r, const struct val *node, uint32_t v)
 		const char *name = "";
 		size_t n;
 		if (!val_bytes(val_key_at(cost, i), &name, &n) || devs_find(d, name) < 0)
-			return err_set(r->e, ST_INPUT, "cost_s: there is no device '%s'", name);
+			return no_device(r, "cost_s", name);
 	}
 	return 0;
 }
@@ -211,7 +219,7 @@ static int read_allowed(struct reading *r, const struct val *node, uint32_t v)
 		int dev = devs_find(d, name[i]);
 
 		if (dev < 0)
-			return err_set(r->e, ST_INPUT, "allowed: there is no device '%s'", name[i]);
+			return no_device(r, "allowed", name[i]);
 		may[dev] = true;
 	}
 	for (uint32_t i = 0; i < d->k; i++)

@@ -24,9 +24,13 @@ static int read_item(const char *item, size_t n, double *const metric[N_METRICS]
 		*weight++ = 0;
 	while (i < N_METRICS && strcmp(names[i], text) != 0)
 		i++;
-	if (i == N_METRICS)
-		return err_set(e, ST_USAGE, "'%s' is not latency, throughput, energy or memory",
-			       text);
+	if (i == N_METRICS) {
+		struct err_near near = {.name = text};
+		for (i = 0; i < N_METRICS; i++)
+			err_offer(&near, names[i]);
+		return err_unknown(e, ST_USAGE, &near, NULL,
+				   "'%s' is not latency, throughput, energy or memory", text);
+	}
 	if (given[i])
 		return err_set(e, ST_USAGE, "'%s' is there twice", text);
 	given[i] = true;

@@ -338,14 +338,13 @@ static int check_names(const struct place_inputs *x, const char *const *names, u
 		const struct watts_item *item = &x->watts.item[j];
 		bool known = any_about(item, names, k) ||
 			     (x->has_devs && any_about(item, x->devs.names, x->devs.k));
-		char text[100];
 
 		for (uint32_t i = 0; i < x->spec.n_devs && !known; i++)
 			known = watts_about(item, x->spec.dev[i].name);
-		if (!known)
-			return err_set(
-				e, ST_USAGE, "--watts: there is no device '%s'",
-				err_escape(text, sizeof(text), item->name, strlen(item->name)));
+		if (!known) {
+			devs_unknown(names, k, item->name, ST_USAGE, e);
+			return err_prefix(e, "--watts");
+		}
 	}
 	return 0;
 }

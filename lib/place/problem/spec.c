@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -73,8 +74,14 @@ static int read_fields(const struct spec_line *l, int first, struct spec_field *
 		}
 		while (x->key && strcmp(x->key, key) != 0)
 			x++;
-		if (!x->key)
-			return err_set(e, ST_INPUT, "unknown key '%s'", key);
+		if (!x->key) {
+			struct err_near near = {.name = key};
+			for (x = f; x->key; x++)
+				err_offer(&near, x->key);
+			if (type)
+				err_offer(&near, "type");
+			return err_unknown(e, ST_INPUT, &near, NULL, "unknown key '%s'", key);
+		}
 		if (x->given)
 			return err_set(e, ST_INPUT, "'%s' is given twice", key);
 		x->given = true;
@@ -164,7 +171,10 @@ static int read_line(const struct spec_line *l, struct arena *a, struct spec *s,
 		return read_device(l, a, s, e);
 	if (strcmp(l->word[0], "link") == 0)
 		return read_link(l, a, s, e);
-	return err_set(e, ST_INPUT, "'%s' is neither device nor link", l->word[0]);
+	struct err_near near = {.name = l->word[0]};
+	err_offer(&near, "device");
+	err_offer(&near, "link");
+	return err_unknown(e, ST_INPUT, &near, NULL, "'%s' is neither device nor link", l->word[0]);
 }
 
 int spec_parse(const char *text, size_t n, const char *origin, struct arena *a, struct spec *out,
@@ -206,6 +216,21 @@ static int parse_file(const char *path, int fd, struct arena *a, struct spec *ou
 	return spec_parse(text, n, path, a, out, e);
 }
 
+static int unknown_spec(const char *name, struct err *e)
+{
+	char list[500] = "presets are ", why[100];
+	struct err_near near = {.name = name};
+
+	snprintf(why, sizeof(why), "%s", strerror(errno));
+	for (const struct preset *p = presets; p->name; p++) {
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
+			 p > presets ? ", " : "", p->name);
+		err_offer(&near, p->name);
+	}
+	return err_unknown(e, ST_USAGE, &near, list,
+			   "'%s' is neither a preset nor a readable file (%s)", name, why);
+}
+
 static int load_one(const char *name, struct arena *a, struct spec *out, struct err *e)
 {
 	for (const struct preset *p = presets; p->name; p++)
@@ -213,7 +238,7 @@ static int load_one(const char *name, struct arena *a, struct spec *out, struct 
 			return spec_parse(p->text, strlen(p->text), p->name, a, out, e);
 	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
-		return err_sys(e, ST_USAGE, "'%s' is neither a preset nor a readable file", name);
+		return unknown_spec(name, e);
 	int rc = parse_file(name, fd, a, out, e);
 	close(fd);
 	return rc;
@@ -226,9 +251,14 @@ static int check_links(const struct spec *s, struct err *e)
 		const char *ends[] = {s->link[i].src, s->link[i].dst};
 
 		for (int j = 0; j < 2; j++)
-			if (strcmp(ends[j], "*") != 0 && !spec_find(s, ends[j]))
-				return err_set(e, ST_INPUT, "%s: no device '%s' is described",
-					       s->link[i].where, ends[j]);
+			if (strcmp(ends[j], "*") != 0 && !spec_find(s, ends[j])) {
+				struct err_near near = {.name = ends[j]};
+				for (uint32_t d = 0; d < s->n_devs; d++)
+					err_offer(&near, s->dev[d].name);
+				return err_unknown(e, ST_INPUT, &near, NULL,
+						   "%s: no device '%s' is described",
+						   s->link[i].where, ends[j]);
+			}
 	}
 	return 0;
 }
