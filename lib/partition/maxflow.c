@@ -2,10 +2,11 @@
  * more keeps its excess. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "partition/maxflow.h"
 
-enum { NONE = UINT32_MAX };
+enum { NONE = UINT32_MAX, LOOKS = 1 << 12 }; /* at the clock, nodes between them */
 
 struct arc {
 	uint32_t to, next; /* next arc of the same node; the arc back is at index ^ 1 */
@@ -26,6 +27,7 @@ struct maxflow {
 	int64_t finite;                   /* sum of finite capacities */
 	uint32_t *bucket, *count, *queue; /* (n+2) active nodes and nodes by height; scratch */
 	uint32_t highest;
+	double deadline_s; /* 0: there is none */
 };
 
 struct maxflow *maxflow_new(uint32_t n)
@@ -86,6 +88,11 @@ void maxflow_ends(struct maxflow *x, uint32_t v, int64_t from_source, int64_t to
 			    : p->excess + from_source;
 	p->to_sink = to_sink == MAXFLOW_INF || p->to_sink == MAXFLOW_INF ? MAXFLOW_INF
 									 : p->to_sink + to_sink;
+}
+
+void maxflow_until(struct maxflow *x, double deadline_s)
+{
+	x->deadline_s = deadline_s;
 }
 
 /* ---- the algorithm ---- */
@@ -235,7 +242,9 @@ int64_t maxflow_run(struct maxflow *x)
 	x->count = MEM_NEWN(uint32_t, (size_t)x->n + 2);
 	x->queue = MEM_NEWN(uint32_t, (size_t)x->n + 1);
 	relabel_all(x);
-	for (;;) {
+	for (uint32_t step = 1;; step++) {
+		if (step % LOOKS == 0 && x->deadline_s > 0 && clock_s() > x->deadline_s)
+			return MAXFLOW_INF;
 		while (x->highest > 0 && x->bucket[x->highest] == NONE)
 			x->highest--;
 		if (x->highest == 0)

@@ -24,7 +24,9 @@ void maxflow_arc(struct maxflow *x, uint32_t u, uint32_t v, int64_t cap, int64_t
 /* Arcs from the source to v and from v to the sink. */
 void maxflow_ends(struct maxflow *x, uint32_t v, int64_t from_source, int64_t to_sink);
 
-/* The value of a minimum cut, MAXFLOW_INF when every cut crosses such a capacity; once for each x.
+/* maxflow_run gives up at deadline_s (of clock_s); 0: never. */
+void maxflow_until(struct maxflow *x, double deadline_s);
+/* The value of a minimum cut, MAXFLOW_INF when every cut crosses such a capacity, or it gave up; once for each x.
  * on_sink_side(v) then tells where v is: the source's side is the largest of all minimum cuts. */
 int64_t maxflow_run(struct maxflow *x);
 bool maxflow_on_sink_side(const struct maxflow *x, uint32_t v);

@@ -21,7 +21,7 @@
 /* Relative: how near a bound is to be to the leaf that is known; how much higher than what is proved a threshold is. */
 static const double WORTH = 0.005, STEP = 0.01;
 
-enum { ORDER_NODES = 1000 }; /* of one leaf */
+enum { ORDER_NODES = 1000, LOOKS = 1024 }; /* nodes of one leaf; between two looks at the clock */
 
 /* A task of a leaf. */
 struct between {
@@ -337,7 +337,7 @@ static void look_into(struct block_search *x, const struct node *at, uint32_t t)
 		take_leaf(x, at);
 		return;
 	}
-	x->stopped |= x->nodes == 0;
+	x->stopped |= x->nodes == 0 || (x->nodes % LOOKS == 0 && bound_is_late(x->v->deadline_s));
 	x->nodes -= x->nodes > 0;
 	for (uint32_t d = 0; d < x->v->k; d++)
 		try_task(x, at, t, d, &next[d]);

@@ -74,8 +74,9 @@ double bound_window_s(const struct bound_view *v, double s, const double *head_s
 
 /* The same of blocks of tasks one after the other, between tasks that everything passes (bound_series.c); 0: there are none. */
 double bound_series_s(const struct bound_view *v, double s);
-/* The devices (n tasks) of a row that is short, after a search of so many nodes; false: there is none, or a block is too large to
- * search.  *least_s: what bound_series_s is with as many nodes, where there is one. */
+/* The devices (n tasks) of a row that is short, after a search of so many nodes; tasks behind the deadline are where the last one before
+ * it is.  false: there is none, or a block is too large to search.  *least_s: what bound_series_s is with as many nodes, where there is
+ * one; 0 where the deadline came. */
 bool bound_series_place(const struct bound_view *v, double s, uint64_t nodes, uint16_t *task_dev,
 			double *least_s);
 

@@ -62,6 +62,7 @@ struct row {
 	/* Who wants a placement: */
 	struct arena *a; /* NULL: nobody */
 	uint32_t n;
+	uint32_t n_tasks; /* of these blocks; fewer than all where the deadline came */
 	struct row_block {
 		struct block b;
 		uint16_t *from; /* (k) the gate's device before that, by that of its own */
@@ -154,9 +155,11 @@ static bool pass_all(struct row *r, double s, uint64_t left)
 		/* What a block leaves is for those behind it. */
 		uint64_t nodes = left / (n_gates + 1 - r->n), had = nodes;
 
-		if (bound_is_late(v->deadline_s))
-			any = false; /* nothing is known of the rest */
-		else if (t - first < MOST_TASKS)
+		if (bound_is_late(v->deadline_s)) {
+			any = r->a && r->n > 0; /* nothing is known of the rest */
+			break;
+		}
+		if (t - first < MOST_TASKS)
 			pass_block(r, &b, &nodes);
 		else if (r->a)
 			any = false;
@@ -164,6 +167,7 @@ static bool pass_all(struct row *r, double s, uint64_t left)
 			pass_large(r, &b);
 		left -= had - nodes;
 		first = t + 1;
+		r->n_tasks = first;
 	}
 	block_search_free(r->search);
 	mem_free(gate);
@@ -198,9 +202,11 @@ bool bound_series_place(const struct bound_view *v, double s, uint64_t nodes, ui
 	bool found = pass_all(&r, s, nodes);
 	uint32_t at = found ? least_of(r.placed, v->k) : 0;
 
-	*least_s = found ? r.at[least_of(r.at, v->k)] * (1 - 1e-10) : 0;
+	*least_s = found && r.n_tasks == v->n ? r.at[least_of(r.at, v->k)] * (1 - 1e-10) : 0;
 	*least_s = *least_s < INFINITY ? *least_s : 0;
 	found = found && r.placed[at] < INFINITY;
+	for (uint32_t t = r.n_tasks; found && t < v->n; t++)
+		task_dev[t] = (uint16_t)at;
 	for (uint32_t i = r.n; found && i-- > 0;) {
 		const struct row_block *x = &r.block[i];
 		uint32_t size = x->b.last - x->b.first + 1;

@@ -111,10 +111,8 @@ static int run_ideals(struct method_run *r, struct err *e)
 		return err_set(e, ST_USAGE, "ideals splits a pipeline, which latency is not about");
 	place_units_init(&x.u, r->m, r->a);
 	if (!splits_init(&p, &x.u, r->a) || ideals_n_used(&p) > IDEALS_MAX_USED)
-		return err_set(e, ST_RUNTIME,
-			       "ideals: devices of too many kinds; %d ways to have used some of "
-			       "them are the most",
-			       IDEALS_MAX_USED);
+		return method_single_instead(
+			r, "devices of too many kinds to count how many of each are used", e);
 	x.ev = evaluator_new(r->m);
 	x.device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
 	x.task.device = ARENA_NEWN(r->a, uint16_t, x.u.n);

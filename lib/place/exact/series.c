@@ -1,6 +1,7 @@
 /* series.c - the placement behind the bound of blocks in a row: between tasks that everything passes each block is placed by
  * branch and bound (bound_series.c), and devices of these tasks by dynamic programming. */
 #include <math.h>
+#include <stdio.h>
 
 #include "place/bound/bound_parts.h"
 #include "place/method/method.h"
@@ -28,21 +29,28 @@ static int run_series(struct method_run *r, struct err *e)
 		return err_set(e, ST_USAGE, "series is about schedules alone");
 	place_units_init(&u, r->m, r->a);
 	bound_view_init(&v, &u, r->a);
+	v.deadline_s = method_deadline_s(r);
 	uint16_t *task_dev = ARENA_NEWN(r->a, uint16_t, v.n);
 
 	double least,
 		nodes = r->budget_s > 0 ? fmax(LEAST_NODES, NODES_PER_S * r->budget_s) : MOST_NODES;
 
 	if (!bound_series_place(&v, r->m->slowdown, (uint64_t)fmin(nodes, MOST_NODES), task_dev,
-				&least))
+				&least)) {
+		if (method_is_late(v.deadline_s))
+			return method_single_instead(r, "the budget is spent", e);
 		return err_set(e, ST_RUNTIME,
 			       "series: there are no tasks that everything passes, or too much is "
 			       "between them");
+	}
 	if (place_objective_is_latency(&r->m->objective))
 		r->bound_s = fmax(r->bound_s, latency_s(&v, least));
 	/* A unit in several blocks is where its first task is. */
 	for (uint32_t t = v.n; t-- > 0;)
 		place_unit_set(&u, v.unit_of[t], task_dev[t], r->device);
+	if (method_is_late(v.deadline_s))
+		snprintf(r->note, sizeof(r->note),
+			 "the last tasks on one device, the budget being spent");
 	method_mend(r, &u);
 	return r->emit(r, e);
 }

@@ -241,6 +241,7 @@ static void divide(struct cut *c, uint16_t a, uint16_t b)
 			fixed_maker(c, t, maker, n_readers);
 	}
 	add_savings(c);
+	maxflow_until(c->flow, method_deadline_s(c->p.r));
 	if (maxflow_run(c->flow) != MAXFLOW_INF)
 		for (uint32_t i = 0; i < c->p.u.n; i++)
 			if (c->node[i] != GRAPH_NONE)
@@ -297,8 +298,8 @@ static double scale_of(const struct cut *c)
 	return sum > 0 ? (double)MAXFLOW_MOST / 2 / sum : 1;
 }
 
-/* Every unit where it is fastest, or everything on the one device that is better. */
-static double start(struct cut *c)
+/* Every unit where it is fastest, or everything on the one device that is better, as far as there is time. */
+static double start(struct cut *c, double deadline_s)
 {
 	uint32_t n = c->p.u.n, k = c->m->k;
 	uint16_t *best = ARENA_NEWN(c->p.r->a, uint16_t, n);
@@ -313,7 +314,7 @@ static double start(struct cut *c)
 	memcpy(c->on, best, n * sizeof(*best));
 	double least = total_s(c);
 
-	for (uint32_t d = 0; d < k; d++) {
+	for (uint32_t d = 0; d < k && !(d > 0 && method_is_late(deadline_s)); d++) {
 		for (uint32_t i = 0; i < n; i++)
 			c->on[i] = (uint16_t)d;
 		double s = total_s(c);
@@ -330,7 +331,7 @@ static double start(struct cut *c)
 /* Rounds over all pairs of devices until none gets better; returns the sum. */
 static double swaps(struct cut *c, uint32_t *n_cuts)
 {
-	double sum = start(c), deadline_s = method_deadline_s(c->p.r);
+	double deadline_s = method_deadline_s(c->p.r), sum = start(c, deadline_s);
 	uint16_t *was = ARENA_NEWN(c->p.r->a, uint16_t, c->p.u.n);
 	uint32_t k = c->m->k, since = 0, n_pairs = k * (k - 1) / 2;
 

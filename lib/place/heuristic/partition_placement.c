@@ -62,6 +62,7 @@ void partition_placement_init(struct partition_placement *p, struct method_run *
 	*p = (struct partition_placement){.r = r};
 	place_units_init(&p->u, r->m, r->a);
 	unit_traffic_init(&p->w, &p->u, r->a);
+	p->w.deadline_s = method_deadline_s(r);
 	for (uint32_t d = 0; d < r->m->k; d++)
 		limited |= r->m->mem_limit[d] > 0;
 	unit_traffic_graph(&p->w, memory && limited, r->a, &p->g);

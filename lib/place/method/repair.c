@@ -9,7 +9,7 @@
 #include "place/method/repair_impl.h"
 
 /* Rounds of repair_memory, each of which ends with an evaluation, at most. */
-enum { ROUNDS = 60 };
+enum { ROUNDS = 60, LOOKS = 256 }; /* LOOKS: units between two at the clock */
 
 static void move_unit(struct repair *r, uint32_t i, uint16_t dev)
 {
@@ -43,6 +43,8 @@ static void repair_links(struct repair *r)
 			double best = INFINITY, least = INFINITY;
 			uint16_t to = r->on[i], any = r->on[i];
 
+			if (i % LOOKS == LOOKS - 1 && repair_is_late(r))
+				return;
 			if (unit_traffic_cost_s(r->w, i, r->on[i], r->on) < INFINITY)
 				continue;
 			for (uint32_t d = 0; d < r->m->k; d++) {
@@ -88,6 +90,8 @@ static uint32_t empty_device(struct repair *r, const uint64_t *mem, uint32_t ful
 	for (uint32_t i = 0; i < r->n_items; i++) {
 		double size = (double)repair_mem_of(r, i, full) + r->makes[i];
 
+		if (i % LOOKS == LOOKS - 1 && repair_is_late(r))
+			break;
 		if (!is_on(r, i, full) || size <= 0)
 			continue;
 		double here = repair_item_cost_s(r, i, (uint16_t)full);
@@ -123,7 +127,8 @@ static bool repair_memory(struct repair *r)
 {
 	const struct place_result *x = place_evaluate(r->ev, r->device);
 
-	for (int round = 0; round < ROUNDS && x->status == PLACE_MEMORY; round++) {
+	for (int round = 0; round < ROUNDS && x->status == PLACE_MEMORY && !repair_is_late(r);
+	     round++) {
 		if (!empty_device(r, x->mem_bytes, x->bad_dev))
 			return false;
 		x = place_evaluate(r->ev, r->device);
@@ -156,7 +161,7 @@ static bool repair_by_items(struct repair *r)
 	uint16_t *first = mem_copy(r->on, n, sizeof(*first)), *left = NULL;
 	bool legal = false;
 
-	for (;; least *= 10) {
+	for (; !repair_is_late(r); least *= 10) {
 		least = least > largest ? UINT64_MAX : least;
 		repair_make_items(r, least);
 		place_as(r, first);
@@ -169,7 +174,7 @@ static bool repair_by_items(struct repair *r)
 	}
 	legal = legal || use_best_single(r);
 	if (!legal)
-		place_as(r, left);
+		place_as(r, left ? left : first);
 	mem_free(left);
 	mem_free(first);
 	return legal;
@@ -223,6 +228,7 @@ bool method_mend(struct method_run *r, const struct place_units *u)
 
 	if (!legal) {
 		unit_traffic_init(&w, u, r->a);
+		w.deadline_s = method_deadline_s(r);
 		legal = place_repaired(ev, &w, r->device, &moved)->status == PLACE_OK;
 	}
 	if (moved) {
@@ -233,4 +239,19 @@ bool method_mend(struct method_run *r, const struct place_units *u)
 	}
 	evaluator_free(ev);
 	return legal;
+}
+
+int method_single_instead(struct method_run *r, const char *why, struct err *e)
+{
+	struct evaluator *ev = evaluator_new(r->m);
+	double value;
+	int dev = place_best_single(ev, &value);
+
+	evaluator_free(ev);
+	if (dev < 0)
+		return err_set(e, ST_RUNTIME, "%s, and no single device is legal", why);
+	for (uint32_t i = 0; i < r->m->n_sets; i++)
+		r->device[i] = (uint16_t)dev;
+	snprintf(r->note, sizeof(r->note), "%s: the best single device", why);
+	return r->emit(r, e);
 }

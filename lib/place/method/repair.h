@@ -12,6 +12,7 @@
  *   4. everything goes to the best single device.
  * In 2 and 3 units that share large values move as one; if that leads nowhere, only those that share
  * larger ones, in the end none.
+ * Where w's deadline is over only 4 is done.
  * If nothing helps, device is what step 2 left, and the status is not PLACE_OK.  *moved: units that
  * are elsewhere than before. */
 const struct place_result *place_repaired(struct evaluator *ev, const struct unit_traffic *w,

@@ -2,6 +2,7 @@
 #ifndef HSDAG_PLACE_METHOD_REPAIR_IMPL_H
 #define HSDAG_PLACE_METHOD_REPAIR_IMPL_H
 
+#include "base/clock.h"
 #include "place/method/unittraffic.h"
 #include "place/simulate/held.h"
 
@@ -25,6 +26,12 @@ struct item_move {
 	uint32_t item;
 	uint16_t dev;
 };
+
+/* Is there no time for more than the best single device? */
+static inline bool repair_is_late(const struct repair *r)
+{
+	return r->w->deadline_s > 0 && clock_s() > r->w->deadline_s;
+}
 
 /* qsort: by price, then by item and device. */
 int repair_cheaper_first(const void *pa, const void *pb);

@@ -7,7 +7,7 @@
 
 /* Limits: of packings that leave more and more room for what is made; in the last one, of placements
  * evaluated; in each, of items set down. */
-enum { PACKINGS = 8, LEAVES = 300, VISITS = 50000 };
+enum { PACKINGS = 8, LEAVES = 300, VISITS = 50000, LOOKS = 256 };
 
 /* Bytes of item i where it holds the most. */
 static uint64_t most_held(const struct repair *r, uint32_t i)
@@ -110,7 +110,7 @@ static bool pack(struct packing *p, uint32_t most, uint32_t *leaves)
 		uint32_t i = p->order[depth].item;
 
 		take_out(p, depth);
-		if (visits++ > VISITS + n)
+		if (visits++ > VISITS + n || (visits % LOOKS == 0 && repair_is_late(r)))
 			return false;
 		if (p->next[depth] == p->n[depth]) {
 			if (depth-- == 0)

@@ -17,6 +17,7 @@ struct unit_traffic {
 	const struct place_units *u;
 	uint32_t *ptr;                  /* (u->n+1) */
 	struct unit_exchange *exchange; /* of each unit: each pair of tensor and other unit once */
+	double deadline_s; /* of clock_s: repairs (repair.h) are short from then on; 0: there is none */
 };
 
 /* u is borrowed; memory from a. */

@@ -32,6 +32,7 @@ struct refiner {
 	struct arena *a;
 	struct rng_addr rng;
 	uint32_t drawn;
+	double deadline_s; /* of clock_s; 0: there is none */
 };
 
 static uint32_t draw_below(struct refiner *x, uint32_t n)
@@ -191,6 +192,7 @@ static bool make_start_legal(struct refiner *x)
 		struct unit_traffic w;
 
 		unit_traffic_init(&w, &x->units, x->a);
+		w.deadline_s = x->deadline_s;
 		if (place_repaired(x->ev, &w, x->device, &moved)->status != PLACE_OK)
 			return false;
 	}
@@ -206,6 +208,7 @@ void refine_placement(const struct place_model *m, uint64_t seed, uint64_t evals
 	struct refiner x;
 
 	refiner_init(&x, m, seed, device);
+	x.deadline_s = deadline_s;
 	if (make_start_legal(&x))
 		best = schedule_energy(&x, makespan_s);
 	for (uint64_t i = 1; best < INFINITY && m->k > 1 && i < evals; i++) {

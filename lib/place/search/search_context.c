@@ -81,7 +81,7 @@ void search_context_init(struct search_context *s, const struct method_run *r)
 		*s = *r->context;
 		s->few = false;
 		s->borrowed = true;
-		s->deadline_s = method_deadline_s(r);
+		s->deadline_s = s->traffic.deadline_s = method_deadline_s(r);
 		return;
 	}
 	*s = (struct search_context){.m = m,
@@ -91,6 +91,7 @@ void search_context_init(struct search_context *s, const struct method_run *r)
 				     .ev = evaluators_new(m)};
 	place_units_init(&s->u, m, a);
 	unit_traffic_init(&s->traffic, &s->u, a);
+	s->traffic.deadline_s = s->deadline_s;
 	neighbours(s, a);
 	uint32_t *plain = ARENA_NEWN(a, uint32_t, s->u.n);
 	for (uint32_t i = 0; i < s->u.n; i++)
