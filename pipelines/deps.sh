@@ -9,6 +9,11 @@ packages="gcc make pkg-config libxml2-dev libjansson-dev libmsgpack-dev libopenb
 [ $# -eq 0 ] || packages="$packages bats python3-venv ca-certificates chromium zstd
 	man-db parallel ${CI:+slurmctld slurmd slurm-client munge}"     # daemons are not for people's machines
 
+command -v dpkg-query apt-get > /dev/null || {
+	echo "deps.sh: error: this is no Debian; install what these packages of Debian hold, then make DEPS=: ..." >&2
+	echo "$packages" | tr -s '\n\t ' '   ' >&2
+	exit 1
+}
 missing=
 for p in $packages; do
 	dpkg-query -W -f='${db:Status-Status}' "$p" 2>/dev/null | grep -qx installed ||
@@ -17,7 +22,14 @@ done
 if [ -n "$missing" ]; then
 	echo "installing:$missing" >&2
 	as_root=
-	[ "$(id -u)" -eq 0 ] || as_root=sudo
+	if [ "$(id -u)" -ne 0 ]; then
+		command -v sudo > /dev/null || {
+			echo "deps.sh: error: packages are missing, and here is neither root nor sudo to install them; ask for" \
+				"'apt-get install --no-install-recommends$missing', or build with what is there: make DEPS=:" >&2
+			exit 1
+		}
+		as_root=sudo
+	fi
 	$as_root apt-get update -qq
 	# shellcheck disable=SC2086
 	DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $missing >&2

@@ -156,9 +156,9 @@ search() {
 		${threads:+--threads "$threads"} --params-from "$loop" "$starts" |
 		stage placepolicy --seed "$seed" -n "$draws" |
 		measure |
-		stage tabstat curve --more --to "$dir/curves.tsv" --model "$name" --method "$recipe" --seed "$seed" |
+		stage tabstat curve --more --to "$curves" --model "$name" --method "$recipe" --seed "$seed" |
 		stage reinforce -vv --recipe "$recipe" --steps $steps --samples 1 "${learning[@]}" --params-to "$loop" --seconds "$searching" \
-			${threads:+--threads "$threads"} --episodes "$episodes" --checkpoint "$dir/checkpoint.mp" \
+			${threads:+--threads "$threads"} --episodes "$episodes" --checkpoint "$checkpoint" \
 			$resume -o "$found"
 }
 
@@ -236,12 +236,13 @@ write_results() (
 	echo "time: $(phases_took)" >> "$dir/.report.txt"
 	mv "$dir/.report.txt" "$dir/report.txt"     # whole
 	placeout --format json "${told[@]}" ${search:+--search-seconds "$search"} ${map:+--map "$map"} --phases "$(phases_took)" -o "$dir/report.json" "$1"
-	[ ! -f "$dir/curves.tsv" ] || told+=(--curve "$dir/curves.tsv")
+	[ ! -f "$curves" ] || told+=(--curve "$curves")
 	placeout --format html "${told[@]}" ${search:+--search-seconds "$search"} -o "$dir/report.html" "$1"
 	# What was found when.
-	if [ -f "$dir/curves.tsv" ] && tabstat curves "$dir/curves.tsv" > "$dir/.curves" 2>> "$dir/log" &&
-		[ "$(wc -l < "$dir/.curves")" -gt 1 ]; then
-		tabstat plot --title "$name: what the search ran" "$dir/.curves" > "$dir/curves.svg"
+	if [ -f "$curves" ] && tabstat curves "$curves" > "$dir/.points" 2>> "$dir/log" &&
+		[ "$(wc -l < "$dir/.points")" -gt 1 ] &&
+		tabstat plot --title "$name: what the search ran" "$dir/.points" > "$dir/.curves.svg"; then
+		mv "$dir/.curves.svg" "$dir/curves.svg"
 	fi
-	rm -f "$dir/.curves"
+	rm -f "$dir/.points" "$dir/.curves.svg"
 )
