@@ -3,6 +3,7 @@
 #include "base/utf8.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -53,6 +54,26 @@ int err_prefix(struct err *e, const char *fmt, ...)
 	size_t n = strlen(e->msg);
 	snprintf(e->msg + n, sizeof e->msg - n, ": %s", old);
 	return -1;
+}
+
+static _Atomic(const char *) missed_in;
+static atomic_llong missed_value;
+
+void err_miss(const char *function, long long value)
+{
+	const char *none = NULL;
+	if (atomic_compare_exchange_strong(&missed_in, &none, function))
+		atomic_store(&missed_value, value);
+}
+
+int err_missed(struct err *e)
+{
+	if (!atomic_load_explicit(&missed_in, memory_order_relaxed))
+		return 0;
+	const char *function = atomic_exchange(&missed_in, NULL);
+	return function ? err_set(e, ST_RUNTIME, "%s has no case for %lld, a fault of this program",
+				  function, (long long)atomic_load(&missed_value))
+			: 0;
 }
 
 void err_clear(struct err *e)

@@ -50,6 +50,13 @@ int err_prefix(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 void err_clear(struct err *e);
 
+/* For a switch in a loop over elements, which has no error to return: it met a value that it has no case for.  The first is
+ * kept, whichever thread it was, until what ran the loop asks. */
+#define MISSED(value) err_miss(__func__, (long long)(value))
+void err_miss(const char *function, long long value);
+/* 0, or -1 where something was missed since it was asked last. */
+int err_missed(struct err *e) MUST_CHECK;
+
 /* How many letters `a` and `b` differ by: put in, left out, other ones, neighbours changed over. */
 unsigned err_distance(const char *a, const char *b);
 /* May `a` be `b`, mistyped? */

@@ -222,7 +222,7 @@ static int infer_node(struct shapes *s, uint32_t v, struct tensor *in, struct er
 			return 0;
 		}
 		break;
-	default: break;
+	default: /* has inputs */ break;
 	}
 	if (op_info(op->kind)->category == OPC_CONTROL)
 		return shapes_control(s, v, e);

@@ -89,7 +89,7 @@ static int64_t sequence_length(const struct draw *x, uint32_t v, uint32_t s)
 		axis = op_axis(a, (int)data->rank);
 		break;
 	}
-	default: return 0;
+	default: /* no lengths */ return 0;
 	}
 	return data && axis >= 0 && (uint32_t)axis < data->rank && data->dim[axis] > 0
 		       ? data->dim[axis]
@@ -143,7 +143,7 @@ static void note_reader(struct draw *x, uint32_t v, uint32_t s, unsigned how, st
 	case OP_PROPOSAL: x->by.image_size |= port == 2; break;
 	case OP_GENERATE_PROPOSALS:
 	case OP_DETECTRON_PROPOSALS: x->by.image_size |= port == 0; break;
-	default: break;
+	default: /* wants nothing of its values */ break;
 	}
 }
 

@@ -18,7 +18,7 @@ enum elem cpu_native_elem(enum native n, enum elem t)
 	case EL_F64: case EL_I32: case EL_I64: case EL_U64:
 		return t;
 	/* clang-format on */
-	default: return elem_is_real(t) ? EL_F32 : EL_I64;
+	default: /* what is narrower */ return elem_is_real(t) ? EL_F32 : EL_I64;
 	}
 }
 

@@ -127,7 +127,8 @@ static void gather_rows(const void *from, size_t size, int64_t rows, int64_t row
 		case 1: FILL(uint8_t); break;
 		case 2: FILL(uint16_t); break;
 		case 4: FILL(uint32_t); break;
-		default: FILL(uint64_t); break;
+		case 8: FILL(uint64_t); break;
+		default: MISSED(size);
 		}
 		return;
 	}
@@ -135,7 +136,8 @@ static void gather_rows(const void *from, size_t size, int64_t rows, int64_t row
 	case 1: GATHER(uint8_t); break;
 	case 2: GATHER(uint16_t); break;
 	case 4: GATHER(uint32_t); break;
-	default: GATHER(uint64_t); break;
+	case 8: GATHER(uint64_t); break;
+	default: MISSED(size);
 	}
 }
 

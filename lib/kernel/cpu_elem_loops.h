@@ -347,7 +347,8 @@ static void LEVEL(reduce_rows)(enum op_kind kind, const float *x, int64_t ld, in
 	case OP_REDUCE_L1: ROWS(0, s + (v < 0 ? -v : v), p + q);
 	case OP_REDUCE_L2: ROWS(0, s + v * v, p + q);
 	case OP_REDUCE_PROD: ROWS(1, s * v, p * q);
-	default: ROWS(0, s + v, p + q);
+	case OP_REDUCE_SUM: case OP_REDUCE_MEAN: ROWS(0, s + v, p + q);
+	default: MISSED(kind);
 	}
 }
 #undef ROWS
@@ -440,7 +441,8 @@ static void LEVEL(join)(enum op_kind kind, const float *x, float *y, int64_t n)
 	case OP_REDUCE_PROD: EACH(s * v);
 	case OP_REDUCE_L1: EACH(s + (v < 0 ? -v : v));
 	case OP_REDUCE_L2: EACH(FMA(v, v, s));
-	default: EACH(s + v);
+	case OP_REDUCE_SUM: case OP_REDUCE_MEAN: EACH(s + v);
+	default: MISSED(kind);
 	}
 }
 #undef EACH
@@ -539,7 +541,7 @@ static void LEVEL(softmax)(const float *x, float *y, int64_t n)
 	case 2: LEVEL(softmax_short)(2, x, y, n); return;
 	case 3: LEVEL(softmax_short)(3, x, y, n); return;
 	case 4: LEVEL(softmax_short)(4, x, y, n); return;
-	default: LEVEL(softmax_long)(x, y, n); return;
+	default: /* longer */ LEVEL(softmax_long)(x, y, n); return;
 	}
 #else
 	float by = 1 / LEVEL(exp_sum)(x, LEVEL(max)(x, n), y, n);

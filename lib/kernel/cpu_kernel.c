@@ -34,7 +34,7 @@ static bool takes_packed(const struct op *op, enum native n)
 		return true;
 	case OP_SCATTER_ND_UPDATE: return op->a.scatter.reduction == SCATTER_NONE;
 	/* clang-format on */
-	default: return n == NATIVE_MOVE;
+	default: /* of them those that only move */ return n == NATIVE_MOVE;
 	}
 }
 
@@ -197,7 +197,7 @@ int cpu_kernel_call(struct kernel_call *call, struct err *e)
 		return -1;
 	if (post && !(k->flags & POSTS))
 		cpu_epilogue_run(call->ctx, post, out[0].data);
-	return 0;
+	return err_missed(e);
 }
 
 bool cpu_kernel_in_place(const struct op *op, const struct tensor *in, const struct tensor *out,

@@ -10,8 +10,10 @@ int64_t op_pad_source(enum op_pad_mode mode, int64_t i, int64_t n)
 	case PADM_EDGE: return i < 0 ? 0 : n - 1;
 	case PADM_REFLECT: return i < 0 ? -i : 2 * (n - 1) - i;
 	case PADM_SYMMETRIC: return i < 0 ? -i - 1 : 2 * n - 1 - i;
-	default: return -1;
+	case PADM_CONSTANT: return -1;
 	}
+	MISSED(mode);
+	return -1;
 }
 
 /* The numbers that in[i] of Pad has, into pads[rank]; false: they are not known, or take something away. */

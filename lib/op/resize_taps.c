@@ -17,8 +17,10 @@ static double source_position(const struct op_resize *r, int64_t o, double scale
 	case COORD_TF_HALF_PIXEL: return (double)((x + 0.5f) / s);
 	case COORD_ALIGN_CORNERS:
 		return n_out == 1 ? 0 : (double)(x * (float)(n_in - 1) / (float)(n_out - 1));
-	default: return (double)((x + 0.5f) / s - 0.5f);
+	case COORD_HALF_PIXEL: return (double)((x + 0.5f) / s - 0.5f);
 	}
+	MISSED(r->coord);
+	return 0;
 }
 
 static int64_t clip(double x, int64_t n)
@@ -33,8 +35,10 @@ static int64_t nearest(const struct op_resize *r, double x, double scale, int64_
 	case NEAREST_FLOOR: return clip(floor(x), n);
 	case NEAREST_CEIL: return clip(ceil(x), n);
 	case NEAREST_SIMPLE: return clip(scale < 1 ? ceil(x) : trunc(x), n);
-	default: return clip(ceil(x - 0.5), n);
+	case NEAREST_PREFER_FLOOR: return clip(ceil(x - 0.5), n);
 	}
+	MISSED(r->nearest);
+	return 0;
 }
 
 static void cubic(struct resize_tap *t, double x, double a, int64_t n)

@@ -208,6 +208,15 @@ static void errors(void)
 	    "control bytes and bad UTF-8 are escaped");
 	err_escape(text, 12, "abcdefghijklmnopqrstuvwxyz", 26);
 	tap(strlen(text) < 12 && strstr(text, "..."), "long text is cut");
+	err_clear(&e);
+	bool quiet = err_missed(&e) == 0 && e.code == ST_OK;
+	MISSED(57);
+	err_miss("later", 58);
+	tap(quiet && err_missed(&e) == -1 &&
+		    strcmp(e.msg, "errors has no case for 57, a fault of this program") == 0,
+	    "what a loop has no case for is told: the first of them");
+	err_clear(&e);
+	tap(err_missed(&e) == 0, "and once");
 }
 
 static struct arena *kept; /* what options point to */

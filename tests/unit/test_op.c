@@ -687,6 +687,24 @@ static struct tensor filled(const char *shape)
 	return t;
 }
 
+/* What support refuses, given to its kernel nevertheless. */
+static void test_missed(void)
+{
+	struct tensor in[2] = {filled("700"), filled("700")}, out;
+	struct err e = ERR_INIT;
+	graph_begin();
+	node("Parameter", "opset1", "", EL_F32, "1", "");
+	node("Parameter", "opset1", "", EL_F32, "1", "");
+	uint32_t v = node("BitwiseAnd", "opset13", "0,1", EL_F32, "1", "");
+	void *y = run_threads(v, in, &out, 2, &e);
+	tap(!y && e.code == ST_RUNTIME && strstr(e.msg, "row_f32 has no case for"),
+	    "an operator that the loops do not have is an error: %s", e.msg);
+	mem_free(y);
+	mem_free(in[0].data);
+	mem_free(in[1].data);
+	graph_free(g);
+}
+
 /* One plane of odd sizes, which several threads share, turned. */
 static void test_turned_plane(void)
 {
@@ -836,6 +854,7 @@ int main(void)
 		test_turned_plane();
 	}
 	test_threads();
+	test_missed();
 	test_sequence();
 	test_rounded();
 	return tap_end();

@@ -279,7 +279,7 @@ int cpu_run(struct device *d, struct step *s, struct devmem *const *in, struct d
 	void **at = s->at;
 	char l[300];
 	if (s->pixels && pixel_step_wants(s->pixels, in, out)) {
-		if (pixel_step_run(s->pixels, in, out, e) == 0)
+		if (pixel_step_run(s->pixels, in, out, e) == 0 && err_missed(e) == 0)
 			return 0;
 		return err_prefix(e, "%s", graph_layer(s->graph, s->v, l, sizeof l));
 	}
@@ -300,11 +300,12 @@ int cpu_run(struct device *d, struct step *s, struct devmem *const *in, struct d
 	}
 	if (s->moves) {
 		moves_run(s->moves, at[0], at + s->n_in);
-		return 0;
+		return err_missed(e);
 	}
 	if ((s->dynop      ? dynop_step_run(s->dynop, at, at + s->n_in, e)
 	     : s->attended ? attended_run(s->attended, at, at[s->n_in], e)
-			   : cpu_fuse_run(s->fused, at, at + s->n_in, codes, e)) == 0)
+			   : cpu_fuse_run(s->fused, at, at + s->n_in, codes, e)) == 0 &&
+	    err_missed(e) == 0)
 		return 0;
 	return err_prefix(e, "%s", graph_layer(s->graph, s->v, l, sizeof l));
 }

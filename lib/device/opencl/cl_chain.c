@@ -36,7 +36,7 @@ bool cl_chain_starts(const struct step_node *v)
 	case OP_HARD_SIGMOID: case OP_SELU: return known(v, 1) && known(v, 2);
 	/* clang-format on */
 	case OP_SWISH: return v->op->n_in < 2 || tensor_elements(v->in[1].tensor) == 1;
-	default: return true;
+	default: /* no parameters */ return true;
 	}
 }
 
@@ -53,7 +53,7 @@ static bool chain_may_follow(const struct step_node *v)
 	case OPC_MATMUL:
 		return v->in[0].from != FROM_NONE && v->in[1].from != FROM_NONE &&
 		       v->in[0].tensor->rank > 1 && v->in[1].tensor->rank > 1;
-	default: return true;
+	default: /* other heads */ return true;
 	}
 }
 
@@ -128,7 +128,7 @@ static void fill_parameters(const struct step_node *v, struct post *q)
 		/* clang-format on */
 		q->beta = (float)tensor_real(v->in[2].tensor, 0);
 		break;
-	default: break;
+	default: /* has none */ break;
 	}
 }
 

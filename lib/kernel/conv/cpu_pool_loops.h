@@ -72,7 +72,8 @@ INLINE void LEVEL(pool_lines_of)(const bool max, const struct window *g, const f
 		switch (hi - lo) {
 		case 2: LEVEL(pool_down)(max, 2, x + lo * ld, ld, ld, line + g->pad[2]); break;
 		case 3: LEVEL(pool_down)(max, 3, x + lo * ld, ld, ld, line + g->pad[2]); break;
-		default: LEVEL(pool_down)(max, hi - lo, x + lo * ld, ld, ld, line + g->pad[2]); break;
+		default: /* any number of rows */
+			LEVEL(pool_down)(max, hi - lo, x + lo * ld, ld, ld, line + g->pad[2]); break;
 		}
 	}
 }

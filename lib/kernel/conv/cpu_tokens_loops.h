@@ -71,7 +71,7 @@ static void LEVEL(block)(int variant, const struct block *b, const float *w, con
 	CASES(3, 1) CASES(3, 2) CASES(5, 1) CASES(5, 2) CASE(7, 1, 4)
 #undef CASES
 #undef CASE
-	default: LEVEL(one_pixel)(b, w, bias, n);
+	default: /* any other filter */ LEVEL(one_pixel)(b, w, bias, n);
 	}
 }
 

@@ -272,7 +272,10 @@ static void wide_task(void *arg, int task, int thread)
 		switch (r->p->r->elem) {
 		case EL_F64: ROW(double); break;
 		case EL_I32: ROW(uint32_t); break;
-		default: ROW(uint64_t); break;
+		/* clang-format off */
+		case EL_I64: case EL_U64: ROW(uint64_t); break;
+		/* clang-format on */
+		default: MISSED(r->p->r->elem);
 		}
 }
 

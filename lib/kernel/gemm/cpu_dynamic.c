@@ -260,7 +260,7 @@ VNNI void dynamic_multiply(const struct qpanels *q, const char *rows, const char
 	case 3: tile_of(3, q, rows, panel, n, c, ldc); break;
 	case 2: tile_of(2, q, rows, panel, n, c, ldc); break;
 	case 1: tile_of(1, q, rows, panel, n, c, ldc); break;
-	default: break;
+	default: /* no rows are left */ break;
 	}
 }
 

@@ -280,7 +280,8 @@ static void LEVEL(qunpack)(const struct qpanels *q, const char *panel, int64_t k
 		switch (q->code) {
 		case EL_U4: LEVEL(qunpack_of)(EL_U4, q, panel, k0, kc, at, dst); break;
 		case EL_I8: LEVEL(qunpack_of)(EL_I8, q, panel, k0, kc, at, dst); break;
-		default: LEVEL(qunpack_of)(EL_BF16, q, panel, k0, kc, at, dst);
+		case EL_BF16: LEVEL(qunpack_of)(EL_BF16, q, panel, k0, kc, at, dst); break;
+		default: MISSED(q->code);
 		}
 }
 

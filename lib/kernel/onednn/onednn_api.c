@@ -311,6 +311,6 @@ int onednn_prepare(const struct op *op, const struct tensor *in, const struct te
 	case OP_MATMUL: return onednn_matmul_prepare(op, in, out, c, prep, e);
 	case OP_CONVOLUTION:
 	case OP_GROUP_CONVOLUTION: return onednn_conv_prepare(op, in, out, c, prep, e);
-	default: return 0;
+	default: /* its own kernel */ return 0;
 	}
 }

@@ -112,7 +112,7 @@ static double floor_mod_real(double p, double q)
 		case OP_MOD: ROW(T, fmod_(p, q)); \
 		case OP_FLOOR_MOD: ROW(T, floor_mod_real((double)p, (double)q)); \
 		case OP_POWER: ROW(T, q == 2 ? p * p : pow_(p, q)); TESTS(T) \
-		default: ROW(T, NAN); \
+		default: MISSED(kind); \
 		} \
 	}
 REAL_ROW(row_f32, float, fmodf, powf)
@@ -142,7 +142,7 @@ REAL_ROW(row_f64, double, fmod, pow)
 		case OP_BITWISE_RIGHT_SHIFT: \
 			ROW(T, q < 0 || (size_t)q >= 8 * sizeof(T) ? 0 : p >> q); \
 			TESTS(T) \
-		default: ROW(T, 0); \
+		default: MISSED(kind); \
 		} \
 	}
 INT_ROW(row_i64, int64_t, uint64_t, divide(p, q), q == 0 || q == -1 ? 0 : p % q, floor_mod(p, q))
@@ -158,7 +158,7 @@ static void row_boolean(enum op_kind kind, const void *pa, int64_t sa, const voi
 	case OP_BITWISE_AND: TEST(uint8_t, p & q);
 	case OP_BITWISE_OR: TEST(uint8_t, p | q);
 	case OP_BITWISE_XOR: TEST(uint8_t, p ^ q); TESTS(uint8_t)
-	default: TEST(uint8_t, 0);
+	default: MISSED(kind);
 	}
 }
 
@@ -219,7 +219,8 @@ static void run_row(const struct binary_run *r, const void *a, int64_t sa, const
 	case EL_I32: row_i32(r->kind, a, sa, b, sb, y, n); break;
 	case EL_BOOLEAN: row_boolean(r->kind, a, sa, b, sb, y, n); break;
 	case EL_U64: row_u64(r->kind, a, sa, b, sb, y, n); break;
-	default: row_i64(r->kind, a, sa, b, sb, y, n); break;
+	case EL_I64: row_i64(r->kind, a, sa, b, sb, y, n); break;
+	default: MISSED(r->a->elem);
 	}
 }
 

@@ -28,7 +28,8 @@ static void take(size_t bytes, const void *x, const int64_t *from, int64_t n, vo
 	case 1: TAKE(uint8_t); break;
 	case 2: TAKE(uint16_t); break;
 	case 4: TAKE(uint32_t); break;
-	default: TAKE(uint64_t); break;
+	case 8: TAKE(uint64_t); break;
+	default: MISSED(bytes);
 	}
 }
 
@@ -260,7 +261,7 @@ static void gather_nd_task(void *arg, int task, int thread)
 	case 4: copy_slices(r, 4, lo, hi); break;
 	case 8: copy_slices(r, 8, lo, hi); break;
 	case 16: copy_slices(r, 16, lo, hi); break;
-	default: copy_slices(r, r->bytes, lo, hi); break;
+	default: /* any other size */ copy_slices(r, r->bytes, lo, hi); break;
 	}
 }
 

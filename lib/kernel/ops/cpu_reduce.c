@@ -105,8 +105,11 @@ static double start_real(enum op_kind kind)
 	case OP_REDUCE_MIN: return INFINITY;
 	/* clang-format off */
 	case OP_REDUCE_PROD: case OP_REDUCE_LOGICAL_AND: return 1;
-	/* clang-format on */
-	default: return 0;
+	case OP_REDUCE_SUM: case OP_REDUCE_MEAN: case OP_REDUCE_L1: case OP_REDUCE_L2:
+	case OP_REDUCE_LOGICAL_OR:
+		/* clang-format on */
+		return 0;
+	default: MISSED(kind); return 0;
 	}
 }
 
@@ -120,7 +123,10 @@ static double step_real(enum op_kind kind, double s, double v)
 	case OP_REDUCE_L2: return s + v * v;
 	case OP_REDUCE_LOGICAL_AND: return s != 0 && v != 0;
 	case OP_REDUCE_LOGICAL_OR: return s != 0 || v != 0;
-	default: return s + v;
+	/* clang-format off */
+	case OP_REDUCE_SUM: case OP_REDUCE_MEAN: return s + v;
+	/* clang-format on */
+	default: MISSED(kind); return s;
 	}
 }
 
@@ -136,7 +142,7 @@ static int64_t start_int(enum op_kind kind, bool is_unsigned)
 	switch (kind) {
 	case OP_REDUCE_MAX: return INT64_MIN ^ flip;
 	case OP_REDUCE_MIN: return INT64_MAX ^ flip;
-	default: return kind == OP_REDUCE_PROD || kind == OP_REDUCE_LOGICAL_AND;
+	default: /* as real numbers */ return (int64_t)start_real(kind);
 	}
 }
 
@@ -150,7 +156,8 @@ static int64_t limit_int(enum op_kind kind, enum elem t)
 	case EL_U8: case EL_U16: case EL_U32: case EL_U64:
 		/* clang-format on */
 		return max ? 0 : (int64_t)(UINT64_MAX >> (64 - bits));
-	default: return max ? -(int64_t)(INT64_MAX >> (64 - bits)) - 1 : INT64_MAX >> (64 - bits);
+	default: /* signed */
+		return max ? -(int64_t)(INT64_MAX >> (64 - bits)) - 1 : INT64_MAX >> (64 - bits);
 	}
 }
 
@@ -167,7 +174,10 @@ static int64_t step_int(enum op_kind kind, bool is_unsigned, int64_t s, int64_t 
 	case OP_REDUCE_L2: return (int64_t)((uint64_t)s + (uint64_t)v * (uint64_t)v);
 	case OP_REDUCE_LOGICAL_AND: return s && v;
 	case OP_REDUCE_LOGICAL_OR: return s || v;
-	default: return (int64_t)((uint64_t)s + (uint64_t)v);
+	/* clang-format off */
+	case OP_REDUCE_SUM: case OP_REDUCE_MEAN: return (int64_t)((uint64_t)s + (uint64_t)v);
+	/* clang-format on */
+	default: MISSED(kind); return s;
 	}
 }
 
@@ -194,7 +204,9 @@ static int64_t step_int(enum op_kind kind, bool is_unsigned, int64_t s, int64_t 
 		KIND_OF(T, A, OP_REDUCE_L2, step) \
 		KIND_OF(T, A, OP_REDUCE_LOGICAL_AND, step) \
 		KIND_OF(T, A, OP_REDUCE_LOGICAL_OR, step) \
-	default: RUN(T, A, step(OP_REDUCE_SUM, s, v)); \
+		KIND_OF(T, A, OP_REDUCE_SUM, step) \
+		KIND_OF(T, A, OP_REDUCE_MEAN, step) \
+	default: MISSED(r->kind); return s; \
 	}
 #define STEP_SIGNED(kind, s, v) step_int(kind, false, s, v)
 #define STEP_UNSIGNED(kind, s, v) step_int(kind, true, s, v)
@@ -227,7 +239,8 @@ static int64_t run_int(const struct reduce_run *r, int64_t at, int64_t stride, i
 	case EL_BOOLEAN: KINDS(uint8_t, int64_t, STEP_SIGNED)
 	case EL_I32: KINDS(int32_t, int64_t, STEP_SIGNED)
 	case EL_U64: KINDS(int64_t, int64_t, STEP_UNSIGNED)
-	default: KINDS(int64_t, int64_t, STEP_SIGNED)
+	case EL_I64: KINDS(int64_t, int64_t, STEP_SIGNED)
+	default: MISSED(r->in->elem); return s;
 	}
 }
 
@@ -270,7 +283,10 @@ static float run_f32(enum op_kind kind, const float *x, int64_t n)
 	case OP_REDUCE_L1: return vec_sum_sizes(x, n);
 	case OP_REDUCE_L2: return vec_sum_squares(x, 0, n);
 	case OP_REDUCE_PROD: return vec_product(x, n);
-	default: return vec_sum(x, n);
+	/* clang-format off */
+	case OP_REDUCE_SUM: case OP_REDUCE_MEAN: return vec_sum(x, n);
+	/* clang-format on */
+	default: MISSED(kind); return 0;
 	}
 }
 
@@ -362,7 +378,8 @@ static void choose_way(struct reduce_run *r)
 	r->way = WAY_ANY;
 	r->n = d->n;
 	r->cuts = 1;
-	if (r->in->elem != EL_F32 || d->count == 0 || !d->n_red)
+	if (r->in->elem != EL_F32 || d->count == 0 || !d->n_red ||
+	    r->kind == OP_REDUCE_LOGICAL_AND || r->kind == OP_REDUCE_LOGICAL_OR)
 		return;
 	if (d->red_stride[d->n_red - 1] == 1) {
 		bool pieces = d->n_red == 1 && d->n < 16 && d->count >= 2 * PIECE;

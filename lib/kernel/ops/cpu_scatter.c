@@ -15,8 +15,10 @@ static double combine_real(enum op_scatter r, double a, double b)
 	case SCATTER_PROD: return a * b;
 	case SCATTER_MIN: return a < b ? a : b;
 	case SCATTER_MAX: return a > b ? a : b;
-	default: return b;
+	case SCATTER_NONE: return b;
 	}
+	MISSED(r);
+	return 0;
 }
 
 static int64_t combine_int(enum op_scatter r, int64_t a, int64_t b)
@@ -29,8 +31,10 @@ static int64_t combine_int(enum op_scatter r, int64_t a, int64_t b)
 	case SCATTER_PROD: return (int64_t)((uint64_t)a * (uint64_t)b);
 	case SCATTER_MIN: return a < b ? a : b;
 	case SCATTER_MAX: return a > b ? a : b;
-	default: return b;
+	case SCATTER_NONE: return b;
 	}
+	MISSED(r);
+	return 0;
 }
 
 /* out[to .. to + n - 1] = combine(out, updates[from ..]). */
@@ -210,6 +214,7 @@ int run_scatter(const struct kernel_call *k, struct err *e)
 	switch (k->op->kind) {
 	case OP_SCATTER_UPDATE: return scatter_slices(k, e);
 	case OP_SCATTER_ND_UPDATE: return scatter_nd(k, e);
-	default: return scatter_elements(k, e);
+	case OP_SCATTER_ELEMENTS_UPDATE: return scatter_elements(k, e);
+	default: return err_set(e, ST_INPUT, "no scatter: %s", op_info(k->op->kind)->type);
 	}
 }

@@ -58,7 +58,7 @@ static int64_t flag_set(const struct tensor *x, int64_t lo, int64_t n, uint8_t *
 	case EL_BOOLEAN: FLAGS(uint8_t); break;
 	case EL_I32: FLAGS(int32_t); break;
 	case EL_I64: FLAGS(int64_t); break;
-	default:
+	default: /* any other type */
 		for (int64_t i = 0; i < n; i++)
 			flag[i] = tensor_real(x, lo + i) != 0;
 	}
@@ -199,7 +199,10 @@ static void sum_lines(const struct cum_sum_run *r, int64_t at, int64_t width)
 	case EL_F32: SUMS(float, double);
 	case EL_F64: SUMS(double, double);
 	case EL_I32: SUMS(int32_t, uint64_t);
-	default: SUMS(int64_t, uint64_t);
+	/* clang-format off */
+	case EL_I64: case EL_U64: SUMS(int64_t, uint64_t);
+	/* clang-format on */
+	default: MISSED(r->in->elem);
 	}
 }
 

@@ -43,7 +43,8 @@ static void fill_line(size_t size, char *dst, const char *src, int64_t n)
 	case 1: FILL(uint8_t);
 	case 2: FILL(uint16_t);
 	case 4: FILL(uint32_t);
-	default: FILL(uint64_t);
+	case 8: FILL(uint64_t);
+	default: MISSED(size);
 	}
 }
 
@@ -62,7 +63,8 @@ static void copy_line(size_t size, char *dst, int64_t dst_stride, const char *sr
 	case 1: STRIDED(uint8_t);
 	case 2: STRIDED(uint16_t);
 	case 4: STRIDED(uint32_t);
-	default: STRIDED(uint64_t);
+	case 8: STRIDED(uint64_t);
+	default: MISSED(size);
 	}
 }
 

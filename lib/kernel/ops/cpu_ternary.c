@@ -44,7 +44,8 @@ static void select_row(void *arg, int64_t out, const void *const *in, const int6
 	case 1: CHOOSE(uint8_t); break;
 	case 2: CHOOSE(uint16_t); break;
 	case 4: CHOOSE(uint32_t); break;
-	default: CHOOSE(uint64_t); break;
+	case 8: CHOOSE(uint64_t); break;
+	default: MISSED(cpu_elem_size(r->out->elem));
 	}
 }
 

@@ -36,7 +36,10 @@ static int trace_beam(const struct kernel_call *k, int64_t i, double end)
 	case EL_F32: TRACE(float);
 	case EL_F64: TRACE(double);
 	case EL_I32: TRACE(int32_t);
-	default: TRACE(int64_t);
+	/* clang-format off */
+	case EL_I64: case EL_U64: TRACE(int64_t);
+	/* clang-format on */
+	default: MISSED(ids->elem); return 0;
 	}
 }
 

@@ -89,7 +89,7 @@ static double unary_real(enum op_kind kind, const struct unary_args *u, double v
 	case OP_IS_INF: return isinf(v) && (v < 0 ? u->neg_inf : u->pos_inf);
 	case OP_IS_NAN: return isnan(v);
 	case OP_LOGICAL_NOT: return v == 0;
-	default: return NAN;
+	default: MISSED(kind); return v;
 	}
 }
 
@@ -115,7 +115,8 @@ static int64_t unary_int(enum op_kind kind, const struct unary_args *u, enum ele
 	case OP_ATANH: case OP_COSH: case OP_SINH:
 		/* clang-format on */
 		return cpu_limited((float)unary_real(kind, u, (double)v), of);
-	default: return cpu_rounded((float)unary_real(kind, u, (double)v), of);
+	default: /* functions with real values */
+		return cpu_rounded((float)unary_real(kind, u, (double)v), of);
 	}
 }
 
@@ -136,7 +137,8 @@ static uint64_t unary_huge(enum op_kind kind, const struct unary_args *u, uint64
 	case OP_NEGATIVE:
 		/* clang-format on */
 		return (uint64_t)unary_int(kind, u, EL_U64, (int64_t)v);
-	default: return (uint64_t)cpu_rounded((float)unary_real(kind, u, (double)v), EL_U64);
+	default: /* functions with real values */
+		return (uint64_t)cpu_rounded((float)unary_real(kind, u, (double)v), EL_U64);
 	}
 }
 
@@ -163,7 +165,7 @@ static void unary_f32(enum op_kind kind, const struct unary_args *u, const float
 	case OP_SIN: EACH(sinf(v));
 	case OP_SINH: EACH(sinhf(v));
 	case OP_TAN: EACH(tanf(v));
-	default: EACH((float)unary_real(kind, u, (double)v));
+	default: /* in double precision */ EACH((float)unary_real(kind, u, (double)v));
 	}
 }
 #undef EACH
@@ -290,7 +292,7 @@ struct unary_args cpu_unary_args(const struct op *op, const struct tensor *in,
 	case OP_BITWISE_NOT:
 		u.boolean = op->g->out_elem[op->g->out_ptr[op->v]] == EL_BOOLEAN;
 		break;
-	default: break;
+	default: /* has none */ break;
 	}
 	return u;
 }

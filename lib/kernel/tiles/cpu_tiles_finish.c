@@ -1,4 +1,5 @@
 /* cpu_tiles_finish.c - what becomes of sums by tiles (cpu_tiles.h), a row of two vectors at a time. */
+#include "base/err.h"
 #include "kernel/tiles/cpu_tiles.h"
 #include "kernel/cpu_level.h"
 
@@ -43,8 +44,10 @@ TILES_INLINE __m512 finished(const struct tiles_post *p, const enum tiles_unary 
 		return _mm512_mul_ps(x, coarse_odds_tiles(_mm512_mul_ps(slope, x)));
 	}
 	case TILES_GELU: return coarse_gelus_tiles(x);
-	default: return limited(x, p->lo, p->hi);
+	case TILES_LIMITS: return limited(x, p->lo, p->hi);
 	}
+	MISSED(unary);
+	return x;
 }
 
 TILES_INLINE __m512 widened(__m256i x)

@@ -199,7 +199,7 @@ static int64_t head_cols(const struct fuse_node *f)
 		/* clang-format on */
 		return cols == 1 ? f->out->dim[1] : cols;
 	case OPC_MATMUL: return f->node->in[1].tensor->rank < 2 ? 1 : f->out->dim[f->out->rank - 1];
-	default: return 0;
+	default: /* any */ return 0;
 	}
 }
 

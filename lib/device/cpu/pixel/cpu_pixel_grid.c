@@ -248,7 +248,7 @@ static bool output_wants_pixels(const struct graph *g, uint32_t o, const struct 
 			case OPC_POOL:
 			case OPC_UNARY:
 			case OPC_BINARY: any = true; break;
-			default:
+			default: /* by its kind */
 				if (kind == OP_SLICE || kind == OP_STRIDED_SLICE) {
 					if (i != g->in_ptr[u] || !keeps_planes(g, u) ||
 					    !wants_pixels(g, u, env))

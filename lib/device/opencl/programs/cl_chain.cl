@@ -120,8 +120,8 @@ fv function(int op, fv x, fv y, float alpha, float beta)
 	case E_SOFT_SIGN: return x / (1.0f + fabs(x));
 	case E_FLOOR_MOD: return x - y * floor(x / y);
 #endif
-	default: return x;
 	}
+	return (fv)(NAN);   /* cl_operators.h names no other */
 }
 
 /* The chain on places i to i + n - 1 of a row, n at most CV * VW (TILED: i to i + VW - 1, of which
@@ -175,7 +175,7 @@ INLINE void chain_apply(fv *x, const ARGS struct chain *c, const struct sources 
 		case E_MAX: ROW x[v] = fmax(x[v], y[v]); break;
 		case E_SQUARED_DIFF: ROW x[v] = (x[v] - y[v]) * (x[v] - y[v]); break;
 		case E_PRELU: ROW x[v] = fmax(x[v], 0.0f) + y[v] * fmin(x[v], 0.0f); break;
-		default:
+		default: /* functions */
 #ifdef TILED
 			/* in turns, so that they stay in registers */
 			PLAIN for (int v = 0; v < CV; v++) {

@@ -9,7 +9,7 @@ void copy_element(global const uchar *a, long i, global uchar *o, long j, int lo
 	case 0: o[j] = a[i]; break;
 	case 1: ((global ushort *)o)[j] = ((global const ushort *)a)[i]; break;
 	case 2: ((global uint *)o)[j] = ((global const uint *)a)[i]; break;
-	default: ((global ulong *)o)[j] = ((global const ulong *)a)[i]; break;
+	case 3: ((global ulong *)o)[j] = ((global const ulong *)a)[i]; break;
 	}
 }
 
@@ -77,21 +77,23 @@ enum { S_NONE, S_SUM, S_PROD, S_MIN, S_MAX, S_MEAN };
 float combine_real(int op, float x, float y)
 {
 	switch (op) {
+	case S_SUM: case S_MEAN: return x + y;
 	case S_PROD: return x * y;
 	case S_MIN: return fmin(x, y);
 	case S_MAX: return fmax(x, y);
-	default: return x + y;
 	}
+	return y;   /* S_NONE is copied */
 }
 
 long combine_int(int op, long x, long y)
 {
 	switch (op) {
+	case S_SUM: case S_MEAN: return x + y;
 	case S_PROD: return x * y;
 	case S_MIN: return min(x, y);
 	case S_MAX: return max(x, y);
-	default: return x + y;
 	}
+	return y;   /* S_NONE */
 }
 
 /* ScatterElementsUpdate: column: a place of indices without the axis, whose n_idx indices lie

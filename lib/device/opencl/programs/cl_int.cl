@@ -12,8 +12,9 @@ bool test(int op, float x, float y, float alpha)
 	case E_GE: return x >= y;
 	case E_IS_NAN: return isnan(x);
 	case E_IS_INF: return isinf(x) && ((int)alpha & (x > 0.0f ? 1 : 2));
-	default: return isfinite(x);
+	case E_IS_FINITE: return isfinite(x);
 	}
+	return false;   /* cl_operators.h names no other */
 }
 
 KERNEL(LS, elem_test, 4, (global const real *restrict a, global const real *restrict b,
@@ -104,8 +105,9 @@ long f_int(int op, long x, long y, float alpha, float beta)
 	case E_OR: return x || y;
 	case E_XOR: return !x != !y;
 	case E_NOT: return !x;
-	default: return x;
+	case E_COPY: return x;
 	}
+	return 0;   /* cl_operators.h names no other */
 }
 
 KERNEL(LS, elem_int, 4, (global const uchar *a, global const uchar *b, global uchar *o,
@@ -143,7 +145,7 @@ KERNEL(LS, reduce_int, 3, (global const uchar *x, global uchar *o, const struct 
 			case R_OR: acc = acc || y; break;
 			case R_L1: acc += y < 0 ? -y : y; break;
 			case R_L2: acc += y * y; break;
-			default: acc += y; break;
+			case R_SUM: acc += y; break;
 			}
 		}
 		if (p.scale != 1.0f)

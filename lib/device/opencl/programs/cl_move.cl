@@ -26,7 +26,7 @@ INLINE void move_rows(const struct group group, global const uchar *restrict a, 
 	case 0: MOVE(uchar, PLAIN); break;
 	case 1: MOVE(ushort, PLAIN); break;
 	case 2: MOVE(uint, ); break;
-	default: MOVE(ulong, PLAIN); break;
+	case 3: MOVE(ulong, PLAIN); break;
 	}
 }
 
@@ -53,7 +53,7 @@ INLINE void gather_rows(const struct group group, global const uchar *restrict d
 	case 0: GATHER(uchar, PLAIN); break;
 	case 1: GATHER(ushort, PLAIN); break;
 	case 2: GATHER(uint, ); break;
-	default: GATHER(ulong, PLAIN); break;
+	case 3: GATHER(ulong, PLAIN); break;
 	}
 }
 

@@ -132,7 +132,7 @@ typedef float real;
 	case 0: DO(uchar); break; \
 	case 1: DO(ushort); break; \
 	case 2: DO(uint); break; \
-	default: DO(ulong); break; \
+	case 3: DO(ulong); break; \
 	} \
 } while (0)
 
@@ -167,8 +167,9 @@ long load_int(global const uchar *p, int code, int i)
 	case C_U32: return ((global const uint *)p)[i];
 	case C_U16: return ((global const ushort *)p)[i];
 	case C_BOOL: return p[i] != 0;
-	default: return p[i];
+	case C_U8: return p[i];
 	}
+	return 0;   /* a real number: not asked for */
 }
 
 void store_int(long x, global uchar *p, int code, int i)
@@ -178,7 +179,7 @@ void store_int(long x, global uchar *p, int code, int i)
 	case C_I32: case C_U32: ((global int *)p)[i] = (int)x; break;
 	case C_I16: case C_U16: ((global short *)p)[i] = (short)x; break;
 	case C_BOOL: p[i] = x != 0; break;
-	default: p[i] = (uchar)x; break;
+	case C_I8: case C_U8: p[i] = (uchar)x; break;
 	}
 }
 
@@ -187,8 +188,9 @@ float load_real(global const uchar *p, int code, int i)
 	switch (code) {
 	case C_F16: return vload_half(i, (global const half *)p);
 	case C_BF16: return as_float((uint)((global const ushort *)p)[i] << 16);
-	default: return ((global const float *)p)[i];
+	case C_F32: return ((global const float *)p)[i];
 	}
+	return NAN;   /* an integer: not asked for */
 }
 
 /* To the nearest, ties to even; a NaN stays one. */
@@ -205,7 +207,7 @@ void store_real(float x, global uchar *p, int code, int i)
 	switch (code) {
 	case C_F16: vstore_half_rte(x, i, (global half *)p); break;
 	case C_BF16: ((global ushort *)p)[i] = to_bf16(x); break;
-	default: ((global float *)p)[i] = x; break;
+	case C_F32: ((global float *)p)[i] = x; break;
 	}
 }
 

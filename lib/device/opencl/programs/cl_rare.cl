@@ -42,8 +42,8 @@ fv f_rare(int op, fv x, fv y)
 	case E_ERF_INV: return erf_inverse(x);
 	case E_POW: return pow(x, y);
 	case E_MOD: return fmod(x, y);
-	default: return x;
 	}
+	return (fv)(NAN);   /* cl_operators.h names no other */
 }
 
 /* o = f(op, a, b); the operator is the same for all work-items. */

@@ -13,8 +13,9 @@ fv reduce_step(int op, fv acc, fv x)
 	case R_MAX: return fmax(acc, x);
 	case R_L1: return acc + fabs(x);
 	case R_L2: return acc + x * x;
-	default: return acc + x;
+	case R_SUM: return acc + x;
 	}
+	return NAN;   /* cl_operators.h names no other */
 }
 
 float reduce_pair(int op, float x, float y)

@@ -19,7 +19,7 @@ INLINE void series_group(local const struct series_op *q, global uchar *local *m
 			(global const real *)at[3], (global real *)at[4], &q->args.elem);
 		break;
 	case S_MOVE: move_rows(group, at[0], at[1], &q->args.move); break;
-	default: gather_rows(group, at[0], at[1], at[2], &q->args.gather); break;
+	case S_GATHER: gather_rows(group, at[0], at[1], at[2], &q->args.gather); break;
 	}
 }
 

@@ -103,8 +103,9 @@ float activate(int op, float x, float clip)
 	case E_SIGMOID: return 1.0f / (1.0f + exp(-x));
 	case E_TANH: return tanh(x);
 	case E_RELU: return fmax(x, 0.0f);
-	default: return x;
+	case E_COPY: return x;
 	}
+	return NAN;   /* cl_lower_cell.c names no other */
 }
 
 /* Gates are the sum of two products: xg, of the input, with all biases in it, and rg (batch, rows,
