@@ -156,7 +156,7 @@ static bool find_types(const char *type, enum elem t, enum elem *from, enum elem
 	bool pair = elem_bits(t) == 16;
 	*from = pair ? EL_U16 : EL_U8;
 	*to = pair ? EL_U16 : elem_bits(t) == 8 ? EL_U8 : elem_bits(t) == 4 ? EL_U4 : t;
-	return is_type(type, pair ? "|V2" : "|V1") ||
+	return is_type(type, pair ? "|V2" : "|V1") || (t == EL_F8E5M2 && is_type(type, "|f1")) ||
 	       (elem_is_real(t) && is_type(type, descr(*from)));
 }
 

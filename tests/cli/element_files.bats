@@ -58,11 +58,17 @@ given() {
 		save("void.bf16", bits["bf16"], "V2")
 		raw = open("void.bf16/0.npy", "rb").read()
 		open("void.bf16/0.npy", "wb").write(raw.replace(b"|V2", b"<V2"))
+		save("named.f8e5m2", bits["f8e5m2"], "V1")          # as ml_dtypes names it
+		raw = open("named.f8e5m2/0.npy", "rb").read()
+		open("named.f8e5m2/0.npy", "wb").write(raw.replace(b"|V1", b"<f1"))
 		save("near.f8e4m3", np.float32([1.02, -2.1, 0.0019]))
 	PY
 	local n
 	for n in bf16 f8e4m3 f8e5m2 f8e8m0 f4e2m1 nf4 i4 u3 u6; do given $n bits.$n bits_out.$n; done
 	given bf16 void.bf16 void_out
+	given f8e5m2 named.f8e5m2 named_out
+	run -3 --separate-stderr given f8e4m3 named.f8e5m2 wrong_out
+	[[ $stderr == *"its type is '<f1', but the model wants f8e4m3"* ]]
 	given f8e4m3 near.f8e4m3 near_out
 	py - <<-'PY'
 		want = {"bf16": [1, -2, 0x99 * 2.0**-9], "f8e4m3": [1, -2, 2.0**-9], "f8e5m2": [1, -4, 2.0**-16], "f8e8m0": [1, 8, 2.0**-7],
@@ -71,6 +77,7 @@ given() {
 		    got = np.load(f"bits_out.{name}/0.npy")
 		    assert (got == np.resize(np.array(x, got.dtype), (3, 5))).all(), (name, got)
 		assert (np.load("void_out/0.npy") == np.load("bits_out.bf16/0.npy")).all()
+		assert (np.load("named_out/0.npy") == np.load("bits_out.f8e5m2/0.npy")).all()
 		assert (np.load("near_out/0.npy") == np.load("bits_out.f8e4m3/0.npy")).all()
 	PY
 }
