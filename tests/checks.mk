@@ -67,7 +67,7 @@ verdicts:
 .PHONY: verdicts
 
 # Readers, programs and the executor under libFuzzer and the sanitizers (tests/fuzz/coverage): EXECUTIONS inputs of each
-# target, TARGETS="stream devsim" chooses among them, SECONDS_EACH ends each.  NULL + 0 is none of the findings (pointer-overflow).
+# target, TARGETS="stream devsim" chooses among them, SECONDS_EACH ends each.
 # apt-get install clang libclang-rt-14-dev
 CLANG   ?= clang
 EXECUTIONS   ?= 100000
@@ -77,7 +77,7 @@ fuzz-coverage:
 	@$(DEPS)
 	@+$(BUILD) all
 	@+$(BUILD) $(COVER)/tests/fuzz_cover B=$(COVER) CC="$(CLANG)" OPT=-O1 DEBUG=-g1 WARN=-w \
-	  SAN="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=pointer-overflow -fno-sanitize-recover=all" FUZZER="-fsanitize=fuzzer -DLIBFUZZER"
+	  SAN="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all" FUZZER="-fsanitize=fuzzer -DLIBFUZZER"
 	@[ -d $(COVER)/fuzz/seeds ] || PATH="$(abspath $(B))/bin:$$PATH" tests/fuzz/seeds $(COVER)/fuzz/seeds
 	@EXECUTIONS=$(EXECUTIONS) SECONDS_EACH=$(SECONDS_EACH) tests/fuzz/coverage $(COVER)/tests/fuzz_cover $(TARGETS)
 

@@ -89,12 +89,11 @@ static bool index_ports(struct raw_net *net, const char *ids, size_t stride, uin
 bool raw_index_ports(struct raw_net *net, int64_t *id)
 {
 	struct raw_layer *l = &net->layer.v[net->layer.n - 1];
-	const char *in = (const char *)(net->in.v + l->in);
-	const char *out = (const char *)(net->out.v + l->out) + offsetof(struct raw_out, id);
-	return index_ports(net, in, sizeof *net->in.v, (uint32_t)net->in.n - l->in, &l->sorted_in,
-			   id) &&
-	       index_ports(net, out, sizeof *net->out.v, (uint32_t)net->out.n - l->out,
-			   &l->sorted_out, id);
+	uint32_t n_in = (uint32_t)net->in.n - l->in, n_out = (uint32_t)net->out.n - l->out;
+	const void *in = n_in ? &net->in.v[l->in] : NULL,
+		   *out = n_out ? &net->out.v[l->out].id : NULL;
+	return index_ports(net, in, sizeof *net->in.v, n_in, &l->sorted_in, id) &&
+	       index_ports(net, out, sizeof *net->out.v, n_out, &l->sorted_out, id);
 }
 
 static int64_t find_port(const struct raw_net *net, uint32_t sorted, uint32_t n, int64_t first,
