@@ -28,6 +28,13 @@ setup() { dynop_setup; }
 @test "If: both branches, also when they make other shapes" {
 	agrees if//1/1 if_shapes//1/1 if//1/2 if_shapes//1/2 if//1/3 if_shapes//1/3
 }
+@test "If: a condition has one element, in any shape; of several or none it is refused" {
+	agrees if_many/c=1/1/1 if_many/c=1/1/2
+	ir2dag --shape c=2 "$BATS_FILE_TMPDIR/if_many.xml" | placebase single -D cpu:0 -o p.mp
+	refuses "its condition has 2 elements; it must have one"
+	ir2dag --shape c=0 "$BATS_FILE_TMPDIR/if_many.xml" | placebase single -D cpu:0 -o p.mp
+	refuses "its condition has 0 elements; it must have one"
+}
 @test "If in TensorIterator in Loop" { agrees nested; }
 
 @test "variables begin anew with every inference, or are kept" {

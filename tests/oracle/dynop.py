@@ -124,8 +124,8 @@ def branches(x, condition, then, other):
     return whole.set_output(then_body.get_results()[0], else_body.get_results()[0])
 
 
-def choice(shapes_differ):
-    x, c = par([3, 4], name="x"), par([], np.bool_, name="c")
+def choice(shapes_differ, condition=()):
+    x, c = par([3, 4], name="x"), par(condition, np.bool_, name="c")
     other = (lambda e: op.reduce_sum(e, i64([0]), True)) if shapes_differ else op.negative
     return model([op.add(branches(x, c, op.relu, other), const(np.float32(1)))], [x, c])
 
@@ -214,7 +214,7 @@ MODELS = {
     "dynamic_iterator": lambda: iterator(1, 1, 1, True), "loop": lambda: loop(5, False),
     "loop_until": lambda: loop(100, True), "loop_endless": lambda: loop(-1, True), "loop_input": loop_input, "loop_sliced": lambda: loop_input(4),
     "loop_never": lambda: loop(5, False, False), "loop_zero": lambda: loop(0, False),
-    "if": lambda: choice(False), "if_shapes": lambda: choice(True), "if_by_shape": choice_by_shape, "nested": nested,
+    "if": lambda: choice(False), "if_shapes": lambda: choice(True), "if_many": lambda: choice(False, [-1]), "if_by_shape": choice_by_shape, "nested": nested,
     "state": lambda: state(False), "state_grows": lambda: state(True), "state3": state3,
     "forever": forever, "forever_inside": lambda: forever(inside=True), "forever_more": lambda: forever(1 << 20, join=True),
     "selection": selection, "by_value": by_value, "image": image,
