@@ -4,6 +4,7 @@ import numpy as np
 
 from parity_types import CODES
 
+RMS = 'type="RMS" version="extension"><data epsilon="0.001" output_type="dynamic" />'
 SMALL = dict(CODES, f8e4m3=np.array([0, 0.5, -1, 1.75, 448, -0.015625, 2, -3]), f8e5m2=np.array([0, 0.5, -1, 1.75, 57344, -0.25, 2, -3]),
              f8e8m0=2.0 ** np.array([-3, 0, 1, 5, -7, 9, 2, 4]))
 INTEGERS = ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64")
@@ -133,6 +134,39 @@ def bodies(c, kind, t):
     c.add("identity", lambda p: c.ov.opset16.identity(p), x, want=x)
 
 
+def states(c, kind, t):
+    """A variable over three inferences: read, assigned, read again."""
+    from openvino import opset6
+    from openvino.op.util import Variable, VariableInfo
+    if kind not in INTEGERS + ("f32", "f64", "f16", "bf16", "boolean"):
+        return
+    o, ov = c.ov.opset15, c.ov
+    x = np.array([[1, 0, 3]]).astype(np.float32 if t is None else t)
+
+    def count(p):
+        info = VariableInfo()
+        info.data_shape, info.data_type, info.variable_id = ov.PartialShape([1, 3]), p.get_output_element_type(0), "v"
+        v = Variable(info)
+        first = o.constant(np.zeros((1, 3)), p.get_output_element_type(0))
+        old = opset6.read_value(first, v)
+        new = o.logical_xor(old, p) if kind == "boolean" else o.add(old, p)
+        c.sinks.append(opset6.assign(new, v))
+        return new
+
+    for name in ("read_value", "assign"):
+        c.add(name, count, x, want=x if kind == "boolean" else 3 * x, runs=3)
+
+
+def internal(c, kind, t):
+    """Operators that are in no opset, which OpenVINO makes of others: saved under another name."""
+    if kind not in ("f32", "f16", "f64"):
+        return
+    x, gamma = c.real(2, 3, 40).astype(t), c.real(40).astype(t)
+    wide = x.astype(np.float64)
+    c.add("rms", lambda p: c.ov.opset15.prelu(p, c.op.constant(gamma)), x, respell=('type="PReLU" version="opset1">', RMS),
+          want=(wide / np.sqrt((wide * wide).mean(-1, keepdims=True) + 1e-3) * gamma))
+
+
 def few_bits(c, kind, t):
     """What runs between Converts to and from a type of few bits; `kind` is f32, each type a case of its own."""
     o = c.ov.opset15
@@ -169,4 +203,4 @@ def few_bits(c, kind, t):
                   want=np.ascontiguousarray(want))
 
 
-FAMILIES = (bits, logic, places, bodies, few_bits)
+FAMILIES = (bits, logic, places, bodies, states, internal, few_bits)

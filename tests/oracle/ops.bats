@@ -41,7 +41,7 @@ families() {
 @test "Interpolate" { families resize; }
 @test "recurrent cells and sequences" { families recurrent; }
 
-@test "NonMaxSuppression, MatrixNms, MulticlassNms" { families suppression; }
+@test "NonMaxSuppression, MatrixNms, MulticlassNms" { families suppression rotated; }
 @test "PriorBox, DetectionOutput" { families priors detection; }
 @test "regions of interest, RegionYolo, ReorgYolo" { families regions yolo; }
 @test "GridSample, Einsum" { families sample einsums einsum_types; }

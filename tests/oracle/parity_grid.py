@@ -4,6 +4,8 @@ import itertools
 
 import numpy as np
 
+from parity_rare import distinct
+
 INTEGERS = (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64)
 
 
@@ -452,7 +454,7 @@ def rarities(c):
         a = dict(base_size=np.uint32(16), pre_nms_topn=np.uint32(60), post_nms_topn=np.uint32(20), nms_thresh=0.6, feat_stride=np.uint32(16),
                  min_size=np.uint32(8), ratio=[0.5, 1.0, 2.0], scale=[2.0, 4.0], normalize=normalize, clip_before_nms=before,
                  clip_after_nms=after, framework="tensorflow", box_size_scale=5.0, box_coordinate_scale=10.0)
-        scores = ((c.rng.permutation(2 * anchors * h * w) + 0.5) / (2 * anchors * h * w)).reshape(n, 2 * anchors, h, w).astype(np.float32)
+        scores = distinct(c, n, 2 * anchors, h, w)
         c.add("proposal tensorflow %s %s %s" % (normalize, before, after), lambda p, d: c.ov.opset4.proposal(
             p, d, c.const([80.0, 96.0, 1.0], np.float32), a), scores, c.real(n, 4 * anchors, h, w, lo=-2, hi=2))
     b, i, h = 2, 6, 4

@@ -13,9 +13,11 @@ def boxes(c, *shape, size=20.0):
 
 
 def distinct(c, *shape):
-    """Scores in (0, 1) without ties."""
+    """Scores in (0, 1) without ties; up to 512 of them have none as bf16 either, which has 128 between two powers of two."""
     n = int(np.prod(shape))
-    return ((c.rng.permutation(n) + 0.5) / n).reshape(shape).astype(np.float32)
+    if n > 512:
+        return ((c.rng.permutation(n) + 0.5) / n).reshape(shape).astype(np.float32)
+    return ((0x3f7f - c.rng.permutation(n) * (512 // n)).astype(np.uint32) << 16).view(np.float32).reshape(shape)
 
 
 def suppression(c):
@@ -48,6 +50,20 @@ def suppression(c):
         c.add("multiclass_nms %s %s %d %d %d %g" % (sort, across, top, keep, back, eta),
               lambda b, s: o.multiclass_nms(b, s, None, sort, across, "i64", 0.4, 0.2, top, keep, back, True, eta),
               boxes(c, 2, 12), distinct(c, 2, 3, 12))
+
+
+def rotated(c):
+    """Boxes and regions with angles: (x, y, width, height, angle)."""
+    i64, f = lambda v: c.const(v, np.int64), lambda v: c.const(v, np.float32)
+    turned = lambda *s: np.concatenate([c.rng.uniform(3, 12, (*s, 2)), c.rng.uniform(2, 9, (*s, 2)), c.rng.uniform(-3, 3, (*s, 1))], -1).astype(np.float32)
+    for clockwise, descending, most, iou in itertools.product((True, False), (True, False), (3, 30), (0.1, 0.5)):
+        c.add("nms_rotated %s %s %d %g" % (clockwise, descending, most, iou), lambda b, s: c.make(
+            "NMSRotated", [b, s, i64(most), f(iou), f(0.05)], "opset13", sort_result_descending=descending, output_type="i64", clockwise=clockwise),
+            turned(2, 30), distinct(c, 2, 3, 30))
+    for clockwise, ratio, scale in itertools.product((True, False), (0, 2), (1.0, 0.5)):
+        c.add("roi_align_rotated %s %d %g" % (clockwise, ratio, scale), lambda p, r: c.make(
+            "ROIAlignRotated", [p, r, c.const([0, 1, 1, 0, 1], np.int32)], "opset15", pooled_h=3, pooled_w=2, sampling_ratio=ratio,
+            spatial_scale=scale, clockwise_mode=clockwise), c.real(2, 3, 12, 14), turned(5))
 
 
 def priors(c):
@@ -116,6 +132,11 @@ def regions(c):
     deep = c.real(2, 3 * 4, 12, 14)
     c.add("psroi_pooling average", lambda p, r: o.psroi_pooling(p, r, 3, 2, 1.0, 1, 1, "average"), deep, five)
     c.add("psroi_pooling bilinear", lambda p, r: o.psroi_pooling(p, r, 2, 3, 0.05, 3, 2, "bilinear"), deep, five)
+    for part, trans, scale in ((0, False, 1.0), (2, True, 1.0), (3, True, 0.5), (1, True, 0.25)):
+        c.add("deformable_psroi_pooling %d %s %g" % (part, trans, scale), lambda p, r, *t: c.make(
+            "DeformablePSROIPooling", [p, r, *t], "opset1", output_dim=3, spatial_scale=scale, group_size=2, mode="bilinear_deformable",
+            spatial_bins_x=3, spatial_bins_y=2, trans_std=0.1, part_size=part or 1), deep, five,
+            *([c.real(5, 2, part, part)] if trans else []))
 
 
 def yolo(c):
@@ -255,6 +276,10 @@ def random(c):
             c.add("random_uniform %s %g %g %d %d" % (t, lo, hi, g, s), lambda p: o.convert(o.random_uniform(
                 o.gather(shape, o.convert(p, "i64"), c.const(0, np.int64)), c.const(lo, kind), c.const(hi, kind),
                 t, g, s), t), np.array([0, 1], np.int32))
+    one = np.eye(5, dtype=np.float32)[[3, 0, 4]]         # what is sure is drawn, whatever the numbers are
+    for kind in ("i32", "i64"):
+        c.add("multinomial %s" % kind, lambda p: c.ov.opset13.multinomial(p, c.const(4, np.int32), kind, True, False, 1, 2), one,
+              want=np.repeat([[3], [0], [4]], 4, 1).astype("int" + kind[1:]))
 
 
 def patches(c):
@@ -338,6 +363,12 @@ def detectron(c):
             np.array([80, 96, 1], np.float32), boxes(c, h * w * 3, size=60.0), deltas, distinct(c, 3, h, w))
         c.add("top rois %d" % most, lambda r, p: make(kind + "TopKROIs", [r, p], dict(max_rois=min(most, 20))),
               boxes(c, 20), distinct(c, 20))
+    for classes, post, most, score in ((3, 20, 20, 0.05), (4, 3, 30, 0.0), (2, 20, 4, 0.3)):
+        c.add("detection output %d %d %d" % (classes, post, most), lambda r, d, s, i: make(
+            kind + "DetectionOutput", [r, d, s, i],
+            dict(class_agnostic_box_regression=False, deltas_weights=[10.0, 10.0, 5.0, 5.0], max_delta_log_wh=2.0, max_detections_per_image=most,
+                 nms_threshold=0.4, num_classes=classes, post_nms_count=post, score_threshold=score)),
+            boxes(c, 16, size=60.0), c.real(16, 4 * classes, lo=-2, hi=2), distinct(c, 16, classes), np.array([[80, 96, 1]], np.float32))
     for size, ratio, aligned in itertools.product((3, 7), (0, 2), (False, True)):
         c.add("roi features %d %d %s" % (size, ratio, aligned), lambda r, a, b: make(
             kind + "ROIFeatureExtractor", [r, a, b],
@@ -346,6 +377,6 @@ def detectron(c):
 
 
 def families(family):
-    for f in (suppression, priors, detection, regions, yolo, sample, einsums, einsum_types, search, embedding, ctc, fourier, random, patches,
+    for f in (suppression, rotated, priors, detection, regions, yolo, sample, einsums, einsum_types, search, embedding, ctc, fourier, random, patches,
               walks, proposals, detectron):
         family(f)
