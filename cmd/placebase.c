@@ -16,17 +16,17 @@
 #include "stream/filter.h"
 
 static const char *const draws[] = {"mixed", "biased", "uniform", NULL};
-enum { MAX_SAMPLES = 1 << 24, MAX_THREADS = 1024 };
+enum { MAX_SAMPLES = 1 << 24, MAX_THREADS = 1024, MAX_METHODS = 64 };
 
 struct options {
 	struct place_options sim;
 	const char *devices;
-	const struct place_method *method;
-	const char *arg; /* of the method */
+	struct place_chosen chosen[MAX_METHODS]; /* (n_chosen) that run, one after the other */
+	int n_chosen;
 	int64_t samples, evals, threads;
 	double budget_s;
 	int draw; /* enum method_draw */
-	bool apart;
+	bool apart, took;
 };
 
 struct state {
@@ -43,6 +43,9 @@ struct state {
 	struct evaluator *ev;     /* NULL: no costs */
 	struct place_bound bound; /* value 0: none */
 	uint32_t sample;
+	const struct place_method *method; /* that runs */
+	double method_began_s;             /* of clock_s */
+	bool unwritten;                    /* a placement could not be handed over */
 	struct method_run run;
 };
 
@@ -62,7 +65,7 @@ static void predict(struct state *s, const struct method_run *r, struct place_re
 	if (x->status != PLACE_OK) {
 		place_reason(s->ev, x, reason, sizeof(reason));
 		/* Who asks for one device or for random ones knows that some cannot be. */
-		if (s->o->method->needs_costs)
+		if (s->method->needs_costs)
 			msg_warn("%s: not legal: %s", p->source, reason);
 		else
 			msg_note(1, "%s: not legal: %s", p->source, reason);
@@ -95,14 +98,16 @@ static uint32_t usual_device(const struct method_run *r, uint32_t n_sets)
 static int emit(struct method_run *r, struct err *e)
 {
 	struct state *s = (struct state *)((char *)r - offsetof(struct state, run));
-	const char *source = r->source ? r->source : s->o->method->name;
+	const char *source = r->source ? r->source : s->method->name;
 	char apart[100];
 	struct place_rec p = {.id = {.graph = s->in.g->digest, .sample = s->sample++},
 			      .k = r->k,
 			      .names = r->names,
 			      .n_sets = s->in.g->n_sets,
 			      .source = source,
-			      .device = r->device};
+			      .device = r->device,
+			      .timed = s->o->took,
+			      .took_s = clock_s() - s->method_began_s};
 
 	if (strcmp(source, "single") == 0)
 		p.id.sample = usual_device(r, p.n_sets);
@@ -110,7 +115,7 @@ static int emit(struct method_run *r, struct err *e)
 		snprintf(apart, sizeof(apart), "%s-apart", source);
 		p.source = apart;
 	}
-	if (s->o->method->needs_costs)
+	if (s->method->needs_costs)
 		place_idle_sets(r->m, r->device);
 	if (s->ev && r->k == s->k)
 		predict(s, r, &p);
@@ -123,7 +128,10 @@ static int emit(struct method_run *r, struct err *e)
 		p.names = s->all_names;
 		p.k = s->all_k;
 	}
-	return place_encode(&p, s->f->out, e);
+	if (place_encode(&p, s->f->out, e) == 0)
+		return 0;
+	s->unwritten = true;
+	return -1;
 }
 
 /* Of the devices those that compute at once. */
@@ -182,10 +190,82 @@ static void tell_bound(const struct state *s)
 			 s->bound.n_left_out);
 }
 
+/* The problem, its bound and what evaluates placements; without costs the masks alone.  needs_costs: some method does. */
+static int read_problem(struct state *s, struct place_model *m, struct place_units *u,
+			bool needs_costs, struct err *e)
+{
+	bool costs = needs_costs || s->in.cost.k || s->in.spec.n_devs;
+
+	if (costs && place_inputs_model(&s->in, s->names, s->k, s->arena, m, e) < 0) {
+		if (needs_costs)
+			return -1;
+		err_clear(e);
+		costs = false;
+	}
+	if (!costs) {
+		place_inputs_masks(&s->in, s->names, s->k, s->arena, m);
+		return 0;
+	}
+	double *share = ARENA_NEWN(s->arena, double, m->k);
+	bool shared;
+
+	place_units_init(u, m, s->arena);
+	s->bound = place_bound(u, method_bound_until_s(&s->run), share, &shared);
+	tell_bound(s);
+	s->run.bound_s = s->bound.value;
+	s->run.share = shared ? share : NULL;
+	s->ev = evaluator_new(m);
+	return 0;
+}
+
+static int run_method(struct state *s, const struct place_chosen *c, struct err *e)
+{
+	const struct method_run before = s->run;
+
+	s->method = c->method;
+	s->method_began_s = clock_s();
+	s->run.arg = c->arg;
+	if (s->o->n_chosen > 1)
+		s->run.began_s = s->method_began_s; /* each has its budget */
+	msg_busy(c->method->name, s->o->budget_s);
+	int rc = c->method->run(&s->run, e);
+
+	msg_busy(NULL, 0);
+	if (*s->run.note)
+		msg_note(1, "%s: %s", c->method->name, s->run.note);
+	s->run = before; /* the next one begins as if it were alone */
+	return rc;
+}
+
+/* All of them.  Of several, one that is not about this problem, or has no answer, is left out; what is wrong with a method's argument
+ * ends it. */
+static int run_methods(struct state *s, struct err *e)
+{
+	int done = 0;
+
+	for (int i = 0; i < s->o->n_chosen; i++) {
+		struct err one = ERR_INIT;
+
+		if (run_method(s, &s->o->chosen[i], &one) == 0) {
+			done++;
+			continue;
+		}
+		bool last = i + 1 == s->o->n_chosen && done == 0;
+
+		if (s->unwritten || last || s->o->chosen[i].arg) {
+			*e = one;
+			return -1;
+		}
+		msg_warn("%s: left out: %s", s->method->name, one.msg);
+	}
+	return 0;
+}
+
 static int place_graph(struct state *s, struct filter *f, struct err *e)
 {
 	const struct options *o = s->o;
 	double began_s = clock_s(); /* all that comes now is of the budget */
+	bool needs_costs = false;
 	struct place_model m;
 	struct place_units u;
 
@@ -199,7 +279,6 @@ static int place_graph(struct state *s, struct filter *f, struct err *e)
 	s->run = (struct method_run){.m = &m,
 				     .names = s->names,
 				     .k = s->k,
-				     .arg = o->arg,
 				     .a = s->arena,
 				     .emit = emit,
 				     .seed = (uint64_t)s->common->seed,
@@ -210,32 +289,12 @@ static int place_graph(struct state *s, struct filter *f, struct err *e)
 				     .samples = (uint32_t)o->samples,
 				     .draw = (enum method_draw)o->draw,
 				     .device = ARENA_NEWN(s->arena, uint16_t, s->in.g->n_sets)};
-	bool costs = o->method->needs_costs || s->in.cost.k || s->in.spec.n_devs;
-	if (costs && place_inputs_model(&s->in, s->names, s->k, s->arena, &m, e) < 0) {
-		if (o->method->needs_costs)
-			return -1;
-		err_clear(e);
-		costs = false;
-	}
-	if (costs) {
-		place_units_init(&u, &m, s->arena);
-		double *share = ARENA_NEWN(s->arena, double, m.k);
-		bool shared;
+	for (int i = 0; i < o->n_chosen; i++)
+		needs_costs = needs_costs || o->chosen[i].method->needs_costs;
+	if (read_problem(s, &m, &u, needs_costs, e) < 0)
+		return -1;
+	int rc = run_methods(s, e);
 
-		s->bound = place_bound(&u, method_bound_until_s(&s->run), share, &shared);
-		tell_bound(s);
-		s->run.bound_s = s->bound.value;
-		s->run.share = shared ? share : NULL;
-		s->ev = evaluator_new(&m);
-	} else {
-		place_inputs_masks(&s->in, s->names, s->k, s->arena, &m);
-	}
-	msg_busy(o->method->name, o->budget_s);
-	int rc = o->method->run(&s->run, e);
-
-	msg_busy(NULL, 0);
-	if (*s->run.note)
-		msg_note(1, "%s: %s", o->method->name, s->run.note);
 	evaluator_free(s->ev);
 	s->ev = NULL;
 	return rc;
@@ -282,6 +341,9 @@ static void print_methods(void)
 }
 
 static const char details[] =
+	"Several methods, as in heft,anneal,portfolio, run one after the other, each as if it were "
+	"alone; "
+	"one that has no answer is left out with a warning. "
 	"--list has their sources. Devices come from --devices, else from the stream's devs "
 	"record, "
 	"else from --spec; costs from --spec, else from the stream's cost record. With costs, "
@@ -312,6 +374,7 @@ static int run_file(struct state *s, const char *path, int argc, char **argv, st
 
 int main(int argc, char **argv)
 {
+	bool told = false;
 	struct options o = {.samples = 1, .threads = 1, .sim = PLACE_OPTIONS_INIT};
 	struct opt_common common = OPT_COMMON_INIT;
 	struct err e = ERR_INIT;
@@ -327,12 +390,17 @@ int main(int argc, char **argv)
 		 "or the whole budget); the same seed then gives the same answer",
 		 0, 1e15, NULL, NULL},
 		{"budget", 0, OPT_REAL, &o.budget_s, "SECONDS",
-		 "searches: this long, what they find depends on the clock (0: by --evals alone)",
+		 "searches: this long, each of several, what they find depends on the clock (0: by "
+		 "--evals alone)",
 		 0, 1e7, NULL, NULL},
 		{"threads", 't', OPT_INT, &o.threads, "N", "searches: threads", 1, MAX_THREADS,
 		 NULL, NULL},
 		{"devices", 'D', OPT_TEXT, &o.devices, "LIST", "place on these devices", 0, 0, NULL,
 		 NULL},
+		{"took", 0, OPT_FLAG, &o.took, NULL,
+		 "tell how many seconds each method took, so that no two runs write the same; on "
+		 "with several methods unless --no-took",
+		 0, 0, NULL, &told},
 		{"apart", 0, OPT_FLAG, &o.apart, NULL,
 		 "of these, on those that compute at once: cpu:0 and cpu:1, not cpu beside them", 0,
 		 0, NULL, NULL},
@@ -342,7 +410,7 @@ int main(int argc, char **argv)
 	const struct opt_program program = {
 		.name = "placebase",
 		.summary = "place without learning",
-		.args = "METHOD [FILE]",
+		.args = "METHOD[,METHOD]... [FILE]",
 		.min_args = 1,
 		.max_args = 2,
 		.has_seed = true,
@@ -356,9 +424,11 @@ int main(int argc, char **argv)
 
 	if (rc <= 0)
 		return filter_finish(rc, &common, &e);
-	o.method = place_method_find(argv[first], &o.arg, &e);
-	if (!o.method)
+	o.n_chosen = place_methods_find(argv[first], MAX_METHODS, o.chosen, &e);
+	if (o.n_chosen < 0)
 		return filter_finish(-1, &common, &e);
+	if (!told)
+		o.took = o.n_chosen > 1;
 	struct state s = {.o = &o, .common = &common, .arena = arena_new()};
 	rc = run_file(&s, first + 1 < argc ? argv[first + 1] : "-", argc, argv, &e);
 	arena_free(s.arena);

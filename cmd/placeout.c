@@ -10,10 +10,12 @@
 #include "base/newfile.h"
 #include "base/opt.h"
 #include "base/tabfile.h"
+#include "report/compare.h"
 #include "report/placecheck.h"
 #include "report/devicemap.h"
 #include "report/format.h"
 #include "report/history.h"
+#include "report/screen.h"
 #include "report/trace.h"
 #include "dynamic/fold.h"
 #include "ir/placed_model.h"
@@ -22,6 +24,7 @@
 
 struct options {
 	int format; /* of report_formats */
+	int colour; /* enum screen_colour */
 	const char *map, *search, *random, *segments, *openvino, *phases, *weights, *objective,
 		*values, *curve;
 	bool literal;
@@ -38,6 +41,8 @@ struct input {
 	struct trace trace;
 	bool wants_history;
 	struct history history;
+	bool wants_comparison;
+	struct comparison comparison;
 	struct search_curve curve;
 };
 
@@ -64,6 +69,8 @@ static int take_record(struct input *x, const struct rec *r, struct err *e)
 			return -1;
 	}
 	if (x->wants_history && history_take(&x->history, r, e) < 0)
+		return -1;
+	if (x->wants_comparison && comparison_take(&x->comparison, r, e) < 0)
 		return -1;
 	if (x->wants_trace && trace_take(&x->trace, r, e) < 0)
 		return -1;
@@ -234,7 +241,8 @@ static const char *escaped(const char *s, struct arena *a)
 	return err_escape(arena_raw(a, cap, 1), cap, s, n);
 }
 
-static int write_text(FILE *out, const struct input *in, const struct options *o, struct err *e)
+static int write_text(FILE *out, const struct input *in, const struct options *o,
+		      const struct screen *screen, struct err *e)
 {
 	const struct answer *x = &in->x;
 	const struct graph *g = x->graph;
@@ -270,10 +278,12 @@ static int write_text(FILE *out, const struct input *in, const struct options *o
 		.devs = in->has_devs ? &in->devs : NULL,
 		.trace = &in->trace,
 		.history = &in->history,
+		.comparison = &in->comparison,
 		.curve = o->curve ? &in->curve : NULL,
 		.objective = o->objective,
 		.phases = o->phases,
 		.search_s = o->search_s,
+		.screen = screen,
 		.warn = warn,
 	};
 	int rc = report_formats[o->format]->write(out, &input, e);
@@ -296,16 +306,18 @@ static int write_answer(const char *path, const struct input *x, const struct op
 	char *text = NULL;
 	size_t n = 0;
 	FILE *mem = open_memstream(&text, &n);
+	const struct screen screen = screen_find(path, (enum screen_colour)o->colour);
 	struct newfile file;
 	if (!mem)
 		return err_sys(e, ST_RUNTIME, "no memory for the text");
-	int rc = write_text(mem, x, o, e);
+	int rc = write_text(mem, x, o, &screen, e);
 	if (fclose(mem) != 0 && rc >= 0)
 		rc = err_sys(e, ST_RUNTIME, "no memory for the text");
 	if (rc >= 0 && newfile_open(&file, path, e) < 0)
 		rc = -1;
 	if (rc >= 0) {
-		text_write(newfile_text(&file), text, n);
+		(report_formats[o->format]->styled ? screen_write : text_write)(newfile_text(&file),
+										text, n);
 		rc = newfile_commit(&file, e) < 0 ? -1 : rc;
 	}
 	free(text);
@@ -346,11 +358,12 @@ static void print_formats(void)
 	for (int i = 0; report_formats[i]; i++) {
 		const char *line = report_formats[i]->about;
 
-		printf("  %-9s ", report_formats[i]->name);
+		printf("  %-12s ", report_formats[i]->name);
 		for (size_t n; *line; line += n + (line[n] == '\n')) {
 			n = strcspn(line, "\n");
-			printf("%s%.*s\n", line == report_formats[i]->about ? "" : "            ",
-			       (int)n, line);
+			printf("%s%.*s\n",
+			       line == report_formats[i]->about ? "" : "               ", (int)n,
+			       line);
 		}
 	}
 	fputs("--segments: files that OpenVINO loads one by one, in the order of index.json,\n"
@@ -375,6 +388,9 @@ int main(int argc, char **argv)
 	const struct opt table[] = {
 		{"format", 'f', OPT_CHOICE, &o.format, "FORMAT", "what to write", 0, 0, formats,
 		 NULL},
+		{"color", 0, OPT_CHOICE, &o.colour, "WHEN",
+		 "with timeline, compare: colours; auto: on a terminal, unless NO_COLOR is set", 0,
+		 0, screen_choices, NULL},
 		{"map", 'm', OPT_TEXT, &o.map, "OLD=NEW,...",
 		 "other names for devices, e.g. cpu:0=CPU,cl:0.0:1=GPU.1", 0, 0, NULL, NULL},
 		{"literal", 0, OPT_FLAG, &o.literal, NULL,
@@ -435,11 +451,14 @@ int main(int argc, char **argv)
 	in.devs_arena = arena_new();
 	in.wants_trace = report_formats[o.format]->needs_trace;
 	in.wants_history = report_formats[o.format]->needs_history;
+	in.wants_comparison = report_formats[o.format]->needs_comparison;
 	history_init(&in.history);
+	comparison_init(&in.comparison);
 	answer_init(&in.x);
 	rc = write_outputs(first < argc ? argv[first] : "-", &o, &common, &in, &e);
 	trace_release(&in.trace);
 	history_release(&in.history);
+	comparison_release(&in.comparison);
 	answer_release(&in.x);
 	arena_free(in.devs_arena);
 	return opt_finish(rc, &e);

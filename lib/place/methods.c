@@ -36,3 +36,37 @@ const struct place_method *place_method_find(const char *text, const char **arg,
 	err_unknown(e, ST_USAGE, &near, "--list has them", "unknown method '%s'", text);
 	return NULL;
 }
+
+/* Does text begin with the name of a method, at whose end the list or the name ends? */
+static bool begins_method(const char *text)
+{
+	for (size_t i = 0; place_methods[i]; i++) {
+		size_t n = strlen(place_methods[i]->name);
+
+		if (strncmp(text, place_methods[i]->name, n) == 0 &&
+		    (!text[n] || text[n] == ',' || text[n] == ':'))
+			return true;
+	}
+	return false;
+}
+
+int place_methods_find(char *text, int most, struct place_chosen *out, struct err *e)
+{
+	int n = 0;
+
+	for (char *s = text, *end; s; s = end, n++) {
+		char *colon = strchr(s, ':');
+
+		end = strchr(s, ',');
+		while (end && colon && colon < end && !begins_method(end + 1))
+			end = strchr(end + 1, ',');
+		if (end)
+			*end++ = '\0';
+		if (n == most)
+			return err_set(e, ST_USAGE, "more than %d methods", most);
+		out[n].method = place_method_find(s, &out[n].arg, e);
+		if (!out[n].method)
+			return -1;
+	}
+	return n;
+}

@@ -92,14 +92,24 @@ static int decode_policy(const struct rec *r, struct arena *a, struct place_rec 
 
 static int decode_bound(const struct rec *r, struct place_rec *p, struct err *e)
 {
-	p->bounded = val_get(r->map, "bound_s") != NULL;
-	return p->bounded ? get_real(r->map, "bound_s", &p->bound_s, e) : 0;
+	p->by_value = val_get(r->map, "bound_value") != NULL;
+	p->bounded = p->by_value || val_get(r->map, "bound_s") != NULL;
+	if (!p->bounded)
+		return 0;
+	return p->by_value ? get_real(r->map, "bound_value", &p->bound_value, e)
+			   : get_real(r->map, "bound_s", &p->bound_s, e);
 }
 
 static int decode_predicted(const struct rec *r, struct place_rec *p, struct err *e)
 {
 	p->predicted = val_get(r->map, "predicted_s") != NULL;
 	return p->predicted ? get_real(r->map, "predicted_s", &p->predicted_s, e) : 0;
+}
+
+static int decode_took(const struct rec *r, struct place_rec *p, struct err *e)
+{
+	p->timed = val_get(r->map, "took_s") != NULL;
+	return p->timed ? get_real(r->map, "took_s", &p->took_s, e) : 0;
 }
 
 int place_decode(const struct rec *r, uint32_t n_sets, unsigned keys, struct arena *a,
@@ -112,7 +122,8 @@ int place_decode(const struct rec *r, uint32_t n_sets, unsigned keys, struct are
 	    decode_devices(r, n_sets, a, &p, e) < 0 ||
 	    ((keys & PLACE_POLICY) && decode_policy(r, a, &p, e) < 0) ||
 	    ((keys & PLACE_BOUND) && decode_bound(r, &p, e) < 0) ||
-	    ((keys & PLACE_PREDICTED) && decode_predicted(r, &p, e) < 0))
+	    ((keys & PLACE_PREDICTED) && decode_predicted(r, &p, e) < 0) ||
+	    ((keys & PLACE_TOOK) && decode_took(r, &p, e) < 0))
 		return -1;
 	*out = p;
 	return 0;
@@ -152,6 +163,8 @@ int place_encode(const struct place_rec *p, struct rec_writer *w, struct err *e)
 	if (p->bounded)
 		put_real(w, p->by_value ? "bound_value" : "bound_s",
 			 p->by_value ? p->bound_value : p->bound_s);
+	if (p->timed)
+		put_real(w, "took_s", p->took_s);
 	return rec_end(w, e);
 }
 

@@ -35,13 +35,17 @@ struct place_rec {
 	 * is to be small. */
 	bool predicted, bounded, by_value;
 	double predicted_s, bound_s, predicted_value, bound_value;
+
+	bool timed;
+	double took_s; /* seconds in which it was found */
 };
 
 /* Optional keys that a reader asks for; it does not look at the others. */
 enum {
 	PLACE_POLICY = 1 /* action or moves, logp, entropy, stay */,
-	PLACE_BOUND = 2 /* bound_s */,
-	PLACE_PREDICTED = 4 /* predicted_s */
+	PLACE_BOUND = 2 /* bound_s, or bound_value */,
+	PLACE_PREDICTED = 4 /* predicted_s */,
+	PLACE_TOOK = 8 /* took_s */
 };
 
 /* n_sets: what the graph has, or UINT32_MAX: any.  Memory from a.  The required keys are those that

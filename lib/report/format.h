@@ -10,8 +10,10 @@
 #include "record/devrec.h"
 #include "report/answer.h"
 
-struct trace;   /* trace.h */
-struct history; /* history.h */
+struct trace;      /* trace.h */
+struct history;    /* history.h */
+struct comparison; /* compare.h */
+struct screen;     /* screen.h */
 
 /* Placements that a search ran, in their order: when, and how long they took. */
 struct search_curve {
@@ -21,28 +23,32 @@ struct search_curve {
 
 /* What a format may use.  All is borrowed. */
 struct report_input {
-	const struct answer *x;           /* the answer, and what was measured */
-	const struct placed *p;           /* its placement, by nodes */
-	const char *map;                  /* other names for devices (devicemap.h); NULL: none */
-	const char *const *names;         /* (p->k) of devices, renamed */
-	const double *flops;              /* (n) operations of the nodes */
-	const bool *constant;             /* (n) nodes that depend on constants alone */
-	const struct devs *devs;          /* the stream's last devs record; NULL: none */
-	const struct trace *trace;        /* filled only for a format that needs_trace */
-	const struct history *history;    /* filled only for a format that needs_history */
-	const struct search_curve *curve; /* NULL: not told */
-	const char *objective;            /* what was made small; NULL: the latency */
+	const struct answer *x;              /* the answer, and what was measured */
+	const struct placed *p;              /* its placement, by nodes */
+	const char *map;                     /* other names for devices (devicemap.h); NULL: none */
+	const char *const *names;            /* (p->k) of devices, renamed */
+	const double *flops;                 /* (n) operations of the nodes */
+	const bool *constant;                /* (n) nodes that depend on constants alone */
+	const struct devs *devs;             /* the stream's last devs record; NULL: none */
+	const struct trace *trace;           /* filled only for a format that needs_trace */
+	const struct history *history;       /* filled only for a format that needs_history */
+	const struct comparison *comparison; /* filled only for a format that needs_comparison */
+	const struct search_curve *curve;    /* NULL: not told */
+	const char *objective;               /* what was made small; NULL: the latency */
 	const char *phases; /* of place and their seconds, as its report has them; NULL: not told */
 	double search_s;    /* how long the search took; negative: not told */
+	const struct screen *screen;    /* that the text is for */
 	void (*warn)(const char *text); /* something a person should know */
 };
 
 struct report_format {
 	const char *name;
-	const char *about;  /* for --help; lines of at most 66 columns */
-	bool needs_trace;   /* it writes a run's schedule */
-	bool needs_history; /* it tells how the answer came about */
-	bool plain;         /* names of devices stand in its text as they are: they come escaped */
+	const char *about;     /* for --help; lines of at most 66 columns */
+	bool needs_trace;      /* it writes a run's schedule */
+	bool needs_history;    /* it tells how the answer came about */
+	bool needs_comparison; /* it puts all placements beside each other */
+	bool styled;           /* its text may have colours */
+	bool plain; /* names of devices stand in its text as they are: they come escaped */
 	/* 0: written; 1: written, and it names problems for which the placement cannot be carried
 	 * out; -1: an error. */
 	int (*write)(FILE *out, const struct report_input *in, struct err *e);

@@ -1,5 +1,5 @@
 /* formats.h - the table of output formats.  One line registers one: X(name) stands for
- * `const struct report_format format_name`, which a file of its own defines (format.h).  --help
+ * `const struct report_format format_name`, which a file of this room defines (format.h).  --help
  * prints them in this order. */
 #ifndef HSDAG_REPORT_FORMATS_H
 #define HSDAG_REPORT_FORMATS_H
@@ -11,8 +11,12 @@
 	X(tsv) \
 	X(report) \
 	X(json) \
+	X(compare) \
+	X(compare_tsv) \
+	X(compare_md) \
 	X(check) \
 	X(trace) \
+	X(timeline) \
 	X(html) \
 /* end */
 /* clang-format on */

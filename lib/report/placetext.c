@@ -91,6 +91,12 @@ void placetext_tsv(FILE *out, const struct graph *g, const struct placed *p,
 
 /* ---- table ---- */
 
+const char *placetext_model(const struct graph *g)
+{
+	const char *slash = strrchr(g->xml, '/');
+	return *g->xml ? (slash ? slash + 1 : g->xml) : g->name;
+}
+
 static int widest(const char *const *names, uint32_t k, int at_least)
 {
 	for (uint32_t d = 0; d < k; d++)

@@ -38,6 +38,9 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 		      const char *const *names, const struct devs *devs, const char *what,
 		      double search_s);
 
+/* What the model is called: its file's name, else the graph's. */
+const char *placetext_model(const struct graph *g);
+
 /* Single sentences of it, without a line end: the verdict, and who proposed a placement, from the
  * source of its record. */
 /* objective: what was made small, NULL: the latency. */

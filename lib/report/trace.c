@@ -42,9 +42,10 @@ void trace_release(struct trace *t)
 	*t = (struct trace){0};
 }
 
-int trace_placement(const struct trace *t, const struct graph *g, struct arena *a,
-		    struct place_rec *p, struct err *e)
+int trace_read(const struct trace *t, const struct graph *g, const char *map, struct arena *a,
+	       struct traced *out, struct err *e)
 {
+	struct place_rec *p = &out->place;
 	if (!t->run)
 		return err_set(
 			e, ST_INPUT,
@@ -52,9 +53,16 @@ int trace_placement(const struct trace *t, const struct graph *g, struct arena *
 	if (!t->place || !rollout_id_same(t->place, t->run))
 		return err_set(e, ST_INPUT,
 			       "the last run with a schedule is not that of the last placement");
-	if (place_decode(t->place, g->n_sets, 0, a, p, e) < 0)
+	if (place_decode(t->place, g->n_sets, PLACE_BOUND, a, p, e) < 0)
 		return err_prefix(e, "place record %llu", (unsigned long long)t->place->index);
-	return 0;
+	const char **names = arena_raw(a, p->k, sizeof *names);
+	memcpy(names, p->names, p->k * sizeof *names);
+	if (map && devicemap_rename(map, p->k, names, a, e) < 0)
+		return -1;
+	out->names = names;
+	if (run_decode_schedule(t->run, a, &out->run, e) < 0)
+		return -1;
+	return schedule_check(&out->run, p, e);
 }
 
 /* ---- events ---- */
@@ -247,50 +255,36 @@ static void write_copies(struct writer *w, const struct run_schedule *s, const s
 	}
 }
 
-int trace_write(FILE *out, const struct trace *t, const struct graph *g, const struct place_rec *p,
-		const char *const *names, struct err *e)
+void trace_write(FILE *out, const struct traced *t, const struct graph *g)
 {
-	struct writer w = {.out = out, .g = g, .names = names};
+	struct writer w = {.out = out, .g = g, .names = t->names};
 	struct arena *a = arena_new();
 	struct members m;
-	struct run_schedule s;
-	int rc = run_decode_schedule(t->run, a, &s, e);
 
-	if (rc == 0)
-		rc = schedule_check(&s, p, e);
 	find_members(g, a, &m);
 	fputs("{\"displayTimeUnit\": \"ms\", \"traceEvents\": [", out);
 	begin(&w);
 	fputs("{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 1, \"args\": {\"name\": ", out);
 	text(&w, g->name);
 	fputs("}}", out);
-	for (uint32_t i = 0; i < p->k; i++)
-		row_name(&w, i, names[i]);
-	if (rc == 0) {
-		write_sets(&w, &s, &m, p);
-		write_copies(&w, &s, &m, p, a);
-		write_flows(&w, &s, p, a);
-	}
+	for (uint32_t i = 0; i < t->place.k; i++)
+		row_name(&w, i, t->names[i]);
+	write_sets(&w, &t->run, &m, &t->place);
+	write_copies(&w, &t->run, &m, &t->place, a);
+	write_flows(&w, &t->run, &t->place, a);
 	fputs("\n]}\n", out);
 	arena_free(a);
-	return rc;
 }
 
 /* The schedule of the last run that has one. */
 static int write_schedule(FILE *out, const struct report_input *in, struct err *e)
 {
-	const struct graph *g = in->x->graph;
-	struct arena *a = in->x->arena;
-	struct place_rec p;
+	struct traced t;
 
-	if (trace_placement(in->trace, g, a, &p, e) < 0)
+	if (trace_read(in->trace, in->x->graph, in->map, in->x->arena, &t, e) < 0)
 		return -1;
-	const char **names = arena_raw(a, p.k, sizeof *names);
-
-	memcpy(names, p.names, p.k * sizeof *names);
-	if (in->map && devicemap_rename(in->map, p.k, names, a, e) < 0)
-		return -1;
-	return trace_write(out, in->trace, g, &p, names, e);
+	trace_write(out, &t, in->x->graph);
+	return 0;
 }
 
 const struct report_format format_trace = {

@@ -19,15 +19,20 @@ struct trace {
 int trace_take(struct trace *t, const struct rec *r, struct err *e) MUST_CHECK;
 void trace_release(struct trace *t);
 
-/* The placement of the trace, for graph g; memory from a. */
-int trace_placement(const struct trace *t, const struct graph *g, struct arena *a,
-		    struct place_rec *p, struct err *e) MUST_CHECK;
+struct traced {
+	struct place_rec place;
+	struct run_schedule run;  /* fits it */
+	const char *const *names; /* (place.k) of devices, renamed */
+};
 
-/* One row for each device, then one for each link that carried something (more when copies on
+/* The trace of a run of graph g; map: other names for devices (devicemap.h), NULL: none.  Memory from a.  ST_INPUT: there is no
+ * schedule, or one that does not fit. */
+int trace_read(const struct trace *t, const struct graph *g, const char *map, struct arena *a,
+	       struct traced *out, struct err *e) MUST_CHECK;
+
+/* As Chrome trace events: one row for each device, then one for each link that carried something (more when copies on
  * it overlap, none for tensors that are read where they lie); flow events lead from the set that made
- * a tensor to the first that reads it on another device; times in microseconds.  names (p->k) may differ from p's.  ST_INPUT: no schedule,
- * or one that does not fit. */
-int trace_write(FILE *out, const struct trace *t, const struct graph *g, const struct place_rec *p,
-		const char *const *names, struct err *e) MUST_CHECK;
+ * a tensor to the first that reads it on another device; times in microseconds. */
+void trace_write(FILE *out, const struct traced *t, const struct graph *g);
 
 #endif

@@ -18,7 +18,7 @@ import collections, os, re, sys
 LIB = sys.argv[1] if len(sys.argv) > 1 else "lib"
 MOST = 40
 SYSTEM = """assert ctype dirent dlfcn errno fcntl float fnmatch getopt glob immintrin inttypes limits locale math
-poll pthread sched signal stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib string strings sys/file
+poll pthread sched signal stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib string strings sys/file sys/ioctl
 sys/mman sys/resource sys/stat sys/statvfs sys/syscall sys/sysinfo sys/time sys/types sys/wait time unistd wchar"""
 SYSTEM = {name + ".h" for name in SYSTEM.split()}
 

@@ -98,6 +98,15 @@ extern const struct place_method *const place_methods[]; /* in the order of meth
 const struct place_method *place_method_find(const char *text, const char **arg,
 					     struct err *e) MUST_CHECK;
 
+/* A list of them, METHOD,METHOD, into out[most]; text is cut into them, and holds their arguments.  What follows a comma is
+ * another method where it begins with the name of one, and else goes on with the argument before it.  Returns their number, or -1:
+ * ST_USAGE. */
+struct place_chosen {
+	const struct place_method *method;
+	const char *arg; /* of NAME:ARG, else NULL */
+};
+int place_methods_find(char *text, int most, struct place_chosen *out, struct err *e) MUST_CHECK;
+
 /* Make r->device legal where it is not and that can be, and say so at the end of r->note; u: of
  * r->m.  Returns whether it is legal (repair.c). */
 bool method_mend(struct method_run *r, const struct place_units *u);

@@ -202,16 +202,16 @@ static int put_schedule(FILE *out, const struct report_input *in, const struct s
 			struct arena *a, struct err *e)
 {
 	const struct graph *g = in->x->graph;
-	struct run_schedule s;
-	struct place_rec p;
+	struct traced t;
 	fputs("\"schedule\":", out);
 	if (!in->trace->run) {
 		fputs("null", out);
 		return 0;
 	}
-	if (trace_placement(in->trace, g, a, &p, e) < 0 ||
-	    run_decode_schedule(in->trace->run, a, &s, e) < 0 || schedule_check(&s, &p, e) < 0)
+	if (trace_read(in->trace, g, NULL, a, &t, e) < 0)
 		return -1;
+	const struct run_schedule s = t.run;
+	const struct place_rec p = t.place;
 	uint32_t *of = titles(g, x, a);
 	uint32_t *column = ARENA_NEWN(a, uint32_t, s.n > s.n_copies ? s.n : s.n_copies);
 	for (uint32_t i = 0; i < s.n; i++)
