@@ -1,6 +1,6 @@
 # hsdag - device placement for neural networks, as Unix filters.
 #   make            build everything into build/bin
-#   make demo       install what is missing, build, place two real models
+#   make demo       install what is missing, build, show three placements; BUDGET=40 seconds
 #   make test       install what is missing, build, run all tests; T=placebase runs one
 #   make bench      timings of every stage against their anchors
 #   make parity     whole models against OpenVINO, on all devices; MODELS="name path.xml"
@@ -162,11 +162,11 @@ $(B)/bare/%: cmd/%.c lib/device/cpu/device_cpu.c $(LIB)
 	  lib/device/cpu/device_cpu.c $(LIB) $(LDLIBS)
 
 # The targets a person types install what is missing first; DEPS=: turns that off.
-DEPS ?= pipelines/deps.sh
+DEPS ?= B=$(B) pipelines/deps.sh
 BUILD = $(MAKE) --no-print-directory -j$(JOBS)
 demo:
 	@$(DEPS)
-	@+$(BUILD) all
+	@+pipelines/building $(B)/build.log $(BUILD) all
 	@B=$(B) pipelines/demo
 
 # The tests' Python is installed while the programs are compiled: to unpack OpenVINO keeps one core busy.

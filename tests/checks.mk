@@ -8,11 +8,12 @@ CLANG_FORMAT ?= clang-format
 style:
 	@CLANG_FORMAT=$(CLANG_FORMAT) tests/tree/style
 
+# TYPED=1: with the budgets and models that are written there, some half an hour.
 docs:
 	@$(DEPS) $(B)/venv
 	@+$(BUILD) all
 	@B=$(abspath $(B)) PATH="$(abspath $(B))/bin:$$PATH" HSDAG_PYTHON=$(abspath $(B))/venv/bin/python \
-	  $(B)/venv/bin/python tests/tree/docs.py
+	  $(B)/venv/bin/python tests/tree/docs.py $(if $(TYPED),--typed)
 
 golden:
 	@$(DEPS) $(B)/venv
@@ -57,12 +58,13 @@ stateful:
 
 .PHONY: layers style docs golden fuzz matrix onnx-suite stateful
 
-# What reports of races claim, on TRIALS machines that are played, beside their tables and the truth.
+# What reports of races claim, on TRIALS machines that are played, from number FIRST on, beside their tables and the truth.
 TRIALS ?= 5000
+FIRST  ?= 1
 verdicts:
 	@$(DEPS) $(B)/venv
 	@+$(BUILD) all
-	@PATH="$(abspath $(B))/bin:$$PATH" $(B)/venv/bin/python tests/bench/verdicts.py --trials $(TRIALS) -v
+	@PATH="$(abspath $(B))/bin:$$PATH" $(B)/venv/bin/python tests/bench/verdicts.py --trials $(TRIALS) --first $(FIRST) -v
 
 .PHONY: verdicts
 

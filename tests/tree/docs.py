@@ -2,21 +2,23 @@
 """docs.py [-k PART] - are the docs true?
 
 Runs from the checkout, with the programs in PATH.  Checked, in README.md, docs/ and lib/*/README.md:
-  - every command: a block that begins with ```sh is run by bash in a folder of its own for each
-    page, with model.xml, problem.json, dnnpart.json there; budgets are cut short.  Lines that begin with
-    `make` are run with `make -n`.  ```sh openvino blocks need OpenVINO, and are left out without it.
+  - every command: a block that begins with ```sh is run as it stands, by bash, in a fresh clone for each page, after the block with which
+    docs/guide/place-a-model.md begins (README alone has its own); without --typed budgets are cut short.
+    ```sh openvino needs OpenVINO, and is left out without it; ```sh make is run with `make -n`; ```sh elsewhere, of files that a reader has or of a
+    cluster, is only read by `bash -n`, and so is ```sh long without --typed.  What README and docs/guide have in other blocks is no command;
   - every relative link leads to a file, and to a heading in it;
   - every method of placebase and daggroup is in docs/reference/methods.md;
   - every key of the records in a stream of each kind is in docs/reference/stream.md, and keys that are
     required are in every record.
--k PART: only pages whose path has PART in it.  Exit status 1 when something is wrong."""
+-k PART: only pages whose path has PART in it.  --typed: every budget as it is written.  Exit status 1 when something is wrong."""
 import functools, os, re, shutil, subprocess, sys, tempfile
 
 import msgpack
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 only = sys.argv[sys.argv.index("-k") + 1] if "-k" in sys.argv else ""
-SHORTER = [(r"--budget \d+", "--budget 1"), (r"-n 200\b", "-n 8 --seconds 8"), (r"--screen \d+", "--screen 5")]
+TYPED = "--typed" in sys.argv
+SHORTER = [] if TYPED else [(r"--budget \d+", "--budget 1"), (r"-n 200\b", "-n 8 --seconds 8"), (r"--screen \d+", "--screen 5")]
 breaches = 0
 
 
@@ -61,39 +63,51 @@ def check_links(page):
                     breach("%s: no heading '%s'" % (page, target))
 
 
-def prepare(folder):
-    """What the commands of a page may use."""
-    for name in ("pipelines", "tests", "docs", "lib", "Makefile", "README.md", "build"):
-        source = os.environ.get("B") if name == "build" else os.path.join(ROOT, name)
-        if source and os.path.exists(source):
-            os.symlink(source, os.path.join(folder, name))
-    subprocess.run([os.path.join(ROOT, "tests/support/models.sh"), "mobilenet_v3_large", folder], check=True,
-                   stdout=subprocess.DEVNULL)
-    for suffix in (".xml", ".bin"):
-        os.rename(os.path.join(folder, "mobilenet_v3_large" + suffix), os.path.join(folder, "model" + suffix))
-    shutil.copy(os.path.join(ROOT, "tests/instances/topcuoglu2002.json"), os.path.join(folder, "problem.json"))
-    instance = sorted(os.listdir(os.path.join(ROOT, "tests/dnnpart/throughput")))[0] \
-        if os.path.isdir(os.path.join(ROOT, "tests/dnnpart/throughput")) else None
-    if instance:
-        with open(os.path.join(folder, "dnnpart.json"), "wb") as out:
-            subprocess.run(["xz", "-dc", os.path.join(ROOT, "tests/dnnpart/throughput", instance)], stdout=out, check=True)
+def clone(folder):
+    """What a reader has, and the programs that were built."""
+    if subprocess.run(["git", "clone", "-q", "--shared", ROOT, folder], stderr=subprocess.DEVNULL).returncode == 0:
+        for path in subprocess.check_output(["git", "-C", ROOT, "diff", "--name-only", "--diff-filter=d", "HEAD"], text=True).split():
+            shutil.copy(os.path.join(ROOT, path), os.path.join(folder, path))
+    else:
+        shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns("build"), dirs_exist_ok=True)
+    os.symlink(os.path.abspath(os.environ.get("B", os.path.join(ROOT, "build"))), os.path.join(folder, "build"))
+
+
+def blocks_of(page):
+    """[(kind, code)] of blocks of commands."""
+    return [(kind.strip(), code) for kind, code in re.findall(r"^```sh *([a-z]*)\n(.*?)^```", read(page), re.M | re.S)]
+
+
+def check_blocks(page):
+    """Commands that stand elsewhere would never be run."""
+    if page != "README.md" and not page.startswith("docs/guide"):
+        return
+    programs = os.listdir(os.path.join(os.environ.get("B", os.path.join(ROOT, "build")), "bin"))
+    starts = r"(\w+=\S+ +)*(make|python3?|PATH=|pipelines/\S+|build/\S+|tests/\S+|%s)( |$)" % "|".join(map(re.escape, programs))
+    text = read(page)
+    plain = re.findall(r"^```\n(.*?)^```", text, re.M | re.S)
+    plain += re.findall(r"^    (.*\n)", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M)
+    for code in plain:
+        if re.match(starts, code):
+            breach("%s: a command in a block that is not ```sh: %s" % (page, code.splitlines()[0]))
 
 
 def run_block(page, folder, kind, code):
-    lines = [line for line in code.splitlines() if line.strip() and not line.lstrip().startswith("#")]
-    if lines and all(line.startswith("make") for line in lines):
-        code = "cd '%s'\n" % ROOT + "\n".join(re.sub(r"^make", "make -n", line) for line in lines)
+    if kind == "make":
+        code = re.sub(r"^make", "make -n", code, flags=re.M)
     for pattern, short in SHORTER:
         code = re.sub(pattern, short, code)
-    env = dict(os.environ, DEPENDENCIES="", XDG_CACHE_HOME=os.environ.get("XDG_CACHE_HOME", os.path.join(folder, "cache")))
+    env = dict(os.environ, DEPENDENCIES="", XDG_CACHE_HOME=os.environ.get("XDG_CACHE_HOME", os.path.join(folder, "..", "cache")))
     env.pop("MAKEFLAGS", None)
     env.pop("MAKELEVEL", None)
+    if kind == "openvino":      # an environment that is active, as a reader has it
+        env["PATH"] = os.path.dirname(os.path.abspath(os.environ.get("HSDAG_PYTHON", "/usr/bin/python3"))) + ":" + env["PATH"]
     try:
-        r = subprocess.run(["bash", "-euo", "pipefail", "-c", code], cwd=folder, env=env, timeout=150,
-                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        r = subprocess.run(["bash", *(["-n"] if kind == "elsewhere" or (kind == "long" and not TYPED) else []), "-euo", "pipefail", "-c", code], cwd=folder, env=env,
+                           timeout=1200 if TYPED else 150, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         rc, out = r.returncode, r.stdout
     except subprocess.TimeoutExpired as e:
-        rc, out = "none in 150 s", e.stdout or b""
+        rc, out = "none in time", e.stdout or b""
     if rc != 0:
         breach("%s: exit status %s of\n%s\n%s" % (page, rc, code, out.decode(errors="replace")[-1500:]))
 
@@ -105,11 +119,15 @@ def has_openvino():
 
 
 def check_commands(page):
-    blocks = re.findall(r"^```sh *([a-z]*)\n(.*?)^```", read(page), re.M | re.S)
+    blocks = blocks_of(page)
     if not blocks:
         return
     with tempfile.TemporaryDirectory() as folder:
-        prepare(folder)
+        folder = os.path.join(folder, "hsdag")
+        clone(folder)
+        if page.startswith("docs/") and os.path.exists(os.path.join(ROOT, "docs/guide/place-a-model.md")):
+            first = next(code for kind, code in blocks_of("docs/guide/place-a-model.md") if kind == "")
+            run_block(page, folder, "", first)
         for kind, code in blocks:
             if kind != "openvino" or has_openvino():
                 run_block(page, folder, kind, code)
@@ -195,6 +213,7 @@ def main():
     for page in pages():
         check_links(page)
     for page in pages():
+        check_blocks(page)
         check_commands(page)
     if not only:
         check_methods()
