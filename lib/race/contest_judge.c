@@ -60,7 +60,8 @@ static bool read_ratio(const struct judged *x, uint32_t i, uint32_t j, struct re
 {
 	const struct racers *r = x->r;
 	double seen;
-	if (!race_claim(x->race, i, j, &out->corrected))
+	bool both = is_single(r, i) && is_single(r, j);
+	if (!(both ? race_between : race_claim)(x->race, i, j, &out->corrected))
 		return false;
 	if (is_pool(r, j) && i != j)
 		out->corrected = beside_best(r, out->corrected);
@@ -92,8 +93,8 @@ static struct interval inverse(struct interval x)
 
 /* A device may be slow, or fast, for longer than a race; the race then says for sure what is not so at another time.  How restless the
  * machine was, and what was predicted, tell when to doubt: figures of machines that are played (docs/results/regret.md). */
-static const double PER_NOISE = 2,
-		    PER_DRIFT = 0.5;    /* what is not seen over what is: standard deviations */
+static const double PER_NOISE = 2, PER_DRIFT = 0.5,
+		    PER_SINGLE = 0.5;   /* what is not seen over what is: standard deviations */
 static const double PREDICTED_SD = 0.3; /* of the logarithm of a ratio, around what was predicted */
 static const double DOUBT = 2;          /* standard deviations of what is believed */
 /* A ratio that is that much better than predicted is believed of a race of so many seconds, and more of a longer one. */
@@ -117,13 +118,28 @@ static double surprise_seconds(double by)
 	return by > SURPRISE ? SEEN_S * sqrt(by / SURPRISE - 1) : 0;
 }
 
+/* By how much single devices are off from what was predicted, beside each other: the largest difference of logarithms.  Bursts may agree
+ * with each other, and a device be slow in all of them. */
+static double singles_off(const struct judged *x)
+{
+	const struct racers *r = x->r;
+	double most = 0, predicted;
+	for (uint32_t i = 0; i < r->n && is_single(r, i); i++) {
+		struct interval ratio;
+		if (i != r->base && !r->x->c[r->who[i]].failed && claim(x, i, r->base, &ratio) &&
+		    predicted_ratio(r, i, r->base, &predicted))
+			most = fmax(most, fabs(log(ratio.mid) - predicted));
+	}
+	return most;
+}
+
 /* Is a logarithm of a ratio below 0, as measured, believed, where `predicted` was?  Both say the same of each other's errors as of
  * normal ones. */
 static bool is_believed(const struct judged *x, double measured, double predicted)
 {
 	double race_s = x->r->x->race.seconds;
-	double unseen = hypot(PER_NOISE * x->out->noise, PER_DRIFT * x->out->drift) *
-			sqrt(fmin(1, SEEN_S / race_s));
+	double seen = hypot(PER_NOISE * x->out->noise, PER_DRIFT * x->out->drift);
+	double unseen = hypot(seen, PER_SINGLE * singles_off(x)) * sqrt(fmin(1, SEEN_S / race_s));
 	double of_predicted = PREDICTED_SD * PREDICTED_SD, of_unseen = unseen * unseen;
 	double mean =
 		(measured * of_predicted + predicted * of_unseen) / (of_predicted + of_unseen);
@@ -163,18 +179,21 @@ static bool surely_no_faster(const struct judged *x, uint32_t i, uint32_t j)
 }
 
 /* The fastest arm that is a single device, by what each took: which one is the fastest was found in a few runs before the race,
- * or predicted. */
+ * or predicted.  Each ran in blocks of its own, so that of three each may look faster than the next: there is an end to it. */
 static uint32_t find_base(const struct judged *x)
 {
 	const struct racers *r = x->r;
-	uint32_t best = 0;
-	double least = 1;
-	for (uint32_t i = 1; i < r->n && r->pooled && is_single(r, i); i++) {
-		struct interval ratio;
-		if (r->x->c[r->who[i]].failed || !claim(x, i, 0, &ratio) || ratio.mid >= least)
-			continue;
-		least = ratio.mid;
-		best = i;
+	uint32_t best = 0, beaten = r->pooled ? 1 : 0;
+	for (uint32_t pass = 0; pass < r->n && beaten; pass++) {
+		beaten = 0;
+		for (uint32_t i = 0; i < r->n && is_single(r, i); i++) {
+			struct interval ratio;
+			if (i == best || r->x->c[r->who[i]].failed || !claim(x, i, best, &ratio) ||
+			    ratio.mid >= 1)
+				continue;
+			best = i;
+			beaten++;
+		}
 	}
 	return best;
 }

@@ -296,22 +296,34 @@ bool race_ratio(const struct race *x, uint32_t i, uint32_t j, struct interval *o
 	return any;
 }
 
-bool race_claim(const struct race *x, uint32_t i, uint32_t j, struct interval *out)
+/* race_claim, where few bursts of arm i make `effect`, and its standard error, of it. */
+static bool claim_by(const struct race *x, uint32_t i, uint32_t j, double effect, double se,
+		     struct interval *out)
 {
 	const struct race_arm *a = &x->arm[i], *b = &x->arm[j];
+	double mid = effect - b->effect;
 	bool any = race_ratio(x, i, j, out);
 	if (any && i != j && (a->n_bursts < 2 || b->n_bursts < 2 || !(x->fx.seen > 0))) {
-		*out = (struct interval){exp(a->shrunk - b->effect), 0, INFINITY};
+		*out = (struct interval){exp(mid), 0, INFINITY};
 		return true;
 	}
 	if (!any || i == j || (a->n_clean >= RACE_ENOUGH && b->n_clean >= RACE_ENOUGH))
 		return any;
-	/* Arm j is not one of many. */
-	double mid = a->shrunk - b->effect, half = hypot(a->shrunk_se, b->se);
+	double half = hypot(se, b->se);
 	half *= t_quantile(1 + (a->n_clean < b->n_clean ? a->n_clean : b->n_clean));
 	half = hypot(half, correction_half(x, i, j));
 	*out = (struct interval){exp(mid), exp(mid - half), exp(mid + half)};
 	return true;
+}
+
+bool race_claim(const struct race *x, uint32_t i, uint32_t j, struct interval *out)
+{
+	return claim_by(x, i, j, x->arm[i].shrunk, x->arm[i].shrunk_se, out);
+}
+
+bool race_between(const struct race *x, uint32_t i, uint32_t j, struct interval *out)
+{
+	return claim_by(x, i, j, x->arm[i].effect, x->arm[i].se, out);
 }
 
 bool race_usual(const struct race *x, uint32_t i, uint32_t j, struct interval *out)

@@ -140,6 +140,8 @@ bool race_ratio(const struct race *x, uint32_t i, uint32_t j, struct interval *o
  * often enough to tell how much bursts vary, from 0 to infinity. */
 enum { RACE_ENOUGH = 10 };
 bool race_claim(const struct race *x, uint32_t i, uint32_t j, struct interval *out);
+/* race_claim of two arms neither of which is one of many: the others have no say, and the ratio of j to i is its inverse. */
+bool race_between(const struct race *x, uint32_t i, uint32_t j, struct interval *out);
 /* By which an arm goes before a start or the single device: as race_ratio, but wider than the bursts' interval by one
  * standard error of the corrections alone, what they are usually off by.  To ask for all that they may be off by would keep what is behind, where corrections are large, more often than it
  * would save what is not. */

@@ -30,3 +30,12 @@ setup_file() { common_setup_file; }
 		'
 	done
 }
+
+@test "races that were judged wrongly once: a gain that none is, another device that was faster" {
+	# A GPU that is slow for all of a race, while its bursts agree; three devices; two devices in few bursts.
+	for trial in 500085 500174 500920 501344; do
+		run -0 "$HSDAG_PYTHON" "$ROOT/tests/bench/verdicts.py" --trials 1 --first $trial -v
+		echo "$output"
+		[[ $output == *"1 races, 0 contradict their tables"*"gain: 0, wrong 0"* ]]
+	done
+}
