@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "base/utf8.h"
+#include "text/markup.h"
 
 static const char *const colours[] = {"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e",
 				      "#17becf", "#8c564b", "#e377c2", "#555555", "#a8a800"};
@@ -28,20 +28,6 @@ static const char *dash_of(uint32_t look)
 
 /* ---- the page ---- */
 
-static void put_escaped(FILE *out, const char *s)
-{
-	for (; *s; s++)
-		switch (*s) {
-		case '&': fputs("&amp;", out); break;
-		case '<': fputs("&lt;", out); break;
-		case '>': fputs("&gt;", out); break;
-		default:
-			/* XML has no other control characters. */
-			putc(utf8_control(s, 2) ? ' ' : *s, out);
-			s += utf8_control(s, 2) == 2;
-		}
-}
-
 void svg_begin(FILE *out, double width, double height)
 {
 	fprintf(out,
@@ -59,7 +45,7 @@ void svg_end(FILE *out)
 void svg_text(FILE *out, double x, double y, const char *attributes, const char *text)
 {
 	fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes);
-	put_escaped(out, text);
+	markup_text(out, text);
 	fputs("</text>\n", out);
 }
 
@@ -188,7 +174,7 @@ static void put_line(FILE *out, const struct chart *c, const struct chart_line *
 		"\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" "
 		"stroke-dasharray=\"%s\"><title>",
 		colour, dash_of(l->look));
-	put_escaped(out, l->name);
+	markup_text(out, l->name);
 	fputs("</title></path>\n", out);
 	uint32_t last = l->n - 1;
 	fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.2\" fill=\"%s\"/>\n",
