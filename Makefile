@@ -76,7 +76,7 @@ UNITS   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(filter-out $(NO_TESTS),$(wil
 BENCHES := $(patsubst tests/bench/%.c,$(B)/tests/%,$(filter-out $(NO_TESTS),$(wildcard tests/bench/*.c)))
 LIB      = $(B)/libhsdag.a
 NOT_BUILT = $(if $(filter 0,$(OPENCL)),lib/device/opencl/%) $(if $(filter 0,$(ONEDNN)),lib/kernel/onednn/% lib/device/cpu/pixel/cpu_pixel% lib/device/cpu/fuse/cpu_codes_matmul%)
-SOURCES := $(filter-out $(NOT_BUILT),$(shell find lib -name '*.c' -o -name '*.cl' -o -name '*.html'))
+SOURCES := $(filter-out $(NOT_BUILT),$(shell find lib -name '*.c' -o -name '*.cl' -o -name '*.html' -o -name '*.css' -o -name '*.js'))
 OBJS    := $(patsubst lib/%,$(B)/obj/%.o,$(patsubst %.c,%,$(SOURCES)))
 
 all: $(PROGS)
@@ -101,7 +101,7 @@ $(B)/obj/levels.h.gch: lib/kernel/cpu_level.h
 	@echo '#include "kernel/cpu_level.h"' > $(B)/obj/levels.h
 	$(Q)$(CC) $(MY_CPPFLAGS) $(MY_CFLAGS) -x c-header -o $@ $(B)/obj/levels.h
 
-# An OpenCL source or a page becomes a C string: char NAME_cl[], char NAME_html[].
+# An OpenCL source, or a file of a page, becomes a C string: char NAME_cl[], char NAME_html[].
 define C_STRING
 @mkdir -p $(@D)
 $(Q)(printf 'extern const char $(subst .,_,$(notdir $<))[];\nconst char $(subst .,_,$(notdir $<))[] =\n'; \
@@ -111,6 +111,10 @@ endef
 $(B)/obj/%.cl.o: lib/%.cl
 	$(C_STRING)
 $(B)/obj/%.html.o: lib/%.html
+	$(C_STRING)
+$(B)/obj/%.css.o: lib/%.css
+	$(C_STRING)
+$(B)/obj/%.js.o: lib/%.js
 	$(C_STRING)
 
 LINK = $(CC) $(MY_CPPFLAGS) -Itests/support $(MY_CFLAGS) -MMD -MP -MF $(B)/obj/$(@F).d $(MY_LDFLAGS) -o $@ $< \

@@ -11,11 +11,14 @@
 #include "base/opt.h"
 #include "base/tabfile.h"
 #include "report/compare.h"
+#include "record/costrec.h"
+#include "record/graphrec.h"
 #include "report/placecheck.h"
 #include "report/devicemap.h"
 #include "report/format.h"
 #include "report/history.h"
 #include "report/screen.h"
+#include "report/scheduled.h"
 #include "report/trace.h"
 #include "dynamic/fold.h"
 #include "ir/placed_model.h"
@@ -26,7 +29,7 @@ struct options {
 	int format; /* of report_formats */
 	int colour; /* enum screen_colour */
 	const char *map, *search, *random, *segments, *openvino, *phases, *weights, *objective,
-		*values, *curve;
+		*values, *curve, *beside;
 	bool literal;
 	double search_s;
 };
@@ -44,6 +47,9 @@ struct input {
 	bool wants_comparison;
 	struct comparison comparison;
 	struct search_curve curve;
+	bool wants_others;
+	struct scheduled_list others;
+	struct rec *cost; /* the last one */
 };
 
 /* Hand every record of the stream at `path` to `take`. */
@@ -60,6 +66,15 @@ static int read_stream(const char *path, struct input *x,
 	return k;
 }
 
+static int take_cost(struct input *x, const struct rec *r, struct err *e)
+{
+	if (!rec_is(r, "cost"))
+		return 0;
+	rec_drop(x->cost);
+	x->cost = rec_keep(r);
+	return x->cost ? 0 : err_set(e, ST_RUNTIME, "no memory for a cost record");
+}
+
 static int take_record(struct input *x, const struct rec *r, struct err *e)
 {
 	if (strcmp(r->kind, "devs") == 0) {
@@ -73,6 +88,9 @@ static int take_record(struct input *x, const struct rec *r, struct err *e)
 	if (x->wants_comparison && comparison_take(&x->comparison, r, e) < 0)
 		return -1;
 	if (x->wants_trace && trace_take(&x->trace, r, e) < 0)
+		return -1;
+	if (x->wants_others &&
+	    (take_cost(x, r, e) < 0 || scheduled_take(&x->others, r, false, e) < 0))
 		return -1;
 	return answer_take(&x->x, r, e);
 }
@@ -90,6 +108,17 @@ static int take_search(struct input *x, const struct rec *r, struct err *e)
 static int take_value(struct input *x, const struct rec *r, struct err *e)
 {
 	return answer_take_value(&x->x, r, e);
+}
+
+/* Placements that are shown beside the answer, of a stream about the same graph. */
+static int take_beside(struct input *x, const struct rec *r, struct err *e)
+{
+	uint64_t digest;
+	uint32_t n_sets;
+	if (rec_is(r, "graph") &&
+	    (graph_decode_size(r, &digest, &n_sets, e) < 0 || digest != x->x.graph->digest))
+		return err_set(e, ST_INPUT, "it is about another graph");
+	return scheduled_take(&x->others, r, true, e);
 }
 
 /* The placements that ran, of a file as `tabstat curve` writes it.  Memory from the answer's arena. */
@@ -266,8 +295,12 @@ static int write_text(FILE *out, const struct input *in, const struct options *o
 	bool *idle = arena_raw(a, g->n, sizeof *idle);
 	uint32_t *root = ARENA_NEWN(a, uint32_t, g->out_ptr[g->n]);
 	op_idle_nodes(g, NULL, idle, root);
-	placed_init(g, x->place.device, k, o->literal ? NULL : constant,
-		    &(struct placed_idle){idle, root}, a, &p);
+	const struct placed_idle what_idles = {idle, root};
+	placed_init(g, x->place.device, k, o->literal ? NULL : constant, &what_idles, a, &p);
+	struct cost_rec cost;
+	if (in->cost && (cost_decode_head(in->cost, a, &cost, e) < 0 ||
+			 cost_decode(in->cost, g->n_sets, 0, a, &cost, e) < 0))
+		return err_prefix(e, "cost record %llu", (unsigned long long)in->cost->index);
 	const struct report_input input = {
 		.x = x,
 		.p = &p,
@@ -279,6 +312,10 @@ static int write_text(FILE *out, const struct input *in, const struct options *o
 		.trace = &in->trace,
 		.history = &in->history,
 		.comparison = &in->comparison,
+		.others = &in->others,
+		.cost = in->cost && cost.graph == g->digest ? &cost : NULL,
+		.idle = &what_idles,
+		.literal = o->literal,
 		.curve = o->curve ? &in->curve : NULL,
 		.objective = o->objective,
 		.phases = o->phases,
@@ -340,6 +377,8 @@ static int write_outputs(const char *path, const struct options *o, const struct
 		return err_prefix(e, "--search");
 	if (o->values && read_stream(o->values, in, take_value, e) < 0)
 		return err_prefix(e, "--values");
+	if (o->beside && in->wants_others && read_stream(o->beside, in, take_beside, e) < 0)
+		return err_prefix(e, "--beside");
 	if (o->curve && read_curve(o->curve, in, e) < 0)
 		return err_prefix(e, "--curve");
 	int rc = write_answer(c->output, in, o, e);
@@ -416,6 +455,11 @@ int main(int argc, char **argv)
 		 "with html: what the search ran when, as tabstat curve --to writes it (curves.tsv "
 		 "of place)",
 		 0, 0, NULL, NULL},
+		{"beside", 0, OPT_TEXT, &o.beside, "FILE",
+		 "with html: a stream with other placements and their schedules (devsim "
+		 "--schedule), to be "
+		 "shown beside this one",
+		 0, 0, NULL, NULL},
 		{"search-seconds", 0, OPT_REAL, &o.search_s, "S",
 		 "with report, json, html: how long the search took; negative: not told", 0, 0,
 		 NULL, NULL},
@@ -452,6 +496,7 @@ int main(int argc, char **argv)
 	in.wants_trace = report_formats[o.format]->needs_trace;
 	in.wants_history = report_formats[o.format]->needs_history;
 	in.wants_comparison = report_formats[o.format]->needs_comparison;
+	in.wants_others = report_formats[o.format]->needs_others;
 	history_init(&in.history);
 	comparison_init(&in.comparison);
 	answer_init(&in.x);
@@ -459,6 +504,8 @@ int main(int argc, char **argv)
 	trace_release(&in.trace);
 	history_release(&in.history);
 	comparison_release(&in.comparison);
+	scheduled_release(&in.others);
+	rec_drop(in.cost);
 	answer_release(&in.x);
 	arena_free(in.devs_arena);
 	return opt_finish(rc, &e);

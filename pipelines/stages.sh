@@ -237,7 +237,12 @@ write_results() (
 	mv "$dir/.report.txt" "$dir/report.txt"     # whole
 	placeout --format json "${told[@]}" ${search:+--search-seconds "$search"} ${map:+--map "$map"} --phases "$(phases_took)" -o "$dir/report.json" "$1"
 	[ ! -f "$curves" ] || told+=(--curve "$curves")
+	# Single devices and starts, simulated, to be chosen beside the answer.
+	if placebase single "$dir/starts.mp" 2>> "$dir/log" | devsim --schedule -o "$dir/.beside.mp" 2>> "$dir/log"; then
+		told+=(--beside "$dir/.beside.mp")
+	fi
 	placeout --format html "${told[@]}" ${search:+--search-seconds "$search"} -o "$dir/report.html" "$1"
+	rm -f "$dir/.beside.mp"
 	# What was found when.
 	if [ -f "$curves" ] && tabstat curves "$curves" > "$dir/.points" 2>> "$dir/log" &&
 		[ "$(wc -l < "$dir/.points")" -gt 1 ] &&

@@ -8,12 +8,14 @@
 
 #include "graph/placed.h"
 #include "record/devrec.h"
+#include "record/costrec.h"
 #include "report/answer.h"
 
-struct trace;      /* trace.h */
-struct history;    /* history.h */
-struct comparison; /* compare.h */
-struct screen;     /* screen.h */
+struct trace;          /* trace.h */
+struct history;        /* history.h */
+struct comparison;     /* compare.h */
+struct scheduled_list; /* scheduled.h */
+struct screen;         /* screen.h */
 
 /* Placements that a search ran, in their order: when, and how long they took. */
 struct search_curve {
@@ -33,8 +35,13 @@ struct report_input {
 	const struct trace *trace;           /* filled only for a format that needs_trace */
 	const struct history *history;       /* filled only for a format that needs_history */
 	const struct comparison *comparison; /* filled only for a format that needs_comparison */
-	const struct search_curve *curve;    /* NULL: not told */
-	const char *objective;               /* what was made small; NULL: the latency */
+	const struct scheduled_list *others; /* filled only for a format that needs_others */
+	const struct cost_rec
+		*cost; /* what sets take, where such a format has it; NULL: not told */
+	const struct placed_idle *idle;   /* of the graph, for placed_init */
+	bool literal;                     /* constants are where they were placed */
+	const struct search_curve *curve; /* NULL: not told */
+	const char *objective;            /* what was made small; NULL: the latency */
 	const char *phases; /* of place and their seconds, as its report has them; NULL: not told */
 	double search_s;    /* how long the search took; negative: not told */
 	const struct screen *screen;    /* that the text is for */
@@ -43,11 +50,12 @@ struct report_input {
 
 struct report_format {
 	const char *name;
+	bool needs_comparison; /* it puts all placements beside each other */
+	bool styled;           /* its text may have colours */
 	const char *about;     /* for --help; lines of at most 66 columns */
 	bool needs_trace;      /* it writes a run's schedule */
 	bool needs_history;    /* it tells how the answer came about */
-	bool needs_comparison; /* it puts all placements beside each other */
-	bool styled;           /* its text may have colours */
+	bool needs_others;     /* it shows other placements beside the answer, and what sets take */
 	bool plain; /* names of devices stand in its text as they are: they come escaped */
 	/* 0: written; 1: written, and it names problems for which the placement cannot be carried
 	 * out; -1: an error. */

@@ -18,6 +18,8 @@
 	X(trace) \
 	X(timeline) \
 	X(html) \
+	X(timeline_svg) \
+	X(graph_svg) \
 /* end */
 /* clang-format on */
 

@@ -30,23 +30,28 @@ struct objective {
 	double best;      /* of the single devices; 0: none is known */
 };
 
+double placetext_best_value(const struct answer *x)
+{
+	double best = 0;
+	for (uint32_t d = 0; d < x->n_single; d++)
+		if (x->single[d].has_value && (best == 0 || x->single[d].value < best))
+			best = x->single[d].value;
+	return best;
+}
+
 static struct objective find_objective(const struct answer *x, const char *name)
 {
-	struct objective o = {.name = name};
-	for (uint32_t d = 0; d < x->n_single; d++)
-		if (x->single[d].has_value && (o.best == 0 || x->single[d].value < o.best))
-			o.best = x->single[d].value;
-	return o;
+	return (struct objective){name, placetext_best_value(x)};
 }
 
 /* Mixtures have no unit. */
-static const char *value_text(const struct objective *o, double value, char *dst, size_t cap)
+const char *placetext_value(const char *objective, double value, char *dst, size_t cap)
 {
-	if (strcmp(o->name, "throughput") == 0)
+	if (strcmp(objective, "throughput") == 0)
 		snprintf(dst, cap, "%.3f ms", value * 1e3);
-	else if (strcmp(o->name, "energy") == 0)
+	else if (strcmp(objective, "energy") == 0)
 		snprintf(dst, cap, "%.4g J", value);
-	else if (strcmp(o->name, "memory") == 0)
+	else if (strcmp(objective, "memory") == 0)
 		snprintf(dst, cap, "%.3f MB", value * 1e-6);
 	else
 		snprintf(dst, cap, "%.5g", value);
@@ -57,7 +62,8 @@ static void value_cells(FILE *out, const struct objective *o, const struct measu
 {
 	char text[60];
 	bool known = m->has_value;
-	cell(out, W_VALUE, "%s", known ? value_text(o, m->value, text, sizeof text) : "-");
+	cell(out, W_VALUE, "%s",
+	     known ? placetext_value(o->name, m->value, text, sizeof text) : "-");
 	known && m->value > 0 && o->best > 0 ? cell(out, W_SPEED, "%.3fx", o->best / m->value)
 					     : cell(out, W_SPEED, "-");
 }
@@ -98,7 +104,7 @@ const char *placetext_why(const struct measured *m)
 
 bool placetext_has_range(const struct measured *m)
 {
-	return m->lo_s > 0;
+	return m->lo_s > 0 && m->lo_s < m->hi_s;
 }
 
 static void row(FILE *out, int label, const char *name, const struct measured *m, uint32_t groups,
@@ -234,13 +240,38 @@ static void print_gain(FILE *out, const struct answer *x, const char *ref)
 			: ": no difference that can be told");
 }
 
+/* Beside the best single device's, which is simulated, too. */
+static void print_simulated(FILE *out, const struct answer *x)
+{
+	static const double ALIKE = 0.0005;
+	double speedup = x->m.given && !x->m.reason ? placetext_speedup(x, &x->m) : 0;
+	char why[200];
+	if (x->m.reason)
+		fprintf(out, "simulated: it cannot run: %s",
+			err_escape(why, sizeof why, x->m.reason, strlen(x->m.reason)));
+	else if (speedup > 1 + ALIKE)
+		fprintf(out,
+			"simulated: %.3f times as fast as the best single device; devrun measures "
+			"it",
+			speedup);
+	else if (speedup > 1 - ALIKE)
+		fputs("simulated: as fast as the best single device; devrun measures it", out);
+	else if (speedup > 0)
+		fprintf(out,
+			"simulated: slower than the best single device, which is %.3f times as "
+			"fast; devrun measures it",
+			1 / speedup);
+	else
+		fputs("simulated; devrun measures it", out);
+}
+
 /* Of the latency. */
 static void print_verdict(FILE *out, const struct answer *x, const char *const *names)
 {
 	const char *ref = placetext_reference(x, names);
 	const struct measured *m = &x->m;
 	if (x->simulated)
-		fputs("simulated; devrun measures it", out);
+		print_simulated(out, x);
 	else if (x->kind != ANSWER_FINAL)
 		fputs("not compared in pairs; devrun paired does that", out);
 	else if (!*x->reference)
@@ -324,10 +355,11 @@ static void tell_objective(FILE *out, const struct answer *x, const struct objec
 	if (!o->name || !x->m.has_value)
 		return;
 	fprintf(out, "objective: %s %s by simulation on the measured costs", o->name,
-		value_text(o, x->m.value, here, sizeof here));
+		placetext_value(o->name, x->m.value, here, sizeof here));
 	if (o->best > 0 && x->m.value > 0)
 		fprintf(out, ", %.3f times as good as the best single device's %s",
-			o->best / x->m.value, value_text(o, o->best, there, sizeof there));
+			o->best / x->m.value,
+			placetext_value(o->name, o->best, there, sizeof there));
 	fputc('\n', out);
 }
 

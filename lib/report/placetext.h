@@ -59,7 +59,11 @@ double placetext_speedup(const struct answer *x, const struct measured *m);
 /* What goes before m's reason: it cannot run, or was not run, for want of time or because it had lost
  * an earlier race. */
 const char *placetext_why(const struct measured *m);
-/* Has the latency an interval that says something?  That of one run reaches down to 0. */
+/* A value of another objective than latency, with its unit where it has one, into dst[cap]; returns dst. */
+const char *placetext_value(const char *objective, double value, char *dst, size_t cap);
+/* The best single device's; 0: none is known. */
+double placetext_best_value(const struct answer *x);
+/* Has the latency an interval that says something?  That of one run reaches down to 0, and a simulation has none. */
 bool placetext_has_range(const struct measured *m);
 /* What device d of the placement holds at most; 0: not known, or devs is NULL. */
 uint64_t placetext_limit(const struct answer *x, const struct devs *devs, uint32_t d);
