@@ -11,7 +11,7 @@ packages="gcc make pkg-config libxml2-dev libjansson-dev libmsgpack-dev libopenb
 [ $# -eq 0 ] || packages="$packages bats python3-venv ca-certificates chromium zstd
 	man-db parallel ${CI:+slurmctld slurmd slurm-client munge}"     # daemons are not for people's machines
 
-command -v dpkg-query apt-get > /dev/null || {
+{ command -v dpkg-query && command -v apt-get; } > /dev/null || {
 	echo "deps.sh: error: this is no Debian; install what these packages of Debian hold, then make DEPS=: ..." >&2
 	echo "$packages" | tr -s '\n\t ' '   ' >&2
 	exit 1

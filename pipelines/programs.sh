@@ -22,7 +22,7 @@ meant() { printf '%s\n' "${@:2}" | name=$1 awk -f "$here/near.awk"; }
 # The same of an option, among those of the function usage.
 meant_option() {
 	local options
-	mapfile -t options < <(usage | grep -oE -e '--[a-z][a-z-]+')
+	mapfile -t options < <(usage | grep -oE '^ *(-[a-zA-Z], )?--[a-z][a-z-]+' | grep -oE -e '--.*')
 	meant "${1%%=*}" "${options[@]}"
 }
 

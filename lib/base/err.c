@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
 
 int err_set(struct err *e, enum exit_status code, const char *fmt, ...)
 {
@@ -31,9 +32,20 @@ int err_sys(struct err *e, enum exit_status code, const char *fmt, ...)
 	vsnprintf(e->msg, sizeof e->msg, fmt, ap);
 	va_end(ap);
 	size_t n = strlen(e->msg);
-	snprintf(e->msg + n, sizeof e->msg - n, ": %s", strerror(saved));
+	snprintf(e->msg + n, sizeof e->msg - n, ": %s%s", strerror(saved),
+		 saved == EMFILE ? "; ulimit -n 1024 allows more" : "");
 	e->told = saved == EPIPE;
 	return -1;
+}
+
+const char *err_few_files(void)
+{
+	enum { FEW = 32 };
+	struct rlimit l;
+	return getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_cur < FEW
+		       ? " (few files may be open here, which may be why; ulimit -n 1024 allows "
+			 "more)"
+		       : "";
 }
 
 int err_unread(struct err *e)

@@ -41,6 +41,9 @@ int err_set(struct err *e, enum exit_status code, const char *fmt, ...) PRINTF_L
 /* As err_set, with ": " and the text of the current errno appended.  EPIPE: as err_unread, with this message. */
 int err_sys(struct err *e, enum exit_status code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
+/* Behind a message that something is not here: where few files may be open, that may be why; else "". */
+const char *err_few_files(void);
+
 /* The reader of what is written has gone: it has had enough, or has said why it failed.  As err_set, and
  * nothing is printed. */
 int err_unread(struct err *e);

@@ -66,12 +66,20 @@ static void list_names(const struct graph *g, char *text, size_t cap)
 
 static int no_such(const struct graph *g, const struct shape_given *x, struct err *e)
 {
-	char names[700], q[100];
+	char names[700], known[720], q[100];
+	struct err_near near = {.name = x->name};
 	list_names(g, names, sizeof names);
 	if (*x->name == '\0')
-		return err_set(e, ST_USAGE, "a shape without a name, but the inputs are %s", names);
-	return err_set(e, ST_USAGE, "no input or variable '%s'; the inputs are %s",
-		       err_escape(q, sizeof q, x->name, strlen(x->name)), names);
+		return err_set(
+			e, ST_USAGE,
+			"a shape without a name, but the inputs are %s; write NAME=DIMS;NAME=DIMS",
+			names);
+	snprintf(known, sizeof known, "the inputs are %s", names);
+	for (uint32_t v = 0; v < g->n; v++)
+		if (is_parameter(g, v))
+			err_offer(&near, g->node_name[v]);
+	return err_unknown(e, ST_USAGE, &near, known, "no input or variable '%s'",
+			   err_escape(q, sizeof q, x->name, strlen(x->name)));
 }
 
 static void set_shape(struct shapes *s, uint32_t v, uint32_t rank, const int64_t *dim)
@@ -113,10 +121,24 @@ static int set_inputs(struct shapes *s, const struct shape_list *l, struct err *
 	return 0;
 }
 
-/* What the message of a failed walk should begin with. */
+/* What the message of a failed walk should begin with: an input with another number of dims than in the file, where there is one. */
 static int walk(struct shapes *s, struct err *e)
 {
-	return shapes_walk(s, e) < 0 ? err_prefix(e, "with these shapes") : 0;
+	const struct graph *g = s->g;
+	char name[100];
+	if (shapes_walk(s, e) == 0)
+		return 0;
+	for (uint32_t v = 0; v < g->n; v++) {
+		uint32_t o = g->out_ptr[v],
+			 rank = is_parameter(g, v) ? g->out_rank[o] : RANK_DYNAMIC;
+		const struct tensor *t = &s->h.value[o];
+		if (rank != RANK_DYNAMIC && t->rank != rank)
+			return err_prefix(e, "input '%s' has %u dim%s in the model, and %u here",
+					  err_escape(name, sizeof name, g->node_name[v],
+						     strlen(g->node_name[v])),
+					  rank, rank == 1 ? "" : "s", t->rank);
+	}
+	return err_prefix(e, "with these shapes");
 }
 
 int shapes_apply(struct graph *g, const struct shape_list *given, struct err *e)

@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "ir/xml_lenient.h"
+#include "stream/rec.h"
 
 struct parse {
 	struct xml_handler *h;
@@ -25,7 +26,8 @@ struct parse {
 	size_t attr_cap;
 	char *buf; /* read ahead: libxml2 asks for 4 kB at a time */
 	size_t at, end;
-	bool lenient; /* the bytes go through what xml_lenient.h says */
+	const char *no_xml; /* what the file is instead; NULL: XML */
+	bool lenient;       /* the bytes go through what xml_lenient.h says */
 	struct xml_lenient bytes_as_xml;
 	uint32_t depth;
 	struct arena *values; /* of one element, where they are not as libxml2 has them */
@@ -188,7 +190,12 @@ static int report(struct parse *p)
 		return err_sys(p->e, ST_RUNTIME, "cannot read '%s'", p->path);
 	}
 	if (p->bytes == 0)
-		return err_set(p->e, ST_INPUT, "%s: empty file", xml_where(where, p->path, 1));
+		return err_set(p->e, ST_INPUT,
+			       "'%s' is empty; a download or an export may have ended early",
+			       p->path);
+	if (p->no_xml)
+		return err_set(p->e, ST_INPUT, "'%s' is no OpenVINO IR, which is XML; %s", p->path,
+			       p->no_xml);
 	if (x && x->code == XML_ERR_NO_MEMORY)
 		return err_set(p->e, ST_RUNTIME, "out of memory parsing '%s'", p->path);
 	if (l->fault && (!p->error[0] || p->error_line >= l->line))
@@ -197,6 +204,19 @@ static int report(struct parse *p)
 	return err_set(p->e, ST_INPUT, "%s: malformed or truncated XML: %s",
 		       xml_where(where, p->path, p->error_line),
 		       p->error[0] ? p->error : "no more is known");
+}
+
+/* Why a file that begins so is no XML; NULL: it may be. */
+static const char *not_xml(const char *s, size_t n)
+{
+	size_t i = n >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+	while (i < n && (s[i] == ' ' || s[i] == '\t' || s[i] == '\r' || s[i] == '\n'))
+		i++;
+	if (i == n || s[i] == '<' || (unsigned char)s[0] >= 0xfe ||
+	    !s[0]) /* UTF-16 has other beginnings */
+		return NULL;
+	const char *is = rec_file_kind(s, n);
+	return is ? is : "ovc or pipelines/place make IR of other frameworks' models";
 }
 
 static int run(struct parse *p)
@@ -213,6 +233,7 @@ static int run(struct parse *p)
 	if (fill(p) < 0)
 		return report(p);
 	p->lenient = xml_lenient_can(p->buf, p->end);
+	p->no_xml = not_xml(p->buf, p->end);
 	p->ctxt = xmlCreateIOParserCtxt(&sax, p, read_some, NULL, p, XML_CHAR_ENCODING_NONE);
 	if (!p->ctxt)
 		return err_set(p->e, ST_RUNTIME, "cannot start the XML parser");
@@ -243,7 +264,8 @@ int xml_parse(const char *path, struct xml_handler *h, uint64_t *bytes, struct e
 		return err_sys(e, ST_RUNTIME, "cannot open '%s'", p.path);
 	int rc;
 	if (fstat(p.fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-		rc = err_set(e, ST_RUNTIME, "cannot read '%s': it is a directory", p.path);
+		rc = err_set(e, ST_RUNTIME,
+			     "cannot read '%s': it is a directory; name the .xml in it", p.path);
 	} else {
 		p.buf = MEM_NEWN(char, READ_BYTES);
 		p.values = arena_new();

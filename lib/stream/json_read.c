@@ -124,6 +124,9 @@ const struct val *json_read(const char *path, struct arena *a, struct err *e)
 			memset(text, ' ', 3);
 		json_t *j = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
 
+		const char *is = j ? NULL : rec_file_kind(text, n);
+		if (is && !strchr("{[", text[strspn(text, " \t\r\n")]))
+			err_set(e, ST_INPUT, "no JSON; %s", is);
 		rc = j ? convert(j, 0, a, o, e)
 		       : err_set(e, ST_INPUT, "not JSON at line %d, column %d: %s", why.line,
 				 why.column,

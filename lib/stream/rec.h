@@ -27,6 +27,9 @@ struct rec {
 
 struct rec_reader;
 
+/* What n bytes are that begin a file, and who reads it, for what expected another kind of file; NULL: nothing that is known. */
+const char *rec_file_kind(const char *bytes, size_t n);
+
 /* Read from `path` ("-": standard input; FIFOs are opened without blocking).
  * `watch` is a descriptor, or -1, whose reader's disappearance ends a wait with
  * an error: normally the program's output.  NULL on error. */

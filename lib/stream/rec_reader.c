@@ -173,9 +173,16 @@ static bool begins(const uint8_t *s, size_t n, const char *with)
 	return n >= m && memcmp(s, with, m) == 0;
 }
 
-/* What an input is that does not begin as a stream does, and who reads it; NULL: nobody here. */
-static const char *other_format(const uint8_t *s, size_t n)
+static bool begins_stream(const uint8_t *s, size_t n)
 {
+	return begins(s, n, "\x92\xa3hdr");
+}
+
+const char *rec_file_kind(const char *bytes, size_t n)
+{
+	const uint8_t *s = (const uint8_t *)bytes;
+	if (begins_stream(s, n))
+		return "this is a stream, as ir2dag and json2dag write; other programs read it";
 	if (begins(s, n, "\xef\xbb\xbf"))
 		s += 3, n -= 3;
 	while (n && strchr(" \t\r\n", *s) && *s)
@@ -184,6 +191,9 @@ static const char *other_format(const uint8_t *s, size_t n)
 		return "this is XML as of OpenVINO IR; ir2dag reads it";
 	if (n && (*s == '{' || *s == '['))
 		return "this is JSON; json2dag reads cost graphs, placebase expert:FILE placements";
+	if (begins(s, n, "PK\x03\x04"))
+		return "this is a zip archive, as PyTorch saves; ovc or optimum-cli make OpenVINO "
+		       "IR of models";
 	/* ir_version and the producer's name, the first fields that exporters write */
 	if (n > 2 && s[0] == 0x08 && s[1] < 32 && (s[2] == 0x12 || s[2] == 0x3a))
 		return "this is ONNX; ovc makes OpenVINO IR of it, which ir2dag reads";
@@ -260,8 +270,9 @@ int rec_next(struct rec_reader *r, struct rec *out, struct err *e)
 {
 	release(r);
 	int k = complete(r, e);
-	if (k >= 0 && r->offset == 0 && r->len > r->start) {
-		const char *is = other_format(r->buf + r->start, r->len - r->start);
+	if (k >= 0 && r->offset == 0 && r->len > r->start &&
+	    !begins_stream(r->buf + r->start, r->len - r->start)) {
+		const char *is = rec_file_kind((const char *)r->buf + r->start, r->len - r->start);
 		if (is)
 			return err_set(e, ST_INPUT, "input '%s' is no stream; %s", r->name, is);
 	}

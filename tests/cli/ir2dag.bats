@@ -205,7 +205,7 @@ around() {
 	[[ $stderr == *"is a directory"* ]]
 	: >empty.xml
 	run -3 --separate-stderr ir2dag empty.xml
-	[[ $stderr == *"empty file"* ]]
+	[[ $stderr == *"is empty; a download"* ]]
 	run -2 ir2dag
 	run -2 ir2dag a.xml b.xml
 	run -1 bash -c 'ir2dag "$M/nmt2.xml" >/dev/full'

@@ -72,3 +72,69 @@ wrong() {
 	done < <(sed -n '/^## Records/,/^## The parameter/p' "$ROOT/docs/reference/stream.md" |
 		sed -n 's/^| \(`[^|]*\) |.*/\1/p' | grep -oE '`[a-z_0-9]+`' | tr -d '`' | grep -v '^cost_')
 }
+
+@test "what is no model, or no stream: what it is, and who reads it" {
+	mkdir -p folder several
+	touch empty.xml empty.onnx several/a.xml
+	echo garbage > made.onnx
+	printf '\x08\x08\x12\x07pytorch\x1a\x01\x32' > net.onnx
+	printf 'PK\x03\x04 archive' > net.pt
+	echo '{"nodes": []}' > nodes.json
+	wrong 1 <<-T
+	ir2dag folder|cannot read 'folder': it is a directory; name the .xml in it
+	$ROOT/pipelines/place folder|'folder' is a directory, not a model's file; there is none in it: .xml, .onnx, .pb, .tflite or .pdmodel
+	$ROOT/pipelines/place several|'several' is a directory, not a model's file; did you mean 'several/a.xml'?
+	$ROOT/pipelines/place smal_summator.xml|cannot read 'smal_summator.xml': no such file; did you mean 'small_summator.xml'?
+	$ROOT/pipelines/calibrate -D cpu:0 nothere.xml|cannot read 'nothere.xml': no such file
+	T
+	wrong 3 <<-T
+	ir2dag empty.xml|'empty.xml' is empty; a download or an export may have ended early
+	$ROOT/pipelines/place empty.onnx|'empty.onnx' is empty; a download or an export may have ended early
+	$ROOT/pipelines/place small_summator.bin|'small_summator.bin' holds weights; the model is 'small_summator.xml'
+	ir2dag made.onnx|'made.onnx' is no OpenVINO IR, which is XML; ovc or pipelines/place make IR of other frameworks' models
+	ir2dag net.onnx|'net.onnx' is no OpenVINO IR, which is XML; this is ONNX; ovc makes OpenVINO IR of it, which ir2dag reads
+	ir2dag net.pt|this is a zip archive, as PyTorch saves; ovc or optimum-cli make OpenVINO IR of models
+	irfill graph.mp|'graph.mp' is no OpenVINO IR, which is XML; this is a stream, as ir2dag and json2dag write; other programs read it
+	ir2dag nodes.json|this is JSON; json2dag reads cost graphs, placebase expert:FILE placements
+	json2dag if_body.xml|'if_body.xml': no JSON; this is XML as of OpenVINO IR; ir2dag reads it
+	json2dag graph.mp|'graph.mp': no JSON; this is a stream, as ir2dag and json2dag write; other programs read it
+	devsim if_body.xml|input 'if_body.xml' is no stream; this is XML as of OpenVINO IR; ir2dag reads it
+	devsim < nodes.json|input '-' is no stream; this is JSON; json2dag reads cost graphs, placebase expert:FILE placements
+	T
+}
+
+@test "memory without a device, shapes of another rank, few open files" {
+	local bert=$ROOT/tests/models/open/tiny_bert.xml
+	wrong 2 <<-T
+	devrun probe -D cpu:0 -m 2GB graph.mp|memory '2GB' names no device; write NAME=BYTES, as in cpu:0=512M,cl:0.0=2G
+	devrun probe -D cpu:0 -m cpu:0=2GB graph.mp|memory of 'cpu:0': '2GB' is not a number of bytes; write 512M or 2G, with K, M or G or nothing behind it
+	devrun probe -D cpu:0 -m cpu:1=2G graph.mp|memory: there is no device 'cpu:1'; did you mean 'cpu:0'? here are cpu:0
+	ir2dag --shape 1,8 $bert|a shape without a name, but the inputs are 'input_ids', 'attention_mask'; write NAME=DIMS;NAME=DIMS
+	ir2dag --shape inputids=1,8 $bert|no input or variable 'inputids'; did you mean 'input_ids'? the inputs are 'input_ids', 'attention_mask'
+	T
+	wrong 3 <<-T
+	ir2dag --shape input_ids=1,8,3 $bert|input 'input_ids' has 2 dims in the model, and 3 here: 
+	T
+	wrong 1 <<-'T'
+	exec 3>&- 4>&- 5>&-; ulimit -n 4; exec placebase heft costs.mp -o x.mp|: Too many open files; ulimit -n 1024 allows more
+	T
+	run -1 bash -c "ulimit -n 12; $ROOT/pipelines/place small_summator.xml -D cpu:0 -o few"
+	[[ $output == *"place: error: fewer than 32 files may be open here; allow more: ulimit -n 1024" ]]
+	[ ! -e few ]
+}
+
+@test "hsdag-apply without python3, and deps.sh without root and sudo, say what to install" {
+	mkdir -p nothing few
+	ln -sf "$(command -v sh)" "$(command -v tr)" nothing
+	run -1 env PATH="$PWD/nothing" "$ROOT/pipelines/apply" m.xml dir
+	[[ $output == "apply: error: no python3 in the path; install Debian's python3, "* ]]
+	run -1 env PATH="$PWD/nothing" sh "$ROOT/pipelines/deps.sh"
+	[[ $output == "deps.sh: error: this is no Debian; "*"libxml2-dev"* ]]
+	ln -sf "$(command -v sh)" "$(command -v grep)" few
+	printf '#!/bin/sh\necho not-installed\n' > few/dpkg-query
+	printf '#!/bin/sh\necho 1000\n' > few/id
+	: > few/apt-get
+	chmod +x few/*
+	run -1 env PATH="$PWD/few" sh "$ROOT/pipelines/deps.sh"
+	[[ $output == *"deps.sh: error: packages are missing, and here is neither root nor sudo to install them; ask for 'apt-get install "*" libxml2-dev "* ]]
+}

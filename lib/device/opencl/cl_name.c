@@ -138,7 +138,8 @@ static int platform_get(unsigned i, cl_platform_id *out, struct err *e)
 	if (rc == -1001 || (rc == CL_SUCCESS && !n))
 		return err_set(e, ST_USAGE,
 			       "no OpenCL platform; install a driver such as "
-			       "pocl-opencl-icd");
+			       "pocl-opencl-icd%s",
+			       err_few_files());
 	if (rc)
 		return cl_err(e, "clGetPlatformIDs", rc);
 	if (i >= n)

@@ -235,7 +235,8 @@ int ov_api_open(const struct ov_api **out, struct err *e)
 				e, ST_USAGE,
 				"OpenVINO is not installed: give its directory with "
 				"--openvino DIR or HSDAG_OPENVINO, or install the Python package "
-				"'openvino'");
+				"'openvino'%s",
+				err_few_files());
 		return err_set(e, ST_RUNTIME, "cannot load '%s': %s", path,
 			       why ? why : "unknown reason");
 	}
