@@ -19,9 +19,9 @@ struct digest *digest_new(void)
 {
 	struct digest *d = MEM_NEW(struct digest);
 
-	d->state = XXH64_createState();
-	if (!d->state)
-		msg_out_of_memory(1, sizeof *d);
+	while (!(d->state = XXH64_createState()))
+		if (!mem_use_reserve())
+			msg_out_of_memory(1, sizeof *d);
 	digest_reset(d);
 	return d;
 }

@@ -3,6 +3,7 @@
 #include "base/msg.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +31,46 @@ bool mem_mul(size_t n, size_t size, size_t *out)
 	return !__builtin_mul_overflow(n, size, out);
 }
 
+/* ---- the reserve ---- */
+
+static void *_Atomic reserve;
+static atomic_bool ran_out;
+
+bool mem_reserve(size_t bytes)
+{
+	if (!atomic_load(&reserve)) {
+		void *none = NULL, *p = must_fail() ? NULL : malloc(bytes);
+		if (p && !atomic_compare_exchange_strong(&reserve, &none, p))
+			free(p); /* another thread was faster */
+	}
+	atomic_store(&ran_out, !atomic_load(&reserve));
+	return !atomic_load(&ran_out);
+}
+
+bool mem_use_reserve(void)
+{
+	void *p = atomic_exchange(&reserve, NULL);
+	if (!p)
+		return false;
+	atomic_store(&ran_out, true);
+	free(p);
+	return true;
+}
+
+bool mem_ran_out(void)
+{
+	return atomic_load(&ran_out);
+}
+
+/* ---- pieces ---- */
+
 void *mem_alloc(size_t n, size_t size)
 {
 	size_t bytes;
-	void *p = NULL;
-	if (mem_mul(n, size, &bytes) && !must_fail())
+	if (!mem_mul(n, size, &bytes))
+		msg_out_of_memory(n, size);
+	void *p = must_fail() ? NULL : calloc(1, bytes ? bytes : 1);
+	while (!p && mem_use_reserve())
 		p = calloc(1, bytes ? bytes : 1);
 	if (!p)
 		msg_out_of_memory(n, size);
@@ -44,8 +80,10 @@ void *mem_alloc(size_t n, size_t size)
 void *mem_resize(void *old, size_t n, size_t size)
 {
 	size_t bytes;
-	void *p = NULL;
-	if (mem_mul(n, size, &bytes) && !must_fail())
+	if (!mem_mul(n, size, &bytes))
+		msg_out_of_memory(n, size);
+	void *p = must_fail() ? NULL : realloc(old, bytes ? bytes : 1);
+	while (!p && mem_use_reserve())
 		p = realloc(old, bytes ? bytes : 1);
 	if (!p)
 		msg_out_of_memory(n, size);
@@ -82,7 +120,7 @@ static bool has_room(size_t bytes)
 void *mem_try(size_t bytes)
 {
 	size_t padded;
-	if (must_fail() || __builtin_add_overflow(bytes, (size_t)64, &padded))
+	if (must_fail() || mem_ran_out() || __builtin_add_overflow(bytes, (size_t)64, &padded))
 		return NULL;
 	if (!has_room(bytes))
 		return NULL;
@@ -124,7 +162,10 @@ struct arena *arena_new(void)
 
 static struct block *block_new(size_t cap)
 {
-	struct block *b = mem_try(sizeof *b + cap);
+	const size_t bytes = (sizeof(struct block) + cap + 63) / 64 * 64;
+	struct block *b = mem_ran_out() ? aligned_alloc(64, bytes) : mem_try(bytes);
+	while (!b && mem_use_reserve())
+		b = aligned_alloc(64, bytes);
 	if (!b)
 		msg_out_of_memory(cap, 1);
 	b->next = NULL;

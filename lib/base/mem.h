@@ -1,8 +1,8 @@
 /* mem.h - memory: checked allocation, arenas, byte buffers.
  *
  * Small memory that a program cannot go on without comes from mem_*, which
- * never return NULL: when the system has none left the out-of-memory hook
- * reports and exits with status 1.  Memory whose absence is an answer (device
+ * never return NULL: when the system has none left, nor is there a reserve, the
+ * out-of-memory hook reports and exits with status 1.  Memory whose absence is an answer (device
  * buffers, whole tensors) comes from mem_try, which returns NULL.
  * Tests set a countdown that makes the k-th allocation fail
  * (HSDAG_FAIL_ALLOC=k in the environment). */
@@ -22,6 +22,14 @@ void *mem_copy(const void *p, size_t n, size_t size); /* never NULL */
 char *mem_strdup(const char *s);
 void mem_free(void *p);
 void *mem_try(size_t bytes); /* 64-byte aligned, not zeroed, NULL when there is none; mem_free */
+
+/* What a library has set aside, so that a small piece that the system does not give ends no process: it is freed then, the piece is
+ * had, and mem_try returns NULL from there on, so that what is being done ends with an error soon.  mem_reserve sets it aside where
+ * that has not been done, or again, and mem_try tries again; false: the system has not so much.  mem_use_reserve frees it, for
+ * who got no memory from elsewhere, who tries again; false: there is none.  mem_ran_out: it was freed since.  By any thread. */
+bool mem_reserve(size_t bytes);
+bool mem_use_reserve(void);
+bool mem_ran_out(void);
 
 /* Bytes that the machine, and the process's control group, can still give; UINT64_MAX: unknown.
  * mem_try asks for large pieces, since a system that promises more than it has ends the process

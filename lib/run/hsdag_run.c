@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/msg.h"
 #include "measure/session.h"
 #include "report/answer.h"
@@ -35,6 +36,23 @@ void hsdag_on_out_of_memory(void (*fn)(size_t bytes))
 	msg_on_out_of_memory(fn);
 }
 
+/* What small pieces are had from while a call ends that the system has no memory for. */
+enum { RESERVE = 32 << 20 };
+
+static int reserve(struct err *e)
+{
+	return mem_reserve(RESERVE) ? 0
+				    : err_set(e, ST_RUNTIME,
+					      "out of memory: there are no %d MiB to set aside",
+					      RESERVE >> 20);
+}
+
+/* Has all been had from the system? */
+static int check_memory(struct err *e)
+{
+	return mem_ran_out() ? err_set(e, ST_RUNTIME, "out of memory") : 0;
+}
+
 /* ---- opening ---- */
 
 static int read_answer(hsdag_model *m, const char *path)
@@ -43,7 +61,7 @@ static int read_answer(hsdag_model *m, const char *path)
 	struct rec r;
 	int k = in ? 1 : -1;
 	while (k > 0 && (k = rec_next(in, &r, &m->e)) > 0)
-		if (answer_take(&m->answer, &r, &m->e) < 0)
+		if (check_memory(&m->e) < 0 || answer_take(&m->answer, &r, &m->e) < 0)
 			k = -1;
 	rec_reader_close(in);
 	if (k == 0 && m->answer.kind == ANSWER_NONE)
@@ -74,6 +92,8 @@ static int open_session(hsdag_model *m, const hsdag_options *o)
 	how.limit_s = o->timeout_s;
 	int rc = find_devices(m, o, &l);
 	if (rc == 0)
+		rc = check_memory(&m->e);
+	if (rc == 0)
 		rc = session_open(&m->s, m->answer.graph, &l, o->allow_shared, o->weights, NULL, 1,
 				  &how, &m->e);
 	device_list_close(&l);
@@ -90,7 +110,7 @@ static int open_session(hsdag_model *m, const hsdag_options *o)
 	}
 	for (uint32_t i = 0; i < x->n_results; i++)
 		m->out[i] = result_tensor(x, i);
-	return 0;
+	return check_memory(&m->e);
 }
 
 hsdag_status hsdag_open(const char *path, const hsdag_options *options, hsdag_model **out,
@@ -102,7 +122,7 @@ hsdag_status hsdag_open(const char *path, const hsdag_options *options, hsdag_mo
 	msg_on_out_of_memory(out_of_memory); /* this is a library: no word, no exit */
 	if (options)
 		memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
-	hsdag_model *m = calloc(1, sizeof *m);
+	hsdag_model *m = reserve(&e) == 0 ? calloc(1, sizeof *m) : NULL;
 	if (!m)
 		err_set(&e, ST_RUNTIME, "no memory for a model");
 	if (m) {
@@ -220,7 +240,9 @@ hsdag_status hsdag_run(hsdag_model *m)
 {
 	struct exec_sample sample = {0};
 	err_clear(&m->e);
-	int rc = executor_run(m->s.x, &m->plan, &sample, &m->e);
+	int rc = reserve(&m->e);
+	if (rc == 0)
+		rc = executor_run(m->s.x, &m->plan, &sample, &m->e);
 	for (uint32_t i = 0; i < m->s.model.n_results; i++)
 		m->out[i] = rc == 0 ? result_value(&m->s.model, i, m->plan.result[i])
 				    : result_tensor(&m->s.model, i);

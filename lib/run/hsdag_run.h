@@ -13,9 +13,11 @@
  *
  * Errors.  Functions return a status.  The text of the last one is hsdag_error's; of hsdag_open, which
  * has no model then, in the caller's bytes.  The library writes nothing to standard output or standard error, and
- * installs no signal handlers.  It ends no process but in one case: where the system has no memory left even for
- * small pieces, it calls the function given to hsdag_on_out_of_memory, and aborts if there is none or it returns.  Large
- * pieces (weights, tensors) that cannot be had are an error like others.
+ * installs no signal handlers.  Memory that the system does not give is an error like others: 32 MiB are set aside, but not
+ * touched, by the first hsdag_open, and from them comes what is needed until the call has ended; the next call sets them aside
+ * again, or fails.  In one case a process ends: where one piece is larger than that (of a stream of hundreds of MiB,
+ * say; not weights and tensors), the function given to hsdag_on_out_of_memory is called, and abort() if there is none or it
+ * returns.
  *
  * Threads.  A model has a thread for each of its devices, which are kept on their cores.  One thread
  * at a time may use a model; several models may be run by several threads at once, but they disturb each other
@@ -100,7 +102,7 @@ hsdag_status hsdag_output(hsdag_model *m, size_t i, hsdag_tensor *out);
 /* Variables have their initial values again. */
 hsdag_status hsdag_reset(hsdag_model *m);
 
-/* What is called where no memory is left for small pieces; it must not return (it may end the process, or longjmp out, after
+/* What is called where what was set aside is too little; it must not return (it may end the process, or longjmp out, after
  * which no function of the library may be called).  For the whole process; NULL: none. */
 void hsdag_on_out_of_memory(void (*fn)(size_t bytes));
 

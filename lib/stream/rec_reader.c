@@ -58,8 +58,9 @@ struct rec_reader *rec_reader_open(const char *path, int watch, struct err *e)
 	r->watch = watch;
 	memcpy(r->name, name, sizeof name);
 	r->digest = digest_new();
-	if (!msgpack_zone_init(&r->zone, MSGPACK_ZONE_CHUNK_SIZE))
-		msg_out_of_memory(1, sizeof *r);
+	while (!msgpack_zone_init(&r->zone, MSGPACK_ZONE_CHUNK_SIZE))
+		if (!mem_use_reserve())
+			msg_out_of_memory(1, sizeof *r);
 	scan_start(&r->scan);
 	return r;
 }

@@ -130,6 +130,60 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[ "$output" = "1 0 0 0"$'\n'"1 1 1 0" ]
 }
 
+@test "memory that cannot be had is an error, wherever that is: no signal, and the model runs again" {
+	cat > short.c <<-'C'
+		#include <hsdag/run.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		int main(int argc, char **argv)
+		{
+			char why[HSDAG_ERROR_BYTES];
+			hsdag_model *m;
+			(void)argc;
+			hsdag_status s = hsdag_open(argv[1], NULL, &m, why, sizeof why);
+			if (s != HSDAG_OK) {
+				puts(why);
+				return (int)s;
+			}
+			for (int i = 0; i < 2; i++)
+				if ((s = hsdag_run(m)) != HSDAG_OK)
+					puts(hsdag_error(m));
+			hsdag_close(m);
+			return s == HSDAG_OK ? 0 : 99;
+		}
+	C
+	# shellcheck disable=SC2046,SC2086
+	"${CC:-gcc}" -std=c11 -Wall -Werror $SAN short.c $(pkg-config --cflags --libs hsdag-run) -o short
+	placebase random -D cpu:0,cpu:1 --draw biased --seed 3 lstm_stateful.mp -o short.mp
+	run -0 ./short short.mp
+	opened=0 refused=0
+	# Early allocations one by one, then ever larger steps, until all are had.
+	for ((k = 1; k < 20000; k += 1 + k / 12)); do
+		rc=0
+		HSDAG_FAIL_ALLOC=$k ./short short.mp > said || rc=$?
+		case $rc in
+		0) opened=$((opened + 1)) ;;
+		1) refused=$((refused + 1)); grep -q memory said || { cat said; return 1; } ;;
+		*) echo "allocation $k: status $rc: $(cat said)"; return 1 ;;
+		esac
+	done
+	echo "opened $opened, refused $refused"
+	[ $refused -gt 10 ] && [ $opened -gt 0 ]
+	[ -z "$SAN" ] || return 0
+	# The address space of the process, in KiB.
+	refused=0
+	for ((v = 30000; v < 400000; v += v / 10)); do
+		rc=0
+		(ulimit -v $v; exec ./short short.mp) > said 2> /dev/null || rc=$?
+		case $rc in
+		0 | 127) ;;      # 127: not even the library
+		1) refused=$((refused + 1)) ;;
+		*) echo "ulimit -v $v: status $rc: $(cat said)"; return 1 ;;
+		esac
+	done
+	[ $refused -gt 0 ]
+}
+
 @test "nothing but its own names can be seen, and uninstall takes all away" {
 	run -0 nm -D --defined-only tree/usr/lib/libhsdag-run.so.1
 	[ -z "$(awk '$2 != "A" { print $3 }' <<< "$output" | grep -v '^hsdag_')" ]

@@ -38,6 +38,24 @@ static void philox_known_answers(void)
 	}
 }
 
+/* What the system does not give (here: more than there are addresses for) comes from nowhere; a piece that fits the reserve does. */
+static void memory_in_reserve(void)
+{
+	tap(!mem_ran_out() && !mem_use_reserve(), "programs set nothing aside");
+	tap(!mem_reserve(SIZE_MAX / 4) && mem_ran_out(), "what cannot be set aside is said");
+	tap(!mem_try(1), "without a reserve no large piece is had");
+	tap(mem_reserve(1 << 20) && !mem_ran_out(), "a reserve");
+	void *p = mem_try(1);
+	tap(p && mem_reserve(1 << 20), "with it there are large pieces, and one reserve is enough");
+	mem_free(p);
+	tap(mem_use_reserve() && mem_ran_out() && !mem_try(1), "once it is used what is large ends");
+	tap(!mem_use_reserve(), "it is used once");
+	struct arena *a = arena_new();
+	tap(arena_alloc(a, 1, 100000) != NULL, "small pieces are had all the same");
+	arena_free(a);
+	tap(mem_reserve(1 << 20), "it can be had again");
+}
+
 static void random_numbers(void)
 {
 	struct rng_addr a = {7, 1, 2, RNG_DROPOUT + 3};
@@ -342,6 +360,7 @@ int main(void)
 {
 	utf8();
 	philox_known_answers();
+	memory_in_reserve();
 	random_numbers();
 	arenas();
 	pools();
