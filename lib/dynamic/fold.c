@@ -59,16 +59,50 @@ static bool has_inputs(struct host_values *h, uint32_t v)
 	return true;
 }
 
+static uint64_t bytes_of(const struct graph *g, uint32_t v)
+{
+	uint64_t sum = 0;
+	for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++)
+		sum += (uint64_t)graph_out_bytes(g, o);
+	return sum;
+}
+
+/* v has been computed: values that nothing else waits for are not needed any more; how many bytes these had. */
+static uint64_t drop_inputs(struct host_values *h, uint32_t v, uint32_t *waiting)
+{
+	const struct graph *g = h->g;
+	uint64_t bytes = 0;
+	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
+		uint32_t u = g->in_node[i];
+		if (u == GRAPH_NONE || --waiting[u] > 0 || graph_const(g, u) >= 0 ||
+		    !h->value[g->out_ptr[u]].data)
+			continue;
+		bytes += bytes_of(g, u);
+		for (uint32_t o = g->out_ptr[u]; o < g->out_ptr[u + 1]; o++)
+			host_values_drop(h, o);
+	}
+	return bytes;
+}
+
 void host_fold(struct host_values *h, const bool *constant)
 {
 	const struct graph *g = h->g;
 	bool *packed = MEM_NEWN(bool, g->n);
+	uint32_t *waiting = MEM_NEWN(uint32_t, g->n); /* readers without a value */
+	uint64_t held = 0;
+	for (uint32_t i = 0; i < g->in_ptr[g->n]; i++)
+		if (g->in_node[i] != GRAPH_NONE)
+			waiting[g->in_node[i]]++;
 	for (uint32_t v = 0; v < g->n; v++) {
 		if (!constant[v] || graph_const(g, v) >= 0)
 			continue;
 		packed[v] = unpacks(g, v, packed);
-		if (!packed[v] && !is_large(g, v) && has_inputs(h, v))
-			compute(h, v);
+		if (packed[v] || is_large(g, v) || held + bytes_of(g, v) > FOLD_HELD ||
+		    !has_inputs(h, v) || !compute(h, v))
+			continue;
+		held += bytes_of(g, v);
+		held -= drop_inputs(h, v, waiting);
 	}
+	mem_free(waiting);
 	mem_free(packed);
 }
