@@ -22,10 +22,13 @@ static const double FACTOR_PRICE = 0.2, COPY_PRICE = 2e-4, READ_PRICE = 8e-3, SL
 static const double LEAST_FACTOR = 0.6, MOST_FACTOR = 2.5, MOST_MULTI_SLOWDOWN = 1;
 /* Of latencies; of those between devices in host memory. */
 static const double LEAST_TIMES = 0.25, MOST_TIMES = 500, MOST_READ_TIMES = 8;
+/* Of boundaries of segments: what was guessed is off by this much. */
+static const double LEAST_BOUNDARY = 0.02, MOST_BOUNDARY = 10, BOUNDARY_PRICE = 2e-3;
 
 /* The free numbers. */
 struct knobs {
-	double *factor; /* (k) of a device's times; in use: those of the first alike */
+	double *factor;   /* (k) of a device's times; in use: those of the first alike */
+	double *boundary; /* (k) of what boundaries of its segments take, likewise */
 	/* (k, k) what latencies are, times what was measured; in use: from the first alike to the
 	 * first alike, which between devices that are alike is on the diagonal */
 	double *times;
@@ -45,6 +48,7 @@ struct fitter {
 	struct arena *fixed, *a; /* for good; of one simulation */
 	uint32_t *src, *dst;     /* (n_pairs) */
 	double *set_s, *saved_s; /* (n_sets, k), (n_pairs, k) scaled */
+	double *boundary_s;      /* (n_sets, k) what boundaries in front of a set have in its time */
 	uint64_t *no_limit;      /* (k) */
 	struct err *e;
 };
@@ -61,15 +65,44 @@ static double factor_of(const struct fitter *x, size_t cell)
 	return x->now.factor[x->d->alike[cell % x->k]];
 }
 
+static bool has_boundaries(const struct fitter *x, uint32_t d)
+{
+	return x->d->segments && x->d->segments[d];
+}
+
+/* Of what boundaries take on the device of a cell. */
+static double boundary_of(const struct fitter *x, size_t cell)
+{
+	uint32_t d = (uint32_t)(cell % x->k);
+	return has_boundaries(x, d) ? x->now.boundary[x->d->alike[d]] : 1;
+}
+
+/* The time of a set, where boundaries take another part of it. */
+static double with_boundaries(const struct fitter *x, size_t cell, double s)
+{
+	return fmax(0, s + (boundary_of(x, cell) - 1) * x->boundary_s[cell]);
+}
+
 static void scale_times(struct fitter *x)
 {
 	uint32_t k = x->k;
 	for (size_t i = 0; i < (size_t)x->g->n_sets * k; i++) {
 		double s = x->p->set_s[i].mid;
-		x->set_s[i] = s < 0 ? s : s * factor_of(x, i);
+		x->set_s[i] = s < 0 ? s : with_boundaries(x, i, s) * factor_of(x, i);
 	}
 	for (size_t i = 0; i < (size_t)x->p->n_pairs * k; i++)
-		x->saved_s[i] = x->p->saved_s[i].mid * factor_of(x, i);
+		x->saved_s[i] = x->p->saved_s[i].mid * factor_of(x, i) * boundary_of(x, i);
+}
+
+static void sum_boundaries(struct fitter *x)
+{
+	uint32_t k = x->k;
+	x->boundary_s = ARENA_NEWN(x->fixed, double, (size_t)x->g->n_sets * k);
+	for (uint32_t i = 0; i < x->p->n_pairs; i++)
+		for (uint32_t d = 0; d < k; d++)
+			if (has_boundaries(x, d))
+				x->boundary_s[(size_t)x->dst[i] * k + d] +=
+					x->p->saved_s[(size_t)i * k + d].mid;
 }
 
 static void make_setup(struct fitter *x, struct place_setup *s)
@@ -109,7 +142,8 @@ static double price(const struct fitter *x)
 {
 	double sum = SLOWDOWN_PRICE * (x->now.slowdown + x->now.multi_slowdown);
 	for (uint32_t d = 0; d < x->k; d++)
-		sum += FACTOR_PRICE * pow(log(x->now.factor[d]), 2);
+		sum += FACTOR_PRICE * pow(log(x->now.factor[d]), 2) +
+		       BOUNDARY_PRICE * pow(log(x->now.boundary[d]), 2);
 	for (size_t i = 0; i < (size_t)x->k * x->k; i++)
 		if (x->p->has_link[i])
 			sum += (reads_in_place(x, i) ? READ_PRICE : COPY_PRICE) *
@@ -195,6 +229,11 @@ static int sweep(struct fitter *x, double step)
 		if (x->d->alike[d] == d &&
 		    step_knob(x, &x->now.factor[d], step / 2, false, LEAST_FACTOR, MOST_FACTOR) < 0)
 			return -1;
+	for (uint32_t d = 0; d < x->k; d++)
+		if (x->d->alike[d] == d && has_boundaries(x, d) &&
+		    step_knob(x, &x->now.boundary[d], 4 * step, false, LEAST_BOUNDARY,
+			      MOST_BOUNDARY) < 0)
+			return -1;
 	return 0;
 }
 
@@ -236,7 +275,7 @@ static int fit_roughly(struct fitter *x, double end_s, double *step)
 {
 	*step = FIRST_STEP;
 	for (uint32_t d = 0; d < x->k; d++)
-		x->now.factor[d] = 1;
+		x->now.factor[d] = x->now.boundary[d] = 1;
 	x->now.multi_slowdown = 0;
 	int rc = search_grid(x);
 	for (int i = 0; i < ROUGH_SWEEPS && rc == 0 && (i < LEAST_SWEEPS || clock_s() < end_s);
@@ -248,6 +287,7 @@ static int fit_roughly(struct fitter *x, double end_s, double *step)
 static void copy_knobs(const struct fitter *x, struct knobs *to, const struct knobs *from)
 {
 	memcpy(to->factor, from->factor, x->k * sizeof *to->factor);
+	memcpy(to->boundary, from->boundary, x->k * sizeof *to->boundary);
 	memcpy(to->times, from->times, (size_t)x->k * x->k * sizeof *to->times);
 	to->slowdown = from->slowdown;
 	to->multi_slowdown = from->multi_slowdown;
@@ -256,6 +296,7 @@ static void copy_knobs(const struct fitter *x, struct knobs *to, const struct kn
 static struct knobs knobs_new(struct fitter *x)
 {
 	return (struct knobs){.factor = ARENA_NEWN(x->fixed, double, x->k),
+			      .boundary = ARENA_NEWN(x->fixed, double, x->k),
 			      .times = ARENA_NEWN(x->fixed, double, (size_t)x->k * x->k)};
 }
 
@@ -288,10 +329,16 @@ static void apply(const struct fitter *x, struct profile *out)
 {
 	uint32_t k = x->k;
 	for (size_t i = 0; i < (size_t)x->g->n_sets * k; i++)
-		if (out->set_s[i].mid >= 0)
-			out->set_s[i] = interval_scaled(out->set_s[i], factor_of(x, i));
+		if (out->set_s[i].mid >= 0) {
+			struct interval *s = &out->set_s[i];
+			*s = (struct interval){with_boundaries(x, i, s->mid),
+					       with_boundaries(x, i, s->lo),
+					       with_boundaries(x, i, s->hi)};
+			*s = interval_scaled(*s, factor_of(x, i));
+		}
 	for (size_t i = 0; i < (size_t)out->n_pairs * k; i++)
-		out->saved_s[i] = interval_scaled(out->saved_s[i], factor_of(x, i));
+		out->saved_s[i] = interval_scaled(out->saved_s[i],
+						  factor_of(x, i) * boundary_of(x, i));
 	for (size_t i = 0; i < (size_t)k * k; i++)
 		if (out->has_link[i])
 			out->link[i].latency_s =
@@ -358,6 +405,7 @@ int fit_profile(const struct graph *g, const struct fit_devices *devices, const 
 		x.src[i] = out->pair[i].src;
 		x.dst[i] = out->pair[i].dst;
 	}
+	sum_boundaries(&x);
 	double end_s = clock_s() + most_s, step = 0;
 	x.policy = SCHED_RANK;
 	int rc = fit_rules(&x, end_s, &step);

@@ -400,11 +400,13 @@ int probes_fit(struct probes *x, const struct probe_rounds *rounds, const double
 				      .names = ARENA_NEWN(x->a, const char *, k),
 				      .alike = alike,
 				      .host = ARENA_NEWN(x->a, bool, k),
+				      .segments = ARENA_NEWN(x->a, bool, k),
 				      .turns = x->s->planner.costs.turns};
 	devices.n_rules = copy_rules(x, out, devices.rule);
 	for (uint32_t d = 0; d < k; d++) {
 		devices.names[d] = x->s->devices.dev[d].name;
 		devices.host[d] = x->s->devices.dev[d].class->host != NULL;
+		devices.segments[d] = x->s->devices.dev[d].class->segments;
 	}
 	int rc = n_probes < FIT_LEAST ? 0
 				      : fit_profile(x->s->model.g, &devices, c, n, most_s, out, e);
