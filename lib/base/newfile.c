@@ -297,15 +297,26 @@ void newfile_abandon(struct newfile *f)
 	release(f);
 }
 
-int newfile_write(const char *path, const char *text, size_t n, struct err *e)
+static int write_whole(const char *path, const char *text, size_t n, bool lazy, struct err *e)
 {
 	struct newfile f;
 	if (newfile_open(&f, path, e) < 0)
 		return -1;
+	f.lazy = lazy;
 	if (fwrite(text, 1, n, newfile_text(&f)) == n)
 		return newfile_commit(&f, e);
 	char quoted[QUOTED];
 	err_sys(e, ST_RUNTIME, "cannot write '%s'", quote(quoted, f.path));
 	newfile_abandon(&f);
 	return -1;
+}
+
+int newfile_write(const char *path, const char *text, size_t n, struct err *e)
+{
+	return write_whole(path, text, n, false, e);
+}
+
+int newfile_write_lazily(const char *path, const char *text, size_t n, struct err *e)
+{
+	return write_whole(path, text, n, true, e);
 }

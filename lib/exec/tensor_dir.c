@@ -3,16 +3,25 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "exec/npy.h"
 #include "op/value.h"
 
-enum { MAX_OPEN = 500 }; /* of the descriptors that a process has */
+/* Files that are open at once: some hundreds, but half of what the process may have. */
+static size_t most_open(void)
+{
+	enum { MOST = 500 };
+	struct rlimit r;
+	if (getrlimit(RLIMIT_NOFILE, &r) != 0 || r.rlim_cur / 2 > MOST)
+		return MOST;
+	return r.rlim_cur > 2 ? (size_t)r.rlim_cur / 2 : 1;
+}
 
 int tensor_dir_open(struct tensor_dir *d, const char *path, struct err *e)
 {
-	*d = (struct tensor_dir){.path = path};
+	*d = (struct tensor_dir){.path = path, .max_open = most_open()};
 	if (mkdir(path, 0777) != 0 && errno != EEXIST)
 		return err_sys(e, ST_RUNTIME, "cannot make directory '%s'", path);
 	d->arena = arena_new();
@@ -40,7 +49,7 @@ int tensor_dir_add(struct tensor_dir *d, const char *name, const struct tensor *
 	fprintf(newfile_text(&d->index), "%u.npy\t%s\t%s%s\n", d->n,
 		err_escape(quoted, sizeof quoted, name, strlen(name)),
 		tensor_text(t, shape, sizeof shape), more);
-	if (d->n_open == MAX_OPEN && give_names(d, 0, e) < 0)
+	if (d->n_open == d->max_open && give_names(d, 0, e) < 0)
 		return -1;
 	d->file = mem_grow(d->file, &d->cap, d->n_open + 1, sizeof *d->file);
 	if (npy_create(&d->file[d->n_open], arena_printf(d->arena, "%s/%u.npy", d->path, d->n++), t,

@@ -1,7 +1,8 @@
 /* tensor_dir.h - tensors into a directory: a file N.npy for each, N from 0, and index.tsv, a line for each: file,
  * layer name, type and shape, and what the caller adds.
  *
- * All files take their names at the end, so that a full disk leaves what the directory had. */
+ * All files take their names at the end, so that a full disk leaves what the directory had; of more tensors than files may
+ * be open at once (500, or half of the process's limit) the first ones take theirs before. */
 #ifndef HSDAG_EXEC_TENSOR_DIR_H
 #define HSDAG_EXEC_TENSOR_DIR_H
 
@@ -14,6 +15,7 @@ struct tensor_dir {
 	uint32_t n; /* tensors so far */
 	struct newfile *file;
 	size_t n_open, cap; /* files that wait for their names */
+	size_t max_open;    /* with more the first of them get theirs */
 	struct newfile index;
 	struct arena *arena;
 };

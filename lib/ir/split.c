@@ -29,6 +29,7 @@ struct split {
 	struct segment_ports ports;
 	uint32_t *constants; /* outputs of constants that Results read */
 	uint32_t n_constants;
+	uint32_t *parameter; /* (n) of a Parameter: how many are before it */
 	FILE *index;
 	const char **stem; /* of the files that there are: DIR/NNNN_DEVICE */
 	uint32_t n_stems;
@@ -68,6 +69,7 @@ static int write_pair(struct split *s, const char *stem, const struct ir_part *p
 	uint64_t before = s->shared ? s->shared->bytes : 0;
 	if (!s->shared && new_bin_open(&own, path, s->weights, e) < 0)
 		return -1;
+	bin->file.lazy = bin->file.lazy || !s->shared;
 	struct ir_writer *w = ir_writer_new(strrchr(stem, '/') + 1, &bin->to);
 	ir_write_part(w, &bin->to, s->g, s->constant, part);
 	size_t n;
@@ -75,7 +77,7 @@ static int write_pair(struct split *s, const char *stem, const struct ir_part *p
 	*bytes = bin->bytes - before;
 	int rc = s->shared ? 0 : new_bin_commit(&own, path, s->g, e);
 	if (rc == 0)
-		rc = newfile_write(arena_printf(s->tmp, "%s.xml", stem), text, n, e);
+		rc = newfile_write_lazily(arena_printf(s->tmp, "%s.xml", stem), text, n, e);
 	ir_writer_free(w);
 	s->rep->n_files++;
 	s->rep->bin_bytes += *bytes;
@@ -128,10 +130,7 @@ static void put_from(const struct split *s, uint32_t o)
 		fprintf(s->index, "\"segment\": %u, \"output\": %u", t,
 			position(s->ports.out + first, s->ports.out_ptr[t + 1] - first, o));
 	} else {
-		uint32_t k = 0;
-		for (uint32_t u = 0; u < v; u++)
-			k += graph_is_type(g, u, "Parameter");
-		fprintf(s->index, "\"segment\": -1, \"output\": %u", k);
+		fprintf(s->index, "\"segment\": -1, \"output\": %u", s->parameter[v]);
 	}
 }
 
@@ -188,6 +187,17 @@ static int write_segments(struct split *s, struct err *e)
 		return 0;
 	struct ir_part part = {.n_out = s->n_constants, .out = s->constants};
 	return write_segment(s, x->n, s->names[0], &part, e);
+}
+
+/* What all files have, to the disk at once: the index takes its name after that. */
+static int wait_for_disk(const struct split *s, struct err *e)
+{
+	int fd = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = fd < 0 ? -1 : syncfs(fd);
+	if (rc < 0)
+		err_sys(e, ST_RUNTIME, "cannot write the segments in '%s'", s->dir);
+	if (fd >= 0)
+		close(fd);
+	return rc;
 }
 
 static int write_index(struct split *s, uint32_t n_names, struct err *e)
@@ -247,6 +257,16 @@ int split_make_directory(const char *dir, bool *made, struct err *e)
 	return empty ? 0 : err_set(e, ST_RUNTIME, "directory '%s' is not empty", dir);
 }
 
+static void count_parameters(struct split *s)
+{
+	uint32_t n = 0;
+	s->parameter = arena_raw(s->tmp, s->g->n, sizeof *s->parameter);
+	for (uint32_t v = 0; v < s->g->n; v++) {
+		s->parameter[v] = n;
+		n += graph_is_type(s->g, v, "Parameter");
+	}
+}
+
 /* Constants that are results. */
 static void find_constants(struct split *s)
 {
@@ -287,12 +307,15 @@ int split_write(const char *dir, const struct graph *g, const struct segments *x
 		s.stem = arena_raw(s.tmp, (size_t)x->n + 1, sizeof *s.stem);
 		segment_ports_of(g, x, constant, s.tmp, &s.ports);
 		find_constants(&s);
+		count_parameters(&s);
 		s.index = open_memstream(&text, &n);
 		rc = s.index ? write_index(&s, n_names, e)
 			     : err_sys(e, ST_RUNTIME, "no memory for the index");
 	}
 	if (s.index && fclose(s.index) != 0 && rc == 0)
 		rc = err_sys(e, ST_RUNTIME, "no memory for the index");
+	if (rc == 0)
+		rc = wait_for_disk(&s, e);
 	if (rc == 0)
 		rc = newfile_write(path, text, n, e);
 	if (rc < 0)
