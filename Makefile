@@ -25,6 +25,7 @@
 #   make fuzz       longer runs of the fuzzers
 #   make fuzz-coverage the same by coverage, with clang: readers, programs, executor (tests/fuzz/coverage)
 #   make install    PREFIX=/usr/local DESTDIR=; make uninstall; make man (share/install.mk)
+#   make dist       a release archive, which builds without git
 #   OPENCL=0        builds without OpenCL and its headers; ONEDNN=0 without oneDNN
 
 # Mistyped, a target would run with its own, silently.
@@ -50,24 +51,34 @@ WARN     = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpoi
 WERROR  ?= $(if $(CI),-Werror)
 DEBUG   ?= $(if $(CI),-g1,-g)
 OPENCL  ?= 1
+PKG_CONFIG ?= pkg-config
+OBJCOPY ?= objcopy
 # 1 where oneDNN 2's headers are.
-ONEDNN  ?= $(if $(filter 2,$(lastword $(shell echo DNNL_VERSION_MAJOR | $(CC) $(CPPFLAGS) \
-           -include oneapi/dnnl/dnnl_version.h -E -P -x c - 2>/dev/null))),1,0)
-ONEDNN  := $(ONEDNN)
+ifeq ($(origin ONEDNN),undefined)
+DNNL    := $(lastword $(shell echo DNNL_VERSION_MAJOR | $(CC) $(CPPFLAGS) \
+           -include oneapi/dnnl/dnnl_version.h -E -P -x c - 2>/dev/null))
+ONEDNN  := $(if $(filter 2,$(DNNL)),1,0)
+LEFT_OUT = $(if $(filter 2,$(DNNL)),,oneDNN, as $(if $(DNNL),version $(DNNL) is here and 2 is wanted,its headers are not \
+           here): products in bf16 and int8 are computed in f32, convolutions take longer)
+endif
 JOBS     = $(shell nproc)
 Q        = $(if $(V),,@)
 # Some processors decode a branch that crosses 32 bytes again and again.
 ALIGN   := $(shell $(CC) -Wa,-mbranches-within-32B-boundaries -x c -c -o /dev/null - </dev/null \
            2>/dev/null && echo -Wa,-mbranches-within-32B-boundaries)
-XML2    := $(shell pkg-config --cflags libxml-2.0 2>/dev/null)
+XML2    := $(shell $(PKG_CONFIG) --cflags libxml-2.0 2>/dev/null)
+# The library of msgpack-c has two names, by its version.
+MSGPACK := $(shell $(PKG_CONFIG) --libs msgpack-c 2>/dev/null || $(PKG_CONFIG) --libs msgpack 2>/dev/null || echo -lmsgpackc)
+# As on x86, for all.
+CHAR    := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),,-fsigned-char)
 # CPPFLAGS, CFLAGS and LDFLAGS of the caller come after the project's own.
 MY_CPPFLAGS = -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120 $(if $(filter 0,$(OPENCL)),-DWITHOUT_OPENCL) \
            $(if $(filter 0,$(ONEDNN)),-DWITHOUT_ONEDNN) \
            -Ilib $(XML2) $(CPPFLAGS)
-MY_CFLAGS = -std=c11 $(DEBUG) $(OPT) $(ALIGN) $(WARN) $(SAN) $(CFLAGS)
+MY_CFLAGS = -std=c11 $(CHAR) $(DEBUG) $(OPT) $(ALIGN) $(WARN) $(SAN) $(CFLAGS)
 MY_LDFLAGS = $(SAN) -Wl,--as-needed $(LDFLAGS)
 
-LDLIBS   = -lxml2 -ljansson -lmsgpackc $(if $(filter 0,$(OPENCL)),,-lOpenCL) -lxxhash -lmetis \
+LDLIBS   = -lxml2 -ljansson $(MSGPACK) $(if $(filter 0,$(OPENCL)),,-lOpenCL) -lxxhash -lmetis \
            -lscotch -llzma -lz -lzstd -lpthread -ldl -lm
 
 PROGS   := $(patsubst cmd/%.c,$(B)/bin/%,$(wildcard cmd/*.c))
@@ -80,10 +91,11 @@ SOURCES := $(filter-out $(NOT_BUILT),$(shell find lib -name '*.c' -o -name '*.cl
 OBJS    := $(patsubst lib/%,$(B)/obj/%.o,$(patsubst %.c,%,$(SOURCES)))
 
 all: $(PROGS)
+	@$(if $(LEFT_OUT),echo "built without $(strip $(LEFT_OUT))")
 
 $(LIB): $(OBJS)
 	@rm -f $@
-	$(Q)ar rcs $@ $^
+	$(Q)$(AR) rcs $@ $^
 
 $(B)/obj/%.o: lib/%.c
 	@mkdir -p $(@D)
@@ -226,7 +238,7 @@ clean:
 .PHONY: all units pretrain demo test venv asan bench parity bench-exec bench-ops bench-saga clean
 .SECONDARY:
 include share/librun.mk
-include share/install.mk
+include share/install.mk share/dist.mk
 -include $(wildcard pipelines/*.mk) tests/checks.mk
 # What depends on which headers; DEPENDENCIES=: where nothing is compiled, make need not read it.
 ifeq ($(origin DEPENDENCIES),undefined)

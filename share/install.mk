@@ -15,6 +15,8 @@ ifneq ($(filter install uninstall install-run uninstall-run,$(MAKECMDGOALS)),)
 $(call refuse_special,PREFIX DESTDIR BINDIR DATADIR DOCDIR MANDIR COMPDIR LIBDIR INCDIR)
 endif
 
+EXAMPLES = $(wildcard share/examples/models/*.xml share/examples/models/*.bin.xz)
+
 # Scripts that people call: hsdag-NAME.  The others lie beside them in $(DATADIR)/pipelines.
 COMMANDS = place train calibrate experiment $(notdir $(wildcard pipelines/apply))
 NAMES    = $(notdir $(PROGS)) $(COMMANDS:%=hsdag-%)
@@ -34,9 +36,10 @@ man: $(MANS)
 
 # A path may hold blanks.
 install: all man install-run
-	for d in "$(BINDIR)" "$(DATADIR)" "$(MANDIR)/man1" "$(COMPDIR)"; do install -d "$(DESTDIR)$$d" || exit; done
+	for d in "$(BINDIR)" "$(DATADIR)/examples" "$(MANDIR)/man1" "$(COMPDIR)"; do install -d "$(DESTDIR)$$d" || exit; done
 	install $(PROGS) "$(DESTDIR)$(BINDIR)"
 	install -m 644 share/pretrained.mp "$(DESTDIR)$(DATADIR)"
+	install -m 644 $(EXAMPLES) "$(DESTDIR)$(DATADIR)/examples"
 	tar cf - --owner=0 --group=0 $(DATA) | tar xf - --no-same-owner -C "$(DESTDIR)$(DATADIR)"
 	for c in $(COMMANDS); do \
 	  ln -sfr "$(DESTDIR)$(DATADIR)/pipelines/$$c" "$(DESTDIR)$(BINDIR)/hsdag-$$c" || exit; done

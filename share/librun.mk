@@ -22,9 +22,9 @@ $(RUN_A): lib/run/libhsdag-run.map $(LIB)
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(SAN) -r -nostdlib -o $(B)/lib/hsdag-run.o -Wl,--undefined=hsdag_open $(LIB)
 	$(Q)grep -o 'hsdag_[a-z_]*;' $< | tr -d ';' > $(B)/lib/exported
-	$(Q)objcopy --keep-global-symbols=$(B)/lib/exported $(B)/lib/hsdag-run.o
+	$(Q)$(OBJCOPY) --keep-global-symbols=$(B)/lib/exported $(B)/lib/hsdag-run.o
 	@rm -f $@
-	$(Q)ar rcs $@ $(B)/lib/hsdag-run.o
+	$(Q)$(AR) rcs $@ $(B)/lib/hsdag-run.o
 $(RUN_PC): share/librun.mk lib/base/msg.h FORCE
 	@mkdir -p $(@D)
 	$(Q)printf '%s\n' 'libdir=$(LIBDIR)' 'includedir=$(INCDIR)' '' 'Name: hsdag-run' \
