@@ -197,9 +197,9 @@ const char *graph_variable(const struct graph *g, uint32_t v);
  * cannot have them apart.  Where such sets would wait for each other in a circle, they are one.
  * Sets are numbered in a topological order. */
 void graph_join_variables(struct graph *g);
-/* Does the variable that v reads always have the shape of v's output: static, and that of all that is
- * assigned to it? */
-bool graph_variable_is_fixed(const struct graph *g, uint32_t v);
+/* (n) of each reader of a variable: has that always the shape of the reader's output, static, and that of all that is
+ * assigned to it?  Memory from a. */
+bool *graph_fixed_variables(const struct graph *g, struct arena *a);
 /* (n_sets) which sets read or assign a variable; NULL when none does.  Memory from a. */
 bool *graph_variable_sets(const struct graph *g, struct arena *a);
 

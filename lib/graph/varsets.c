@@ -17,25 +17,6 @@ const char *graph_variable(const struct graph *g, uint32_t v)
 		       : NULL;
 }
 
-bool graph_variable_is_fixed(const struct graph *g, uint32_t v)
-{
-	const char *id = graph_variable(g, v);
-	uint32_t o = g->out_ptr[v];
-	if (!id || o == g->out_ptr[v + 1] || graph_out_elements(g, o) < 0)
-		return false;
-	for (uint32_t w = 0; w < g->n; w++) {
-		const char *other = graph_is_type(g, w, "Assign") ? graph_variable(g, w) : NULL;
-		if (!other || strcmp(other, id) != 0 || graph_source(g, w, 0) == GRAPH_NONE)
-			continue;
-		uint32_t from = graph_slot_output(g, g->in_ptr[w]);
-		if (g->out_rank[from] != g->out_rank[o] ||
-		    memcmp(g->dim + g->dim_ptr[from], g->dim + g->dim_ptr[o],
-			   g->out_rank[o] * sizeof *g->dim) != 0)
-			return false;
-	}
-	return true;
-}
-
 struct use {
 	const char *id;
 	uint32_t v;
@@ -48,18 +29,51 @@ static int by_id(const void *a, const void *b)
 	return order ? order : x->v < y->v ? -1 : x->v > y->v;
 }
 
-/* Placed readers and writers of all variables, those of one beside each other: use (n). */
-static uint32_t list_uses(const struct graph *g, struct use *use)
+/* Readers and writers of all variables, those of one beside each other: use (n).  placed: those with a set. */
+static uint32_t list_uses(const struct graph *g, bool placed, struct use *use)
 {
 	uint32_t n = 0;
 	for (uint32_t v = 0; v < g->n; v++) {
-		const char *id = g->set[v] == GRAPH_NONE ? NULL : graph_variable(g, v);
+		bool counts = !placed || g->set[v] != GRAPH_NONE;
+		const char *id = counts ? graph_variable(g, v) : NULL;
 		if (id)
 			use[n++] = (struct use){id, v};
 	}
 	if (n > 1)
 		qsort(use, n, sizeof *use, by_id);
 	return n;
+}
+
+/* Has what w assigns the shape of output o? */
+static bool assigns_shape(const struct graph *g, uint32_t w, uint32_t o)
+{
+	if (graph_source(g, w, 0) == GRAPH_NONE)
+		return true;
+	uint32_t from = graph_slot_output(g, g->in_ptr[w]);
+	return g->out_rank[from] == g->out_rank[o] &&
+	       memcmp(g->dim + g->dim_ptr[from], g->dim + g->dim_ptr[o],
+		      g->out_rank[o] * sizeof *g->dim) == 0;
+}
+
+bool *graph_fixed_variables(const struct graph *g, struct arena *a)
+{
+	struct use *use = MEM_NEWN(struct use, (size_t)g->n + 1);
+	bool *fixed = ARENA_NEWN(a, bool, (size_t)g->n + 1);
+	uint32_t n = list_uses(g, false, use);
+	for (uint32_t i = 0, end; i < n; i = end) {
+		for (end = i; end < n && strcmp(use[end].id, use[i].id) == 0;)
+			end++;
+		for (uint32_t r = i; r < end; r++) {
+			uint32_t v = use[r].v, o = g->out_ptr[v];
+			fixed[v] = graph_is_type(g, v, "ReadValue") && o < g->out_ptr[v + 1] &&
+				   graph_out_elements(g, o) >= 0;
+			for (uint32_t w = i; w < end && fixed[v]; w++)
+				fixed[v] = !graph_is_type(g, use[w].v, "Assign") ||
+					   assigns_shape(g, use[w].v, o);
+		}
+	}
+	mem_free(use);
+	return fixed;
 }
 
 /* Groups 0 .. n-1 of the sets, by their first sets, whose representatives `joined` has. */
@@ -98,7 +112,7 @@ void graph_join_variables(struct graph *g)
 	struct arena *a = arena_new();
 	struct use *use = ARENA_NEWN(a, struct use, g->n);
 	struct digraph sets, q;
-	uint32_t n = list_uses(g, use), *joined = disjoint_new(g->n_sets, a);
+	uint32_t n = list_uses(g, true, use), *joined = disjoint_new(g->n_sets, a);
 	uint32_t *group = ARENA_NEWN(a, uint32_t, g->n_sets);
 	uint32_t *circle = ARENA_NEWN(a, uint32_t, g->n_sets);
 	uint32_t *first = ARENA_NEWN(a, uint32_t, g->n_sets);
@@ -147,7 +161,7 @@ uint32_t graph_outgrown_variables(const struct graph *g, struct graph_outgrown *
 {
 	struct arena *a = arena_new();
 	struct use *use = ARENA_NEWN(a, struct use, g->n);
-	uint32_t n = list_uses(g, use), count = 0, reader = GRAPH_NONE;
+	uint32_t n = list_uses(g, true, use), count = 0, reader = GRAPH_NONE;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t v = use[i].v, o;
 		if (i == 0 || strcmp(use[i].id, use[i - 1].id) != 0)
@@ -183,7 +197,7 @@ uint32_t segments_parted(const struct graph *g, const struct segments *x, struct
 			 struct segment_parted **out)
 {
 	struct use *use = ARENA_NEWN(a, struct use, g->n);
-	uint32_t n = list_uses(g, use), n_parted = 0, last = GRAPH_NONE;
+	uint32_t n = list_uses(g, true, use), n_parted = 0, last = GRAPH_NONE;
 	struct segment_parted *p = ARENA_NEWN(a, struct segment_parted, n);
 	for (uint32_t i = 0; i < n; i++) {
 		if (x->of[use[i].v] == GRAPH_NONE)

@@ -229,6 +229,7 @@ static int write_model(struct placed_writer *x, const char *dir, struct err *e)
 		return err_sys(e, ST_RUNTIME, "no memory for the devices of operations");
 	fputc('{', x->affinity);
 	x->w = ir_writer_new(x->g->name, x->bin);
+	ir_writer_variables(x->w, graph_fixed_variables(x->g, x->a));
 	put_nodes(x);
 	fputs("\n}\n", x->affinity);
 	int rc = 0;

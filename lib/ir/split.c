@@ -29,6 +29,7 @@ struct split {
 	struct segment_ports ports;
 	uint32_t *constants; /* outputs of constants that Results read */
 	uint32_t n_constants;
+	const bool *fixed;   /* graph_fixed_variables */
 	uint32_t *parameter; /* (n) of a Parameter: how many are before it */
 	FILE *index;
 	const char **stem; /* of the files that there are: DIR/NNNN_DEVICE */
@@ -71,6 +72,7 @@ static int write_pair(struct split *s, const char *stem, const struct ir_part *p
 		return -1;
 	bin->file.lazy = bin->file.lazy || !s->shared;
 	struct ir_writer *w = ir_writer_new(strrchr(stem, '/') + 1, &bin->to);
+	ir_writer_variables(w, s->fixed);
 	ir_write_part(w, &bin->to, s->g, s->constant, part);
 	size_t n;
 	const char *text = ir_writer_text(w, &n);
@@ -308,6 +310,7 @@ int split_write(const char *dir, const struct graph *g, const struct segments *x
 		segment_ports_of(g, x, constant, s.tmp, &s.ports);
 		find_constants(&s);
 		count_parameters(&s);
+		s.fixed = graph_fixed_variables(g, s.tmp);
 		s.index = open_memstream(&text, &n);
 		rc = s.index ? write_index(&s, n_names, e)
 			     : err_sys(e, ST_RUNTIME, "no memory for the index");

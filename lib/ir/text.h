@@ -47,8 +47,8 @@ extern const char ir_decompression[];
 
 /* All of node v but its input ports, which read tensors that the caller knows: `in` has the text of
  * n_in of them.  Ports are numbered through, inputs first.  Bodies come with the node.
- * bin: NULL when constants stay where they are. */
+ * bin: NULL when constants stay where they are.  fixed: the variable that v reads has the shape of v's output. */
 void net_node(struct ir_net *n, const struct ir_bin *bin, uint32_t id, const struct graph *g,
-	      uint32_t v, uint32_t n_in, const struct ir_text *in);
+	      uint32_t v, bool fixed, uint32_t n_in, const struct ir_text *in);
 
 #endif

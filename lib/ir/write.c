@@ -17,6 +17,7 @@ struct ir_writer {
 	struct ir_text all;
 	char *name;
 	const struct ir_bin *bin;
+	const bool *fixed; /* NULL: none */
 	size_t n_layers, cap_layers;
 	struct layer_out *layer; /* of the main network */
 	size_t n_outs, cap_outs, n_dims, cap_dims;
@@ -40,6 +41,11 @@ struct ir_writer *ir_writer_new(const char *name, const struct ir_bin *bin)
 	w->name = mem_strdup(name);
 	w->bin = bin;
 	return w;
+}
+
+void ir_writer_variables(struct ir_writer *w, const bool *fixed)
+{
+	w->fixed = fixed;
 }
 
 void ir_writer_free(struct ir_writer *w)
@@ -190,7 +196,7 @@ uint32_t ir_write_node(struct ir_writer *w, const struct graph *g, uint32_t v,
 	uint32_t id = (uint32_t)w->n_layers;
 	uint32_t n_in = put_inputs(w, id, g->in_ptr[v + 1] - g->in_ptr[v], in, &ports);
 	add_layer(w, n_in);
-	net_node(&w->main, w->bin, id, g, v, n_in, &ports);
+	net_node(&w->main, w->bin, id, g, v, w->fixed && w->fixed[v], n_in, &ports);
 	for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++) {
 		struct ir_tensor x = ir_tensor_of(g, o);
 		keep_output(w, &x);

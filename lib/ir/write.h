@@ -44,6 +44,8 @@ struct ir_writer;
 /* bin: NULL when it is the graph's own; borrowed. */
 struct ir_writer *ir_writer_new(const char *name, const struct ir_bin *bin);
 void ir_writer_free(struct ir_writer *w);
+/* What graph_fixed_variables says of the graph whose nodes come; borrowed.  Without it variables keep the shapes of their attributes. */
+void ir_writer_variables(struct ir_writer *w, const bool *fixed);
 
 uint32_t ir_write_parameter(struct ir_writer *w, const char *name, const struct ir_tensor *t);
 /* A constant at `offset` of the new .bin. */

@@ -13,7 +13,8 @@ static void put_variable_shape(struct ir_text *t, const struct graph *g, uint32_
 	text_puts(t, "\"");
 }
 
-static void put_data(const struct ir_bin *bin, struct ir_text *t, const struct graph *g, uint32_t v)
+static void put_data(const struct ir_bin *bin, struct ir_text *t, const struct graph *g, uint32_t v,
+		     bool fixed)
 {
 	int64_t c = graph_const(g, v);
 	bool parameter = graph_is_type(g, v, "Parameter");
@@ -28,8 +29,7 @@ static void put_data(const struct ir_bin *bin, struct ir_text *t, const struct g
 			continue;
 		if (known && strcmp(key, "shape") == 0)
 			continue;
-		if (strcmp(key, "variable_shape") == 0 && graph_is_type(g, v, "ReadValue") &&
-		    graph_variable_is_fixed(g, v)) { /* by now, too */
+		if (fixed && strcmp(key, "variable_shape") == 0) {
 			put_variable_shape(t, g, g->out_ptr[v]);
 			continue;
 		}
@@ -102,11 +102,11 @@ static void put_body(const struct ir_bin *bin, struct ir_text *t, const struct g
 }
 
 void net_node(struct ir_net *n, const struct ir_bin *bin, uint32_t id, const struct graph *g,
-	      uint32_t v, uint32_t n_in, const struct ir_text *in)
+	      uint32_t v, bool fixed, uint32_t n_in, const struct ir_text *in)
 {
 	struct ir_text *t = &n->layers;
 	net_open_layer(n, id, g->node_name[v], g->type[v], g->opset[v]);
-	put_data(bin, t, g, v);
+	put_data(bin, t, g, v, fixed);
 	if (is_decompression(g, v))
 		text_puts(t, ir_decompression);
 	if (n_in > 0) {
@@ -156,7 +156,7 @@ static void write_graph(const struct ir_bin *bin, struct ir_text *t, const struc
 			}
 			text_port(&in, i, u == GRAPH_NONE ? NULL : &x);
 		}
-		net_node(&n, bin, v, g, v, n_in, &in);
+		net_node(&n, bin, v, g, v, false, n_in, &in);
 	}
 	text_net(t, &n);
 	mem_free(in.v);

@@ -230,6 +230,19 @@ static int put_nodes(struct text *x, struct err *e)
 	return rc;
 }
 
+/* graph_fixed_variables of the graph that the step is of; NULL: it has no variables. */
+static const bool *fixed_variables(const struct step_spec *s, struct arena *a)
+{
+	const struct graph *g = s->n_nodes ? s->node[0].graph : NULL;
+	bool any = false;
+	for (uint32_t k = 0; k < s->n_nodes; k++) {
+		if (s->node[k].graph != g) /* bodies, which have no variables */
+			return NULL;
+		any = any || graph_variable(g, s->node[k].v);
+	}
+	return any ? graph_fixed_variables(g, a) : NULL;
+}
+
 int ov_model_text(const struct step_spec *s, struct ov_weights *w, bool by_content, char **text,
 		  size_t *bytes, uint64_t *weight_bytes, struct err *e)
 {
@@ -239,6 +252,8 @@ int ov_model_text(const struct step_spec *s, struct ov_weights *w, bool by_conte
 			 .by_content = by_content,
 			 .w = ir_writer_new("step", by_content ? &digests : NULL)};
 	char name[40];
+	struct arena *a = arena_new();
+	ir_writer_variables(x.w, fixed_variables(s, a));
 	x.input = MEM_NEWN(struct ir_value, (size_t)s->n_in + 1);
 	x.layer = MEM_NEWN(uint32_t, (size_t)s->n_nodes + 1);
 	for (uint32_t i = 0; i < s->n_in; i++) {
@@ -263,6 +278,7 @@ int ov_model_text(const struct step_spec *s, struct ov_weights *w, bool by_conte
 		*weight_bytes = x.weight_bytes;
 	}
 	ir_writer_free(x.w);
+	arena_free(a);
 	mem_free(x.input);
 	mem_free(x.layer);
 	pairmap_release(&x.done);
