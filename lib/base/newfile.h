@@ -54,7 +54,6 @@ void newfile_abandon(struct newfile *f);
 /* The whole of a text. */
 int newfile_write(const char *path, const char *text, size_t n, struct err *e) MUST_CHECK;
 /* As one of many: whoever writes them waits for the disk once. */
-int newfile_write_lazily(const char *path, const char *text, size_t n,
-			 struct err *e) MUST_CHECK;
+int newfile_write_lazily(const char *path, const char *text, size_t n, struct err *e) MUST_CHECK;
 
 #endif

@@ -35,7 +35,8 @@ int session_open(struct session *s, const struct graph *g, struct device_list *d
 		return -1;
 	s->x = executor_new(&s->devices);
 	if (!s->x)
-		return err_set(e, ST_RUNTIME, "cannot start the devices' threads: out of memory, or of threads");
+		return err_set(e, ST_RUNTIME,
+			       "cannot start the devices' threads: out of memory, or of threads");
 	executor_limit(s->x, o->limit_s);
 	return 0;
 }

@@ -48,8 +48,8 @@ struct fitter {
 	struct arena *fixed, *a; /* for good; of one simulation */
 	uint32_t *src, *dst;     /* (n_pairs) */
 	double *set_s, *saved_s; /* (n_sets, k), (n_pairs, k) scaled */
-	double *boundary_s;      /* (n_sets, k) what boundaries in front of a set have in its time */
-	uint64_t *no_limit;      /* (k) */
+	double *boundary_s; /* (n_sets, k) what boundaries in front of a set have in its time */
+	uint64_t *no_limit; /* (k) */
 	struct err *e;
 };
 
@@ -97,7 +97,7 @@ static void scale_times(struct fitter *x)
 static void sum_boundaries(struct fitter *x)
 {
 	uint32_t k = x->k;
-	x->boundary_s = ARENA_NEWN(x->fixed, double, (size_t)x->g->n_sets * k);
+	x->boundary_s = ARENA_NEWN(x->fixed, double, (size_t)x->g->n_sets *k);
 	for (uint32_t i = 0; i < x->p->n_pairs; i++)
 		for (uint32_t d = 0; d < k; d++)
 			if (has_boundaries(x, d))
@@ -337,8 +337,8 @@ static void apply(const struct fitter *x, struct profile *out)
 			*s = interval_scaled(*s, factor_of(x, i));
 		}
 	for (size_t i = 0; i < (size_t)out->n_pairs * k; i++)
-		out->saved_s[i] = interval_scaled(out->saved_s[i],
-						  factor_of(x, i) * boundary_of(x, i));
+		out->saved_s[i] =
+			interval_scaled(out->saved_s[i], factor_of(x, i) * boundary_of(x, i));
 	for (size_t i = 0; i < (size_t)k * k; i++)
 		if (out->has_link[i])
 			out->link[i].latency_s =

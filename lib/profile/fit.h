@@ -17,9 +17,9 @@ struct fit_devices {
 	const char **names;    /* (k) */
 	const uint32_t *alike; /* (k) the first device that has the same times */
 	bool *host;            /* (k) computes in host memory */
-	bool *segments;        /* (k) savings are what boundaries of segments should take; NULL: of none */
-	const uint8_t *turns;  /* (k,k) which take turns; NULL: none do */
-	uint32_t n_rules;      /* of copies, one of which out gets */
+	bool *segments; /* (k) savings are what boundaries of segments should take; NULL: of none */
+	const uint8_t *turns; /* (k,k) which take turns; NULL: none do */
+	uint32_t n_rules;     /* of copies, one of which out gets */
 	struct copy_rule rule[COPY_RULES];
 };
 

@@ -41,10 +41,10 @@ enum { RESERVE = 32 << 20 };
 
 static int reserve(struct err *e)
 {
-	return mem_reserve(RESERVE) ? 0
-				    : err_set(e, ST_RUNTIME,
-					      "out of memory: there are no %d MiB to set aside",
-					      RESERVE >> 20);
+	return mem_reserve(RESERVE)
+		       ? 0
+		       : err_set(e, ST_RUNTIME, "out of memory: there are no %d MiB to set aside",
+				 RESERVE >> 20);
 }
 
 /* Has all been had from the system? */

@@ -318,6 +318,10 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		    assert np.isfinite(x).all() and x.std() > 0, name
 		assert size == run["copy_bytes"]
 	'
+	# More files than may be open at once.
+	[ "$(wc -l < across/index.tsv)" -gt 30 ]
+	(ulimit -n 40; devrun --runs 1 --no-reference --boundaries across2 -o /dev/null random.mp)
+	cmp across/index.tsv across2/index.tsv
 }
 
 @test "damaged streams are refused in good order" {

@@ -61,6 +61,32 @@ as_user() { env -u B -u ROOT PATH=/usr/bin:/bin "$@"; }
 	done
 }
 
+@test "an example comes with its weights" {
+	run -2 as_user "$PREFIX/bin/hsdag-place" --example=none
+	[ "$output" = "hsdag-place: error: --example: there is none of the name 'none'; branches, layers" ]
+	run -2 as_user "$PREFIX/bin/hsdag-place" model.xml --example
+	run -0 as_user "$PREFIX/bin/hsdag-place" --example=branches -D cpu:0 --budget 5 -o example
+	[[ $output != *weights* ]]
+	[ -s example/placement.json ]
+	# The checkout has them, too.
+	[ "$(cd "$PREFIX/share/hsdag/examples" && sha256sum ./*)" = "$(cd "$ROOT/share/examples/models" && sha256sum ./*.xml ./*.xz | sort -k 2)" ]
+}
+
+@test "a release archive has all that is committed, and make reads it without git" {
+	git -C "$ROOT" rev-parse --git-dir > /dev/null 2>&1 || skip "no git here"
+	run -0 make -s -C "$ROOT" dist "B=$PWD/dist"
+	mkdir release
+	tar -xJf dist/hsdag-*.tar.xz -C release
+	cd release/hsdag-*
+	diff <(git -C "$ROOT" ls-tree -r --name-only HEAD | sort) <(find . -type f -o -type l | sed 's,^[.]/,,' | sort)
+	[ ! -e .git ]
+	grep -qx '[0-9a-f]* of 20..-..-..' share/source
+	run -0 env -u B GIT_DIR=/nonexistent make -n all
+	[[ $output == *"cmd/devrun.c"* ]]
+	run -2 env -u B GIT_DIR=/nonexistent make -s dist
+	[[ $output == *"no git here"* ]]
+}
+
 @test "links in the installed docs lead somewhere" {
 	py '
 		import re

@@ -48,7 +48,8 @@ static void memory_in_reserve(void)
 	void *p = mem_try(1);
 	tap(p && mem_reserve(1 << 20), "with it there are large pieces, and one reserve is enough");
 	mem_free(p);
-	tap(mem_use_reserve() && mem_ran_out() && !mem_try(1), "once it is used what is large ends");
+	tap(mem_use_reserve() && mem_ran_out() && !mem_try(1),
+	    "once it is used what is large ends");
 	tap(!mem_use_reserve(), "it is used once");
 	struct arena *a = arena_new();
 	tap(arena_alloc(a, 1, 100000) != NULL, "small pieces are had all the same");

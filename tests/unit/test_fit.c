@@ -19,7 +19,8 @@ static const struct copy_rule rules[] = {{false, holds_own}, {true, NULL}, {fals
 static bool simulate(const struct graph *g, const struct profile *p, const struct copy_rule *rule,
 		     double times, double boundary, struct fit_case *c, struct arena *a)
 {
-	uint32_t *src = ARENA_NEWN(a, uint32_t, p->n_pairs), *dst = ARENA_NEWN(a, uint32_t, p->n_pairs);
+	uint32_t *src = ARENA_NEWN(a, uint32_t, p->n_pairs),
+		 *dst = ARENA_NEWN(a, uint32_t, p->n_pairs);
 	double *saved_s = ARENA_NEWN(a, double, (size_t)p->n_pairs *K);
 	struct place_model m;
 	struct err e = ERR_INIT;
@@ -66,7 +67,8 @@ static void guess_boundaries(const struct graph *g, struct profile *p, struct ar
 			uint32_t u = g->in_node[i];
 			struct set_pair e = {u == GRAPH_NONE ? GRAPH_NONE : g->set[u], g->set[v]};
 			uint32_t j = 0;
-			while (j < p->n_pairs && (p->pair[j].src != e.src || p->pair[j].dst != e.dst))
+			while (j < p->n_pairs &&
+			       (p->pair[j].src != e.src || p->pair[j].dst != e.dst))
 				j++;
 			if (e.src == GRAPH_NONE || e.dst == GRAPH_NONE || e.src == e.dst ||
 			    j < p->n_pairs || j == MOST)
@@ -120,7 +122,9 @@ static void fits(uint64_t seed, const struct copy_rule *rule, const char *what)
 	if (boundaries) {
 		double b = p.saved_s[1].mid;
 		tap(ok && p.n_pairs > 0 && b > 5e-6 && b < 20e-6,
-		    "boundaries that take a fourth of the guess are found to take less than half of it (%.1f us; 10)", b * 1e6);
+		    "boundaries that take a fourth of the guess are found to take less than half "
+		    "of it (%.1f us; 10)",
+		    b * 1e6);
 	} else {
 		tap(ok && p.overlap == rule->overlap && p.copy_holds == rule->holds,
 		    "%s is found (copies take %.1f us; 30)", what, p.link[1].latency_s.mid * 1e6);
