@@ -261,7 +261,7 @@ static void run_size(struct ideals_search *x, uint32_t size)
 	while (ideal != NONE && !x->cut) {
 		int n = 0;
 
-		for (; ideal != NONE && n < BATCH; ideal = x->table.next[ideal])
+		for (; ideal != NONE && n < (int)BATCH; ideal = x->table.next[ideal])
 			x->batch[n++] = ideal;
 		pool_run(x->t->pool, n, list_pieces_behind, x);
 		for (int i = 0; i < n; i++) {
@@ -341,7 +341,7 @@ static void ideals_search_release(struct ideals_search *x)
 		mem_free(w->frame);
 		mem_free(w->bits);
 	}
-	for (int i = 0; i < BATCH; i++) {
+	for (int i = 0; i < (int)BATCH; i++) {
 		mem_free(x->offers[i].offer);
 		mem_free(x->offers[i].bits);
 	}
