@@ -15,6 +15,8 @@
 #include "experiment/rounds_table.h"
 #include "experiment/search_result.h"
 #include "experiment/search_table.h"
+#include "experiment/sweep.h"
+#include "report/html/sweep_page.h"
 
 enum { MANY = 1 << 20 };
 
@@ -297,6 +299,40 @@ static int verb_plot(int argc, char **argv, struct arena *a, struct err *e)
 	return rc <= 0 ? rc : curve_page(argv[first], title, text_out(), e);
 }
 
+static int verb_page(int argc, char **argv, struct arena *a, struct err *e)
+{
+	struct sweep_words words = {.title = "Which methods win where"};
+	const struct opt opts[] = {
+		{"title", 0, OPT_TEXT, &words.title, "TEXT", "of the page", 0, 0, NULL, NULL},
+		{"command", 0, OPT_TEXT, &words.command, "TEXT", "what made the files, to be told",
+		 0, 0, NULL, NULL},
+		{"note", 0, OPT_TEXT, &words.note, "TEXT", "what else is to be told", 0, 0, NULL,
+		 NULL},
+		{0},
+	};
+	const struct opt_program program = {
+		.name = "tabstat page",
+		.summary = "which methods win where, as a page for browsers",
+		.args = "FILE...",
+		.min_args = 1,
+		.max_args = MANY,
+		.no_output = true,
+		.opts = opts,
+		.details = "A FILE, .../MODEL/METHOD.SEED.tsv, has a line of tabstat found, or "
+			   "'failed' and why; FILE.job, where it is there, tells the seconds. "
+			   "Means over seeds are geometric.",
+		.example = "tabstat page results/*/*.tsv > sweep.html",
+	};
+	struct opt_common common = OPT_COMMON_INIT;
+	struct sweep s;
+	int first, rc = opt_parse(&program, &common, argc, argv, &first, e);
+	if (rc <= 0)
+		return rc;
+	if (sweep_read(argv + first, (uint32_t)(argc - first), a, &s, e) < 0)
+		return -1;
+	return sweep_page(text_out(), &s, &words, e);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct verb verbs[] = {
@@ -310,6 +346,7 @@ int main(int argc, char **argv)
 		{"curves", "median and quartiles over seeds of files of curve", verb_curves},
 		{"spread", "how far what a search finds depends on its seed", verb_spread},
 		{"plot", "the table of curves as SVG", verb_plot},
+		{"page", "which methods win where, as a page for browsers", verb_page},
 		{NULL, NULL, NULL},
 	};
 	return verb_main("tabstat", "rows of the tables of experiments", verbs, argc, argv);

@@ -450,8 +450,8 @@ void placetext_load(FILE *out, const struct answer *x, const char *before, const
 
 const char *placetext_no_quotient(const struct answer *x)
 {
-	/* A race tells latencies by these quotients. */
-	if (x->race.n_blocks > 0 || !(placetext_speedup(x, &x->m) > 0))
+	/* A race tells latencies by these quotients, and a simulation has one latency for each placement. */
+	if (x->simulated || x->race.n_blocks > 0 || !(placetext_speedup(x, &x->m) > 0))
 		return NULL;
 	return x->kind == ANSWER_FINAL
 		       ? "the median of pairs of a round, not the quotient of two rows"

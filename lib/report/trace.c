@@ -7,6 +7,7 @@
 #include "report/trace.h"
 #include "report/devicemap.h"
 #include "report/format.h"
+#include "report/placetext.h"
 #include "report/schedule_arrows.h"
 #include "stream/json.h"
 
@@ -343,7 +344,7 @@ void trace_write(FILE *out, const struct traced *t, const struct graph *g)
 		"{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": %d, \"tid\": %d, \"args\": "
 		"{\"name\": ",
 		PID, FIRST_TID);
-	text(&w, g->name);
+	text(&w, placetext_model(g));
 	fputs("}}", out);
 	for (uint32_t i = 0; i < t->place.k; i++)
 		add_row(&w, &r, i, t->names[i]);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 struct unit {
 	double size;
@@ -93,6 +94,19 @@ char *quantity_interval(double lo_s, double hi_s, char dst[QUANTITY_CAP])
 	snprintf(dst, QUANTITY_CAP, "%.*f to %.*f %s", n, lo_s / u->size, n, hi_s / u->size,
 		 u->name);
 	return dst;
+}
+
+char *quantity_trim(char *text)
+{
+	char *point = strchr(text, '.'), *blank = point ? strchr(point, ' ') : NULL, *end = blank;
+	if (!blank)
+		return text;
+	while (end[-1] == '0')
+		end--;
+	if (end[-1] == '.')
+		end--;
+	memmove(end, blank, strlen(blank) + 1);
+	return text;
 }
 
 char *quantity_bytes(double x, char dst[QUANTITY_CAP])

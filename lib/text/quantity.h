@@ -11,6 +11,8 @@ enum { QUANTITY_CAP = 64 };
 char *quantity_seconds(double s, char dst[QUANTITY_CAP]);
 /* "3.689 to 3.714 ms": both in the unit of the larger one, where that is below a minute. */
 char *quantity_interval(double lo_s, double hi_s, char dst[QUANTITY_CAP]);
+/* One of these without zeros behind the point, for scales: "200 ms" of "200.0 ms".  Returns it. */
+char *quantity_trim(char *text);
 /* "29.40 MB": powers of 1000. */
 char *quantity_bytes(double bytes, char dst[QUANTITY_CAP]);
 

@@ -390,3 +390,78 @@ assert x[0] == "4" and np.allclose(float(x[1]), min(r)), x'
 		cannot_be searches bad/old.1.mp.job
 	done
 }
+
+@test "page: which methods win where, by geometric means; seconds of jobs, failures, hostile names; in Chromium" {
+	reference '
+		import html.parser, math
+		rng = np.random.default_rng(5)
+		models, methods = ["a", "b<i>&", "c"], ["old", "new", "worse\"<u>", "lost"]
+		x = rng.lognormal(-4, 0.2, (3, 4, 2)) * np.array([1, 0.9, 1.5, 1])[None, :, None]
+		seconds = rng.lognormal(0, 2, (3, 4, 2))
+		for i, m in enumerate(models):
+			os.makedirs("w/" + m, exist_ok=True)
+			for k, w in enumerate(methods):
+				for seed in range(2):
+					f = f"w/{m}/{w}.{seed}.tsv"
+					if w == "lost" or (m == "c" and w == "old" and seed == 1):
+						open(f, "w").write("failed\tno room <b>\n")
+						continue
+					open(f, "w").write(f"40\t{x[i, k, seed]:.12g}\t{x[i, k, seed]:.12g}\t{0.03:.12g}\n")
+					open(f + ".job", "w").write(f"command\tx\nstatus\t0\nseconds\t{seconds[i, k, seed]:.6f}\n")
+		words = ["--title", "T <b>", "--command", "make x=<y>", "--note", "n & m"]
+		import subprocess
+		text = subprocess.run(["tabstat", "page", *words, *sorted(f"w/{m}/{w}.{s}.tsv" for m in models for w in methods for s in (0, 1))], check=True, capture_output=True, text=True).stdout
+		open("sweep.html", "w").write(text)
+		assert "<b>" not in text and "<u>" not in text and "<i>" not in text and "http://" not in text
+		class Tables(html.parser.HTMLParser):
+			def __init__(self):
+				super().__init__()
+				self.tables, self.cell, self.words, self.tag = {}, None, {}, None
+			def handle_starttag(self, tag, a):
+				a = dict(a)
+				self.tag = (tag, a.get("class"))
+				if tag == "table": self.now = self.tables.setdefault(a["id"], [])
+				if tag == "tr": self.now.append([])
+				if tag in ("td", "th"): self.now[-1].append(""); self.cell = True
+			def handle_endtag(self, tag):
+				if tag in ("td", "th"): self.cell = None
+			def handle_data(self, data):
+				if self.cell: self.now[-1][-1] += data
+				else: self.words[self.tag] = self.words.get(self.tag, "") + data
+		t = Tables()
+		t.feed(text)
+		mean = np.exp(np.log(x).mean(2))
+		mean[2, 0] = x[2, 0, 0]
+		ratio = mean[:, :3] / mean[:, :3].min(1, keepdims=True)
+		behind = np.exp(np.log(ratio).mean(0))
+		order = list(np.argsort(behind)) + [3]
+		rows = t.tables["methods"][1:]
+		assert [r[0] for r in rows] == [methods[k] for k in order], rows
+		say = lambda r: ("%.1f %%" if r < 1.9995 else "%.0f %%") % (100 * (r - 1))
+		for r, k in zip(rows, order[:3]):
+			assert int(r[1]) == (ratio[:, k] < 1.005).sum() and r[2] == say(behind[k]) and r[5] == "3", (r, ratio[:, k])
+			worst = ratio[:, k].argmax()
+			assert r[3] == say(ratio[worst, k]) + " on " + models[worst], r
+			took = seconds[:, k].mean(1)
+			took[2] = seconds[2, k, 0] if k == 0 else took[2]
+			s = float(np.exp(np.log(took).mean()))
+			assert math.isclose(float(r[4].split()[0]) * {"s": 1, "ms": 1e-3}[r[4].split()[1]], s, rel_tol=1e-3), (r, s)
+		assert rows[3][1:3] == ["0", "-"] and rows[3][5] == "0"
+		grid = t.tables["models"]
+		assert grid[0][3:] == [methods[k] for k in order]
+		for i, r in enumerate(grid[1:]):
+			assert r[0] == models[i] and r[6] == "failed: no room <b>", r
+			assert r[2] == "%.3f times as fast" % (0.03 / mean[i, :3].min())
+			for k, c in zip(order[:3], r[3:]):
+				assert c.split()[0].rstrip(",") == "%.3f" % ratio[i, k] and ("★" in c) == (ratio[i, k] < 1.005), (c, ratio[i, k])
+		assert "1 failed" in grid[3][3 + order.index(0)] and "; 7 searches failed" in t.words["p", "sub"]
+		assert t.words["p", "verdict"].startswith("nearest to the best is " + methods[order[0]] + ": " + say(behind[order[0]])), t.words
+	'
+	printf '1\t-1\t1\t1\n' > w/a/bad.0.tsv
+	run -3 --separate-stderr tabstat page w/a/bad.0.tsv
+	[[ $stderr == *"'w/a/bad.0.tsv' has a latency that cannot be"* ]]
+	run "$HSDAG_PYTHON" "$ROOT/tests/support/page_checks.py" sweep.html
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 77 ]
+	[ "$status" -eq 0 ] || skip "the rest is right; no Chromium, make test installs Debian's"
+}

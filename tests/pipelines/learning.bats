@@ -30,6 +30,13 @@ learning() {
 	grep -q '^# answer: beside default, over 2 pairs of 1 model: surely longer: .*random' "$BATS_FILE_TMPDIR/l/learning.tsv"
 }
 
+@test "a page of the sweep: the methods of the table" {
+	[ "$(grep -o '<tbody>.*' -z "$BATS_FILE_TMPDIR/l/learning.html" | tr -d '\0' | grep -c 'rowheader')" -eq $(($(wc -w <<< "$FEW") + 1)) ]
+	for m in $FEW; do grep -q "scope=\"row\">$m</th>" "$BATS_FILE_TMPDIR/l/learning.html"; done
+	grep -q '1 model, 8 methods, 2 seeds' "$BATS_FILE_TMPDIR/l/learning.html"
+	grep -q '<code>make learning ' "$BATS_FILE_TMPDIR/l/learning.html"
+}
+
 @test "every method of learning.mk can be made" {
 	run -0 env -u MAKEFLAGS -u MAKELEVEL make -n -C "$ROOT" learning B="$B" LEARN_DIR="$BATS_FILE_TMPDIR/n" LEARN_PROGS= \
 		MODELS=googlenet SEEDS=1 EVALS=40

@@ -20,6 +20,11 @@ CONTRAST = """(() => {
 		const r = ratio(s.color, behind(e));
 		if (r < (large ? 3 : 4.5)) out.push(e.tagName + " '" + e.textContent.trim().slice(0, 30) + "' " + s.color + " on " + behind(e) + ": " + r.toFixed(2));
 	}
+	for (const e of document.querySelectorAll("td[data-label]")) {
+		const s = getComputedStyle(e, "::before");
+		if (e.offsetParent && !["none", "normal"].includes(s.content) && ratio(s.color, behind(e)) < 4.5)
+			out.push("label " + s.content + " " + s.color + " on " + behind(e) + ": " + ratio(s.color, behind(e)).toFixed(2));
+	}
 	if (window.hsdag && hsdag.colour)
 		for (let d = -1; d < 40; d++)
 			if (ratio(hsdag.colour(d), hsdag.on(d)) < 4.5) out.push("letters on device " + d + ": " + ratio(hsdag.colour(d), hsdag.on(d)).toFixed(2));
@@ -30,7 +35,7 @@ WIDE = """(() => {
 	if (document.documentElement.scrollWidth > w) out.push("the page is " + document.documentElement.scrollWidth + " wide");
 	for (const e of document.querySelectorAll("body *")) {
 		const r = e.getBoundingClientRect();
-		if (e.closest("datalist, script, option") || getComputedStyle(e).clipPath !== "none" || (e.parentElement.closest(".away, thead") && w < 700)) continue;
+		if (e.closest("datalist, script, option, input") || getComputedStyle(e).clipPath !== "none" || (e.parentElement.closest(".away, thead") && w < 700)) continue;
 		if (r.width && (r.right > w + 1 || r.left < -1)) out.push(e.tagName + "." + e.className + " from " + r.left.toFixed(0) + " to " + r.right.toFixed(0));
 		if (e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== "visible" && e.clientWidth) out.push(e.tagName + "." + e.className + " scrolls");
 	}

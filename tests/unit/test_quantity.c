@@ -24,8 +24,21 @@ static void bytes(double x, const char *want)
 	tap(strcmp(quantity_bytes(x, text), want) == 0, "%g bytes are '%s' ('%s')", x, want, text);
 }
 
+static void trimmed(const char *of, const char *want)
+{
+	char text[QUANTITY_CAP];
+	snprintf(text, sizeof text, "%s", of);
+	tap(strcmp(quantity_trim(text), want) == 0, "'%s' on a scale is '%s' ('%s')", of, want,
+	    text);
+}
+
 int main(void)
 {
+	trimmed("200.0 ms", "200 ms");
+	trimmed("1.200 s", "1.2 s");
+	trimmed("100 s", "100 s");
+	trimmed("1 min 40 s", "1 min 40 s");
+	trimmed("10000 PB", "10000 PB");
 	seconds(0, "0 s");
 	seconds(-1, "0 s");
 	seconds(NAN, "-");

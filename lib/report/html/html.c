@@ -53,7 +53,7 @@ static const char *file_of_chain(const struct report_input *in)
 static const char *title(const struct report_input *in)
 {
 	const struct graph *g = in->x->graph;
-	const char *file = *g->xml ? base_name(g->xml) : file_of_chain(in);
+	const char *file = *g->xml ? placetext_model(g) : file_of_chain(in);
 	return file && *file ? file : *g->name ? g->name : "a graph without a name";
 }
 

@@ -1,6 +1,6 @@
 // timeline.js - who computes when: a row for each device that does something, of one placement or of two.
 
-const TOP = 22, LABEL = 18, ROW = 30, GAP = 44, HEAD = 22, LEFT = 6;
+const TOP = 22, HEAD = 22, LEFT = 6, MANY = 16;
 
 // What is looked up in a schedule again and again; made once.
 function lookups(p) {
@@ -30,17 +30,20 @@ const entry = (p, v) => v < 0 || N.set[v] < 0 || !p.entryOf ? undefined : p.entr
 
 function timeline() {
 	if (!data.schedule) { drawn.timeline = "none"; return note(); }
-	let blocks = [], end = 1, used = [];
+	let blocks = [], end = 1, used = [], LABEL = 18, ROW = 30, GAP = 44;
 	function arrange() {
 		blocks = [state.placement, state.beside].filter(p => p && p.schedule).map(lookups);
 		used = data.devices.map((_, d) => blocks.some(p => p.rows[d].length));
+		// Of many devices names stand on the rows.
+		const dense = used.filter(u => u).length > MANY;
+		[LABEL, ROW, GAP] = dense ? [2, 16, 2] : [18, 30, 44];
 		let y = TOP;
 		blocks.forEach((p, b) => {
 			p.top = y + (blocks.length > 1 ? HEAD : 0);
 			y = p.top;
 			p.y = p.rows.map(r => { const at = y + LABEL; if (r.length) y += ROW + GAP; return r.length ? at : -1; });
 			if (b + 1 < blocks.length) y += 4;
-			if (b + 1 === blocks.length) y += LABEL + 8 - GAP;
+			if (b + 1 === blocks.length) y += ROW > 28 ? LABEL + 8 - GAP : 8;
 		});
 		end = Math.max(...blocks.map(p => p.end)) || 1;
 		keys("timeline-keys", null, used);
@@ -80,7 +83,7 @@ function timeline() {
 			}
 			flush();
 			c.fillRect(a, y, b - a - 0.7, ROW);
-			if (b - a > 38 && T.node[i] >= 0) {
+			if (ROW > 28 && b - a > 38 && T.node[i] >= 0) {
 				const left = Math.max(a, LEFT) + 4, room = Math.min(b, s.w) - left - 3;
 				c.font = SMALL;
 				c.fillStyle = on(d);
@@ -138,7 +141,7 @@ function timeline() {
 			c.font = FONT;
 			data.devices.forEach((name, d) => {
 				if (p.y[d] < 0) return;
-				const share = "  " + (100 * p.busy[d] / (p.end || 1)).toFixed(0) + " % busy", y = p.y[d] - 5;
+				const share = "  " + (100 * p.busy[d] / (p.end || 1)).toFixed(0) + " % busy", y = p.y[d] + (ROW > 28 ? -5 : 12);
 				const label = shorten(c, name, s.w - 20 - c.measureText(share).width);
 				c.fillStyle = palette.page;
 				c.globalAlpha = 0.85;

@@ -7,6 +7,7 @@
 
 #include "text/markup.h"
 #include "report/format.h"
+#include "report/placetext.h"
 #include "report/shown.h"
 #include "report/svg/graph_layers.h"
 #include "report/svg/svgdraw.h"
@@ -187,7 +188,7 @@ static int write_graph(FILE *out, const struct report_input *in, struct err *e)
 	for (uint32_t i = 0; i < x.n; i++)
 		if (at.device[i] != GRAPH_NONE)
 			used[at.device[i]] = true;
-	snprintf(title, sizeof title, "%.200s: operations by device", g->name);
+	snprintf(title, sizeof title, "%.200s: operations by device", placetext_model(g));
 	snprintf(about, sizeof about,
 		 "%" PRIu32 " operations in %" PRIu32 " boxes; red lines cross devices", x.n, b.n);
 	svgdraw_begin(out, width, HEAD + places.height + MARGIN, title, about);

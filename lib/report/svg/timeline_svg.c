@@ -7,6 +7,7 @@
 #include "text/markup.h"
 #include "text/quantity.h"
 #include "report/format.h"
+#include "report/placetext.h"
 #include "report/schedule_arrows.h"
 #include "report/shown.h"
 #include "report/svg/svgdraw.h"
@@ -98,7 +99,7 @@ static void put_axis(FILE *out, const struct timeline *t, double top, double bot
 		char text[QUANTITY_CAP];
 		fprintf(out, "<path d=\"M%.1f %.1fV%.1f\" stroke=\"#dde3ea\"/>\n", x, top, bottom);
 		svgdraw_text(out, x + 3, top + 9, WIDTH - x - 3, "fill=\"#566170\"",
-			     i ? quantity_seconds(i * step, text) : "0");
+			     i ? quantity_trim(quantity_seconds(i * step, text)) : "0");
 	}
 }
 
@@ -219,7 +220,7 @@ static int write_timeline(FILE *out, const struct report_input *in, struct err *
 		static const double TOP = 48;
 		double height = arrange(&t, TOP + 6, a);
 		sort_entries(&t, a);
-		snprintf(title, sizeof title, "%.200s: one run, %s", g->name,
+		snprintf(title, sizeof title, "%.200s: one run, %s", placetext_model(g),
 			 quantity_seconds(t.end_s, end));
 		snprintf(about, sizeof about,
 			 "a row for each device: when it ran which of %" PRIu32
