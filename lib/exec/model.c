@@ -1,5 +1,6 @@
 /* model.c - from a graph to the steps that an executor runs. */
 #include "exec/model_impl.h"
+#include "kernel/graph_facts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -329,7 +330,7 @@ int model_open(struct model *m, const struct graph *g, const char *weights, stru
 	mark_wide(m);
 	describe_dynamic(m);
 	m->env = (struct step_env){m->weights.data, m->weights.bytes, variables_new(g),
-				   m->weights.path};
+				   m->weights.path, graph_facts_new()};
 	find_roots(m);
 	list_steps(m);
 	return check_nodes(m, e) < 0 ? -1 : make_inputs(m, e);
@@ -344,6 +345,7 @@ void model_close(struct model *m)
 	if (m->values.value)
 		host_values_release(&m->values);
 	variables_free(m->env.variables);
+	graph_facts_free(m->env.facts);
 	cpu_ctx_free(m->ctx);
 	weights_close(&m->weights);
 	arena_free(m->arena);

@@ -12,12 +12,12 @@ struct cpu_region {
 	int users;
 };
 
-enum { HUGE_PAGE = 2 << 20, REGION = 32 << 20 };
+enum { HUGE_PAGE = 2 << 20, REGION = 32 << 20, LISTS = 1024 };
 
 struct cpu_packs {
 	pthread_mutex_t lock;
-	struct cpu_pack *first;
-	struct cpu_region *region; /* of the latest pack; NULL: none */
+	struct cpu_pack *first[LISTS]; /* by keys */
+	struct cpu_region *region;     /* of the latest pack; NULL: none */
 };
 
 static struct cpu_region *region_new(size_t bytes)
@@ -80,6 +80,12 @@ void cpu_packs_free(struct cpu_packs *p)
 	mem_free(p);
 }
 
+/* The list of packs of a key. */
+static struct cpu_pack **list_of(struct cpu_packs *p, const void *key)
+{
+	return &p->first[((uintptr_t)key >> 3) * 2654435761u % LISTS];
+}
+
 /* p: NULL for a pack in memory of its own. */
 static struct cpu_pack *pack_make(struct cpu_packs *p, const void *key, const uint64_t layout[6],
 				  uint64_t bytes, void (*fill)(void *arg, void *data), void *arg)
@@ -105,15 +111,15 @@ struct cpu_pack *cpu_pack_get(struct cpu_packs *p, const void *key, const uint64
 	if (!p)
 		return pack_make(p, key, layout, bytes, fill, arg);
 	pthread_mutex_lock(&p->lock);
-	struct cpu_pack *k = p->first;
+	struct cpu_pack **first = list_of(p, key), *k = *first;
 	while (k && (k->key != key || memcmp(k->layout, layout, sizeof k->layout)))
 		k = k->next;
 	if (k) {
 		k->users++;
 	} else if ((k = pack_make(p, key, layout, bytes, fill, arg))) {
 		k->owner = p;
-		k->next = p->first;
-		p->first = k;
+		k->next = *first;
+		*first = k;
 	}
 	pthread_mutex_unlock(&p->lock);
 	return k;
@@ -131,7 +137,7 @@ void cpu_pack_drop(struct cpu_pack *k)
 	}
 	pthread_mutex_lock(&p->lock);
 	if (--k->users == 0) {
-		struct cpu_pack **at = &p->first;
+		struct cpu_pack **at = list_of(p, k->key);
 		while (*at != k)
 			at = &(*at)->next;
 		*at = k->next;

@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-struct variables; /* dynamic/variables.h */
+struct variables;   /* dynamic/variables.h */
+struct graph_facts; /* kernel/graph_facts.h */
 
 /* One per model.  All is borrowed. */
 struct step_env {
@@ -12,6 +13,7 @@ struct step_env {
 	uint64_t weights_bytes;
 	struct variables *variables;
 	const char *weights_path; /* the file that `weights` is; NULL when there is none */
+	struct graph_facts *facts;
 };
 
 #endif

@@ -1,6 +1,7 @@
 /* cpu_grid.c - see cpu_grid.h. */
 #include "device/cpu/fuse/cpu_grid.h"
 #include "kernel/cpu_impl.h"
+#include "kernel/graph_facts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -246,16 +247,16 @@ bool grid_of_rows(const struct graph *g, uint32_t v, const struct step_env *env,
 		return false;
 	for (uint32_t d = 0; d + 1 < rank; d++)
 		rows *= dim[d] > 0 ? dim[d] : 0;
-	for (uint32_t u = 0; u < g->n; u++)
-		for (uint32_t i = g->in_ptr[u]; i < g->in_ptr[u + 1]; i++) {
-			if (g->in_node[i] == GRAPH_NONE ||
-			    g->out_ptr[g->in_node[i]] + g->in_port[i] != o)
-				continue;
-			if (op_kind(g->type[u]) != OP_MATMUL || i != g->in_ptr[u] ||
-			    !are_codes(g, graph_source(g, u, 1)))
-				return false;
-			any = true;
-		}
+	const struct consumers *readers = graph_readers(env, g);
+	for (uint32_t k = readers->ptr[v]; k < readers->ptr[v + 1]; k++) {
+		uint32_t u = readers->dst[k], i = readers->slot[k];
+		if (graph_slot_output(g, i) != o)
+			continue;
+		if (op_kind(g->type[u]) != OP_MATMUL || i != g->in_ptr[u] ||
+		    !are_codes(g, graph_source(g, u, 1)))
+			return false;
+		any = true;
+	}
 	return any && rows > FEW_ROWS;
 }
 

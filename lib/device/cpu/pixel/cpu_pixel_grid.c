@@ -1,5 +1,6 @@
 /* cpu_pixel_grid.c - which tensors lie with channels behind pixels. */
 #include "device/cpu/pixel/cpu_pixel_impl.h"
+#include "kernel/graph_facts.h"
 #include "op/slice.h"
 
 #include <math.h>
@@ -191,99 +192,111 @@ bool pads_pixels(const struct graph *g, uint32_t v)
 	       a[0] == b[0] && a[1] == b[1];
 }
 
-/* Does input slot i of node u read what output o holds, and not its shape alone? */
+/* Does input slot i of node u, which reads the node of output o, read what it holds, and not its shape alone? */
 static bool reads_output(const struct graph *g, uint32_t u, uint32_t i, uint32_t o)
 {
-	return g->in_node[i] != GRAPH_NONE && g->out_ptr[g->in_node[i]] + g->in_port[i] == o &&
-	       op_kind(g->type[u]) != OP_SHAPE_OF;
+	return graph_slot_output(g, i) == o && op_kind(g->type[u]) != OP_SHAPE_OF;
 }
 
-bool only_depthwise(const struct graph *g, uint32_t v)
+bool only_depthwise(const struct graph *g, uint32_t v, const struct step_env *env)
 {
+	const struct consumers *readers = graph_readers(env, g);
 	uint32_t o = g->out_ptr[v];
 	bool any = false;
-	for (uint32_t u = 0; u < g->n; u++)
-		for (uint32_t i = g->in_ptr[u]; i < g->in_ptr[u + 1]; i++) {
-			if (!reads_output(g, u, i, o))
-				continue;
-			uint32_t w = graph_source(g, u, 1);
-			if (op_kind(g->type[u]) != OP_GROUP_CONVOLUTION || i != g->in_ptr[u] ||
-			    w == GRAPH_NONE)
-				return false;
-			uint32_t p = g->out_ptr[w] + g->in_port[i + 1];
-			if (g->out_rank[p] < 4 || g->dim[g->dim_ptr[p] + 2] != 1)
-				return false;
-			any = true;
-		}
+	for (uint32_t k = readers->ptr[v]; k < readers->ptr[v + 1]; k++) {
+		uint32_t u = readers->dst[k], i = readers->slot[k];
+		if (!reads_output(g, u, i, o))
+			continue;
+		uint32_t w = graph_source(g, u, 1);
+		if (op_kind(g->type[u]) != OP_GROUP_CONVOLUTION || i != g->in_ptr[u] ||
+		    w == GRAPH_NONE)
+			return false;
+		uint32_t p = g->out_ptr[w] + g->in_port[i + 1];
+		if (g->out_rank[p] < 4 || g->dim[g->dim_ptr[p] + 2] != 1)
+			return false;
+		any = true;
+	}
 	return any;
 }
 
-static bool output_wants_pixels(const struct graph *g, uint32_t o, const struct step_env *env);
+/* ---- which outputs want pixels ---- */
 
-bool splits_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
+/* What a reader has to say of an output. */
+enum opinion { INDIFFERENT, PIXELS, PLANES };
+
+static bool any_wanted(const struct graph *g, uint32_t v, const bool *wanted)
 {
 	bool any = false;
-	if (!op_is_split(op_kind(g->type[v])) || !keeps_planes(g, v))
-		return false;
-	for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1] && !any; o++)
-		any = output_wants_pixels(g, o, env);
+	for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++)
+		any = any || wanted[o];
 	return any;
 }
 
-static bool output_wants_pixels(const struct graph *g, uint32_t o, const struct step_env *env)
+/* Of node u, which reads output o in input slot i; wanted is known of its own outputs. */
+static enum opinion opinion_of(const struct graph *g, uint32_t u, uint32_t i, uint32_t o,
+			       const bool *wanted, const struct step_env *env)
 {
-	bool any = false;
-	for (uint32_t u = 0; u < g->n; u++)
-		for (uint32_t i = g->in_ptr[u]; i < g->in_ptr[u + 1]; i++) {
-			if (!reads_output(g, u, i, o))
-				continue;
-			enum op_kind kind = op_kind(g->type[u]);
-			struct tensor axes;
-			switch (op_info(kind)->category) {
-			case OPC_CONV:
-				if (computes_weights(g, u))
-					return false;
-				any = true;
-				break;
-			case OPC_POOL:
-			case OPC_UNARY:
-			case OPC_BINARY: any = true; break;
-			default: /* by its kind */
-				if (kind == OP_SLICE || kind == OP_STRIDED_SLICE) {
-					if (i != g->in_ptr[u] || !keeps_planes(g, u) ||
-					    !wants_pixels(g, u, env))
-						return false;
-					any = true;
-				} else if (op_is_split(kind)) {
-					if (i != g->in_ptr[u] || !splits_pixels(g, u, env))
-						return false;
-					any = true;
-				} else if (kind == OP_INTERPOLATE || is_view(g, u) ||
-					   pads_pixels(g, u)) {
-					if (i != g->in_ptr[u] || !wants_pixels(g, u, env))
-						return false;
-					any = true;
-				} else if (turns_to_tokens(g, u, env))
-					any = true;
-				else if (is_norm_of_planes(g, u, env))
-					any = true;
-				else if (kind == OP_FAKE_QUANTIZE ||
-					 (kind == OP_CONCAT && concat_joins_channels(g, u)))
-					any = true;
-				else if (kind != OP_REDUCE_MEAN)
-					return false;
-				else if (integers(g, graph_source(g, u, 1), env, &axes) &&
-					 (is_mean_of_planes(&axes, g->out_rank[o]) ||
-					  is_mean_of_channels(&axes, g->out_rank[o])))
-					any = true;
+	enum op_kind kind = op_kind(g->type[u]);
+	enum op_category category = op_info(kind)->category;
+	bool first = i == g->in_ptr[u];
+	struct tensor axes;
+	if (category == OPC_CONV)
+		return computes_weights(g, u) ? PLANES : PIXELS;
+	if (category == OPC_POOL || category == OPC_UNARY || category == OPC_BINARY)
+		return PIXELS;
+	if (kind == OP_SLICE || kind == OP_STRIDED_SLICE)
+		return first && keeps_planes(g, u) && wanted[g->out_ptr[u]] ? PIXELS : PLANES;
+	if (op_is_split(kind))
+		return first && keeps_planes(g, u) && any_wanted(g, u, wanted) ? PIXELS : PLANES;
+	if (kind == OP_INTERPOLATE || is_view(g, u) || pads_pixels(g, u))
+		return first && wanted[g->out_ptr[u]] ? PIXELS : PLANES;
+	if (turns_to_tokens(g, u, env) || is_norm_of_planes(g, u, env) ||
+	    kind == OP_FAKE_QUANTIZE || (kind == OP_CONCAT && concat_joins_channels(g, u)))
+		return PIXELS;
+	if (kind != OP_REDUCE_MEAN)
+		return PLANES;
+	return integers(g, graph_source(g, u, 1), env, &axes) &&
+			       (is_mean_of_planes(&axes, g->out_rank[o]) ||
+				is_mean_of_channels(&axes, g->out_rank[o]))
+		       ? PIXELS
+		       : INDIFFERENT;
+}
+
+/* Pass: bool of each output, from the last node to the first, as readers come later. */
+static const void *find_wanted(const struct graph *g, const struct step_env *env, struct arena *a)
+{
+	const struct consumers *readers = graph_readers(env, g);
+	bool *wanted = ARENA_NEWN(a, bool, (size_t)g->out_ptr[g->n] + 1);
+	for (uint32_t v = g->n; v-- > 0;)
+		for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++) {
+			enum opinion all = INDIFFERENT;
+			for (uint32_t k = readers->ptr[v]; k < readers->ptr[v + 1] && all != PLANES;
+			     k++) {
+				uint32_t u = readers->dst[k], i = readers->slot[k];
+				enum opinion one = reads_output(g, u, i, o)
+							   ? opinion_of(g, u, i, o, wanted, env)
+							   : INDIFFERENT;
+				all = one == INDIFFERENT ? all : one;
 			}
+			wanted[o] = all == PIXELS;
 		}
-	return any;
+	return wanted;
+}
+
+static const bool *wanted_outputs(const struct graph *g, const struct step_env *env)
+{
+	return (const bool *)graph_facts_of(env, g, find_wanted);
 }
 
 bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
 {
-	return output_wants_pixels(g, g->out_ptr[v], env);
+	return wanted_outputs(g, env)[g->out_ptr[v]];
+}
+
+bool splits_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
+{
+	return op_is_split(op_kind(g->type[v])) && keeps_planes(g, v) &&
+	       any_wanted(g, v, wanted_outputs(g, env));
 }
 
 struct mem_form pixels_form(enum elem elem)
@@ -300,7 +313,7 @@ bool fits_pixels(const struct tensor *t)
 struct mem_form wanted_form_of(const struct step_node *n, uint32_t port, enum elem elem)
 {
 	struct mem_form f;
-	if (!output_wants_pixels(n->graph, n->graph->out_ptr[n->v] + port, n->env))
+	if (!wanted_outputs(n->graph, n->env)[n->graph->out_ptr[n->v] + port])
 		return (struct mem_form){.elem = EL_F32};
 	if (elem != EL_I8 || !grid_of(n->graph, n->v, n->env, &f))
 		f = pixels_form(elem == EL_BF16 ? EL_BF16 : EL_F32);
