@@ -96,6 +96,22 @@ static int write_results(struct filter_state *s, struct err *e)
 
 /* ---- progress ---- */
 
+/* ", shares 49 51": of each device in the sets of a placement, in percent. */
+static const char *shares_text(const struct filter_state *s, const struct candidate *c, char *dst,
+			       size_t cap)
+{
+	uint32_t k = s->t.problem.devs.k, n = s->t.l.cand.n_sets;
+	uint32_t *sets = MEM_NEWN(uint32_t, (size_t)k + 1);
+	for (uint32_t i = 0; i < n; i++)
+		sets[c->device[i]]++;
+	*dst = '\0';
+	for (uint32_t d = 0; n > 0 && d < k; d++)
+		snprintf(dst + strlen(dst), cap - strlen(dst), "%s %.0f", d ? "" : ", shares",
+			 100.0 * sets[d] / n);
+	mem_free(sets);
+	return dst;
+}
+
 static void report_progress(struct filter_state *s, const struct update_rec *u)
 {
 	char left[40] = "";
@@ -112,18 +128,21 @@ static void report_progress(struct filter_state *s, const struct update_rec *u)
 	uint32_t order[CANDIDATES_MAX];
 	candidates_rank(&s->t.l.cand, 1, order);
 	const struct candidate *best = s->t.l.cand.n ? &s->t.l.cand.c[order[0]] : NULL;
-	char times[40] = "", handed[40] = "";
+	char times[40] = "", handed[40] = "", shares[400] = "";
 	/* The ratio is to the best single device, where one can run the model. */
 	if (best && best->ref_s > 0 && best->ratio > 0)
 		snprintf(times, sizeof times, " (%.2fx)", 1 / best->ratio);
+	if (best)
+		shares_text(s, best, shares, sizeof shares);
 	if (s->t.trainer.n_handed > 0)
 		snprintf(handed, sizeof handed, ", %u steps handed over", s->t.trainer.n_handed);
 	/* pipelines/phases.sh shows what stands between the colon and "mean". */
 	msg_note(2,
-		 "episode %u: %llu placements, best %.4g ms%s, mean %.4g ms, %u failed, "
+		 "episode %u: %llu placements, best %.4g ms%s%s, mean %.4g ms, %u failed, "
 		 "%.1f groups, entropy %.4g, gradient %.3g%s",
 		 u->episode, (unsigned long long)s->t.l.cand.n_seen, best ? 1e3 * best->lat_s : 0,
-		 times, 1e3 * u->mean_s, u->failed, u->groups, u->entropy, u->grad_norm, handed);
+		 times, shares, 1e3 * u->mean_s, u->failed, u->groups, u->entropy, u->grad_norm,
+		 handed);
 }
 
 /* gpnembed has an option of the same name. */

@@ -15,6 +15,8 @@
 #   stage COMMAND...               in FUNCTION: a program of its pipeline
 #   phase_complaint                tell why the last phase failed, by its first cause; its status is that program's
 #   phase_failed                   the same, and exit with that status
+#   phases_budget SECONDS          so many are left from now on, of all that progress tells
+#   phases_devices NAME...         devices by their numbers, for progress
 #   phases_took                    "model 0.4 s, profile 20.1 s (given 5, without probes)", of the phases so far
 #   phases_end                     before the program prints its results
 #
@@ -27,6 +29,8 @@
 
 # shellcheck source=pipelines/clock.sh
 . "$(dirname "${BASH_SOURCE[0]}")/clock.sh"
+# shellcheck source=pipelines/live.sh
+. "$(dirname "${BASH_SOURCE[0]}")/live.sh"
 
 interrupted=          # the signal that came last
 insisted=             # there was more than one, in whatever phases
@@ -94,15 +98,18 @@ face_pass() {
 	kill -s "$signal" "$face_worker" 2> /dev/null
 }
 
-# The worker's lines: "ready"; "log PHASES FILE", the file quoted; "NUMBER SECONDS NAME" begins a phase, "end" ends it.  Each is answered.
-# Warnings are shown as they come, and what a phase of more than 2 seconds does: on a terminal a line that is rewritten, in
-# a log now and then.
+# The worker's lines: "ready"; "log PHASES FILE", the file quoted; "budget SECONDS"; "devices NAME...", with tabs between;
+# "NUMBER SECONDS NAME" begins a phase, "end" ends it.  Each is answered.
+# Warnings are shown as they come, and what goes on (live.sh).
 face_the_worker() {
-	local now_us number=0 limit=0 name='' began=0 note='' next=10 shown='' rest='' total=0 log='' word line
+	local now_us number=0 limit=0 name='' began=0 note='' next=10 rest='' total=0 log='' word line
+	local live live_lines live_first live_end live_devices live_shares live_curve live_best live_told live_unit
+	local live_bold live_green live_plain live_bars live_levels
+	live_begin
 	while :; do
 		if read -r -t 1 word <&"$face_from"; then
 			read_log
-			clear_line
+			live_clear
 			case $word in
 			ready)
 				face_worker=$face_pid
@@ -112,11 +119,17 @@ face_the_worker() {
 				read -r total line <<< "${word#log }"
 				eval "exec {log}< $line"
 				;;
+			'budget '*)
+				read_clock
+				live_first=$now_us live_end=$((now_us + ${word#budget } * 1000000))
+				;;
+			'devices '*) IFS=$'\t' read -r -a live_devices <<< "${word#devices }" ;;
 			end) number=0 face_heard='' ;;
 			*)
 				read -r number limit name <<< "$word"
 				read_clock
 				began=$now_us note='' next=10
+				[ -z "$live" ] || live_tick
 				;;
 			esac
 			echo go >&"$face_to"
@@ -124,7 +137,7 @@ face_the_worker() {
 			return
 		else
 			[ "$number" -eq 0 ] || [ -z "$face_heard" ] || kill -s RTMIN+4 "$face_worker" 2> /dev/null
-			[ "$number" -eq 0 ] || { read_log; show_progress; }
+			[ "$number" -eq 0 ] || { read_log; live_tick; }
 		fi
 	done
 }
@@ -243,6 +256,9 @@ stage() {
 
 phases_took() { echo "$phases_times"; }
 
+phases_budget() { tell_face "budget $1"; }
+phases_devices() { local IFS=$'\t'; tell_face "devices $*"; }
+
 phase_signal() {
 	interrupted=$1
 	[ -n "$phase_group" ] || return 0
@@ -341,30 +357,9 @@ read_log() {
 	while IFS= read -r line <&"$log" || { rest+=$line; false; }; do
 		line=$rest$line rest=
 		case $line in
-		*': warning: '*) clear_line; echo "$line" >&2 ;;
-		'devrun: race: '*) note=", ${line#devrun: race: }" ;;
-		'reinforce: episode '*': '*', mean '*) note=${line#*: *: } note=", ${note%%, mean *}" ;;
+		*': warning: '*) live_clear; echo "$line" >&2 ;;
+		'devrun: race: '*) live_hear "${line#devrun: race: }" ;;
+		'reinforce: episode '*': '*', mean '*) line=${line#*: *: } && live_hear "${line%%, mean *}" ;;
 		esac
 	done
-}
-
-clear_line() {
-	[ -z "$shown" ] || printf '\r\033[K' >&2
-	shown=
-}
-
-show_progress() {
-	local now_us now of='' text
-	read_clock
-	now=$(((now_us - began) / 1000000))
-	[ "$now" -ge 2 ] || return 0
-	[ "$limit" = 0 ] || of=/$limit
-	text="[$number/$total] $name $now$of s$note"
-	if [ -t 2 ]; then
-		printf '\r\033[K%s' "${text:0:${COLUMNS:-80}-1}" >&2
-		shown=yes
-	elif [ "$now" -ge "$next" ]; then
-		echo "${0##*/}: $text" >&2
-		next=$((next < 60 ? next * 2 : next + 60))
-	fi
 }

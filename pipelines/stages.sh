@@ -213,17 +213,45 @@ write_openvino() {
 	fi
 }
 
-# write_results STREAM: the placement that a stream ends with.  Nothing comes between.
-write_results() (
+# tell_also STREAM: told, options of placeout for what else there is to tell of its answer.
+tell_also() {
 	told=()
 	[ "$1" = "$dir/result.mp" ] || told+=(--search "$dir/result.mp")
-	if [ "$objective" != latency ]; then
-		simulate_values "$1"
-		told+=(--objective "$objective" --values "$dir/values.mp")
+	[ "$objective" = latency ] || told+=(--objective "$objective" --values "$dir/values.mp")
+}
+
+# show_report STREAM: report.txt; on a terminal with a table that fits it, and lines that break between words.
+show_report() {
+	local size='' told report
+	[ ! -t 1 ] || { size=$(stty size <&3 2> /dev/null) || size=; } 3>&1
+	if [ -z "$size" ] || [ "${size#* }" -lt 40 ]; then
+		cat "$dir/report.txt"
+		return
 	fi
+	tell_also "$1"
+	report=(placeout --format report "${told[@]}" ${search:+--search-seconds "$search"} "$1")
+	{
+		COLUMNS=${size#* } "${report[@]}"
+		tail -n +$(($(COLUMNS='' "${report[@]}" | wc -l) + 1)) "$dir/report.txt"     # what place has to add
+	} | fold -s -w "${size#* }"
+}
+
+# advise STREAM: what the answer means.
+advise() {
+	local told
+	tell_also "$1"
+	echo
+	placeout --format advice "${told[@]}" ${map:+--map "$map"} "$1"
+}
+
+# write_results STREAM: the placement that a stream ends with.  Nothing comes between.
+write_results() (
+	local told
+	[ "$objective" = latency ] || simulate_values "$1"
+	tell_also "$1"
 	placeout --format affinity ${map:+--map "$map"} -o "$dir/placement.json" "$1"
 	placeout --format tsv -o "$dir/placement.tsv" "$1"
-	placeout --format report "${told[@]}" ${search:+--search-seconds "$search"} -o "$dir/.report.txt" "$1"
+	COLUMNS='' placeout --format report "${told[@]}" ${search:+--search-seconds "$search"} -o "$dir/.report.txt" "$1"
 	if [ "$screen" -gt 0 ]; then
 		n=$(recdump -k update "$dir/result.mp" | wc -l)
 		printf 'screening: %d draws simulated, the best %d of each %d measured\n' \

@@ -272,13 +272,20 @@ static struct opt_program describe(int verb, const struct opt *opts, const char 
 				    .details = details};
 }
 
-/* pipelines/phases.sh shows what comes behind "race: ". */
-static void note_standing(uint32_t n, double best_s, double reference_s)
+/* pipelines/phases.sh shows what comes behind "race: "; of "shares" a number for each device, which together are 100. */
+static void note_standing(uint32_t n, double best_s, double reference_s, uint32_t k,
+			  const double *busy_s)
 {
-	char times[40] = "";
+	char times[40] = "", shares[400] = "";
+	double sum = 0;
 	if (reference_s > 0)
 		snprintf(times, sizeof times, " (%.2fx)", reference_s / best_s);
-	msg_note(2, "race: %u placements, best %.4g ms%s", n, 1e3 * best_s, times);
+	for (uint32_t d = 0; busy_s && d < k; d++)
+		sum += busy_s[d];
+	for (uint32_t d = 0; sum > 0 && d < k; d++)
+		snprintf(shares + strlen(shares), sizeof shares - strlen(shares), "%s %.0f",
+			 d ? "" : ", shares", 100 * busy_s[d] / sum);
+	msg_note(2, "race: %u placements, best %.4g ms%s%s", n, 1e3 * best_s, times, shares);
 }
 
 /* A first word that is no verb is an option or a file. */

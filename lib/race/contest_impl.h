@@ -17,9 +17,10 @@ struct racers {
 	uint32_t base;
 	struct drift *drift; /* NULL: there is no pool, or nothing is predicted */
 	struct as_ran ran;
-	size_t *cap;                                                 /* (x->n) room for samples */
-	void (*hear)(uint32_t n, double best_s, double reference_s); /* hear_standing, or NULL */
-	double heard_s; /* by the runs' clock, when it was called last */
+	size_t *cap; /* (x->n) room for samples */
+	void (*hear)(uint32_t n, double best_s, double reference_s, uint32_t k,
+		     const double *busy_s); /* hear_standing, or NULL */
+	double heard_s;                     /* by the runs' clock, when it was called last */
 };
 
 /* Is contestant i a single device of the reference's kind, which ran with its like as arm 0? */

@@ -93,18 +93,21 @@ static void tell_standing(const struct racers *r)
 {
 	uint32_t n = 0;
 	double best_s = INFINITY, single_s = INFINITY;
+	const double *busy_s = NULL;
 	for (uint32_t i = 0; i < r->n; i++) {
 		const struct measurement *m = &r->x->c[r->who[i]].m;
 		if (m->n == 0)
 			continue;
 		double s = median_so_far(m);
+		if (s < best_s)
+			busy_s = m->busy_s;
 		best_s = fmin(best_s, s);
 		if (r->who[i] < r->x->k)
 			single_s = fmin(single_s, s);
 		n++;
 	}
 	if (n > 0)
-		r->hear(n, best_s, isfinite(single_s) ? single_s : 0);
+		r->hear(n, best_s, isfinite(single_s) ? single_s : 0, r->x->k, busy_s);
 }
 
 static double clock_s(void *ctx)

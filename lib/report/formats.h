@@ -10,6 +10,7 @@
 	X(table) \
 	X(tsv) \
 	X(report) \
+	X(advice) \
 	X(json) \
 	X(compare) \
 	X(compare_tsv) \

@@ -4,9 +4,11 @@
 #include "report/devicemap.h"
 #include "report/format.h"
 #include "report/placecheck.h"
+#include "report/screen.h"
 #include "timing/contest.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -28,6 +30,7 @@ enum { W_LAT = 12, W_RANGE = 20, W_SPEED = 8, W_COUNT = 6, W_MB = 9, W_DIFF = 9,
 struct objective {
 	const char *name; /* NULL: the latency, which has its columns in any case */
 	double best;      /* of the single devices; 0: none is known */
+	enum { WHOLE, NARROW, NARROWEST } fit; /* columns that the screen has room for */
 };
 
 double placetext_best_value(const struct answer *x)
@@ -41,7 +44,7 @@ double placetext_best_value(const struct answer *x)
 
 static struct objective find_objective(const struct answer *x, const char *name)
 {
-	return (struct objective){name, placetext_best_value(x)};
+	return (struct objective){.name = name, .best = placetext_best_value(x)};
 }
 
 /* Mixtures have no unit. */
@@ -74,11 +77,15 @@ static void head(FILE *out, int label, const struct objective *o)
 	cell(out, W_LAT, "latency");
 	cell(out, W_RANGE, "95 %% interval");
 	cell(out, W_SPEED, "speedup");
-	cell(out, W_COUNT, "groups");
-	cell(out, W_COUNT, "copies");
-	cell(out, W_MB, "copied MB");
-	cell(out, W_DIFF, "MSE");
-	cell(out, W_DIFF, "cosine");
+	if (o->fit < NARROWEST) {
+		cell(out, W_COUNT, "groups");
+		cell(out, W_COUNT, "copies");
+	}
+	if (o->fit < NARROW) {
+		cell(out, W_MB, "copied MB");
+		cell(out, W_DIFF, "MSE");
+		cell(out, W_DIFF, "cosine");
+	}
 	if (o->name) {
 		cell(out, W_VALUE, "%s", strpbrk(o->name, "=,") ? "objective" : o->name);
 		cell(out, W_SPEED, "gain");
@@ -107,6 +114,31 @@ bool placetext_has_range(const struct measured *m)
 	return m->lo_s > 0 && m->lo_s < m->hi_s;
 }
 
+/* What a table of labels so wide has room for on a screen; NULL: for all. */
+static void fit_columns(struct objective *o, int label, const struct screen *screen)
+{
+	enum { GAP = 2 };
+	int width = label + W_LAT + W_RANGE + W_SPEED + 3 * GAP +
+		    (o->name ? W_VALUE + W_SPEED + 2 * GAP : 0) + 2 * (W_COUNT + GAP);
+	int room = screen && screen->told ? (int)screen->width : INT_MAX;
+	o->fit = width + W_MB + 2 * W_DIFF + 3 * GAP <= room ? WHOLE
+		 : width <= room                             ? NARROW
+							     : NARROWEST;
+}
+
+/* What a narrow table has no columns for. */
+static void tell_unfit(FILE *out, const struct answer *x, const struct objective *o)
+{
+	if (o->fit == WHOLE)
+		return;
+	if (x->m.has_copies)
+		fprintf(out, "copies: %" PRIu64 ", %.3f MB\n", x->m.copies,
+			(double)x->m.copy_bytes * 1e-6);
+	if (x->has_diff)
+		fprintf(out, "outputs: MSE %.1e, cosine %.6f beside the best single device's\n",
+			x->out_mse, x->out_cos);
+}
+
 static void row(FILE *out, int label, const char *name, const struct measured *m, uint32_t groups,
 		const struct answer *x, const struct answer *diff, const struct objective *o)
 {
@@ -123,12 +155,16 @@ static void row(FILE *out, int label, const char *name, const struct measured *m
 	placetext_has_range(m) ? cell(out, W_RANGE, "%.3f .. %.3f", m->lo_s * 1e3, m->hi_s * 1e3)
 			       : cell(out, W_RANGE, "-");
 	s > 0 ? cell(out, W_SPEED, "%.3fx", s) : cell(out, W_SPEED, "-");
-	groups ? cell(out, W_COUNT, "%u", groups) : cell(out, W_COUNT, "-");
-	m->has_copies ? cell(out, W_COUNT, "%" PRIu64, m->copies) : cell(out, W_COUNT, "-");
-	m->has_copies ? cell(out, W_MB, "%.3f", (double)m->copy_bytes * 1e-6)
-		      : cell(out, W_MB, "-");
-	diff ? cell(out, W_DIFF, "%.1e", diff->out_mse) : cell(out, W_DIFF, "-");
-	diff ? cell(out, W_DIFF, "%.6f", diff->out_cos) : cell(out, W_DIFF, "-");
+	if (o->fit < NARROWEST) {
+		groups ? cell(out, W_COUNT, "%u", groups) : cell(out, W_COUNT, "-");
+		m->has_copies ? cell(out, W_COUNT, "%" PRIu64, m->copies) : cell(out, W_COUNT, "-");
+	}
+	if (o->fit < NARROW) {
+		m->has_copies ? cell(out, W_MB, "%.3f", (double)m->copy_bytes * 1e-6)
+			      : cell(out, W_MB, "-");
+		diff ? cell(out, W_DIFF, "%.1e", diff->out_mse) : cell(out, W_DIFF, "-");
+		diff ? cell(out, W_DIFF, "%.6f", diff->out_cos) : cell(out, W_DIFF, "-");
+	}
 	if (o->name)
 		value_cells(out, o, m);
 	fputc('\n', out);
@@ -150,8 +186,7 @@ static bool is_single(const struct answer *x)
 	return true;
 }
 
-/* The answer is the reference itself. */
-static bool is_reference(const struct answer *x)
+bool placetext_is_reference(const struct answer *x)
 {
 	uint32_t d = x->place.n_sets ? x->place.device[0] : 0;
 	return x->kind == ANSWER_FINAL && is_single(x) &&
@@ -278,10 +313,10 @@ static void print_verdict(FILE *out, const struct answer *x, const char *const *
 		fputs("no single device can run the model; this placement can", out);
 	else if (x->says.says == CONTEST_UNDECIDED)
 		undecided(out, x, ref, names);
-	else if (is_reference(x) && x->says.says == CONTEST_SINGLE) {
+	else if (placetext_is_reference(x) && x->says.says == CONTEST_SINGLE) {
 		print_alike(out, x, ref, names);
 		fputs(" is the fastest of all that ran", out);
-	} else if (is_reference(x))
+	} else if (placetext_is_reference(x))
 		fprintf(out, "%s alone; no placement that was tried beats it for certain", ref);
 	else if (m->has_ratio && m->ratio > 0 && m->ratio_hi > 0)
 		print_gain(out, x, ref);
@@ -460,9 +495,9 @@ const char *placetext_no_quotient(const struct answer *x)
 
 void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 		      const char *const *names, const struct devs *devs, const char *what,
-		      double search_s)
+		      double search_s, const struct screen *screen)
 {
-	const struct objective o = find_objective(x, what);
+	struct objective o = find_objective(x, what);
 	char random[60], label[300];
 	int width = 14;
 	uint32_t n_single = x->n_single < x->place.k ? x->n_single : x->place.k;
@@ -473,6 +508,7 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 	if (x->random.given && (int)strlen(random) > width)
 		width = (int)strlen(random);
 	placetext_load(out, x, "load: ", "\n");
+	fit_columns(&o, width, screen);
 	head(out, width, &o);
 	for (uint32_t d = 0; d < n_single; d++) {
 		snprintf(label, sizeof label, "%s alone", names[d]);
@@ -483,12 +519,13 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 	if (random_one.given)
 		row(out, width, random, &random_one, 0, x, NULL, &o);
 	struct measured m = x->m;
-	for (uint32_t d = 0; d < n_single && is_reference(x); d++)
+	for (uint32_t d = 0; d < n_single && placetext_is_reference(x); d++)
 		if (strcmp(x->place.names[d], x->reference) == 0 && x->single[d].has_ratio)
 			m.ratio = x->single[d].ratio; /* the answer is a row above */
 	row(out, width, "this placement", &m, x->n_groups, x, x->has_diff ? x : NULL, &o);
 	if (placetext_no_quotient(x))
 		fprintf(out, "speedup: %s\n", placetext_no_quotient(x));
+	tell_unfit(out, x, &o);
 	tell_all(out, x);
 	fprintf(out, "\nplacement: %u sets in %u segments on", x->place.n_sets, p->n_segments);
 	for (uint32_t d = 0; d < p->k; d++)
@@ -526,7 +563,8 @@ static void tell_parted(FILE *out, const struct report_input *in)
 static int write_report(FILE *out, const struct report_input *in, struct err *e)
 {
 	(void)e;
-	placetext_report(out, in->x, in->p, in->names, in->devs, in->objective, in->search_s);
+	placetext_report(out, in->x, in->p, in->names, in->devs, in->objective, in->search_s,
+			 in->screen);
 	tell_parted(out, in);
 	if (in->x->graph->ir_version)
 		devicemap_tell_one(out, in->p->k, in->x->place.names, in->names, in->p->sets);

@@ -9,6 +9,8 @@
 #include "graph/placed.h"
 #include "record/devrec.h"
 
+struct screen; /* screen.h */
+
 /* A friendly name that operations on different devices share. */
 struct name_clash {
 	const char *name;
@@ -33,10 +35,10 @@ void placetext_table(FILE *out, const struct answer *x, const struct placed *p,
 
 /* The measurements: single devices, best random placement, this placement; search time
  * (search_s < 0: not told) and the verdict in a sentence.  devs: what devices hold; NULL: not
- * told. */
+ * told; screen: a table too wide for it goes without its last columns; NULL: for none. */
 void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 		      const char *const *names, const struct devs *devs, const char *what,
-		      double search_s);
+		      double search_s, const struct screen *screen);
 
 /* What the model is called: its file's name, else the graph's. */
 const char *placetext_model(const struct graph *g);
@@ -48,6 +50,8 @@ void placetext_verdict(FILE *out, const struct answer *x, const char *const *nam
 		       const char *objective);
 /* The name under which the reference is printed. */
 const char *placetext_reference(const struct answer *x, const char *const *names);
+/* Is the answer that device itself? */
+bool placetext_is_reference(const struct answer *x);
 /* The machine's load while the answer was measured, between two texts, where it was above the number of cores; else nothing. */
 void placetext_load(FILE *out, const struct answer *x, const char *before, const char *after);
 /* What speed-ups are, where they are not quotients of the latencies beside them; NULL: they are. */

@@ -143,7 +143,7 @@ static double predicted_beside(const struct raced_one *r, const struct pace *p)
 static void print_row(FILE *out, const char *label, const struct raced_one *r, const struct pace *p,
 		      bool answer)
 {
-	fprintf(out, "%-32s", label);
+	fprintf(out, "%-24s", label);
 	if (r->predicted_s > 0)
 		fprintf(out, "  %9.3f ms", predicted_beside(r, p) * 1e3);
 	else
@@ -153,7 +153,7 @@ static void print_row(FILE *out, const char *label, const struct raced_one *r, c
 		fprintf(out, "  %7.3fx", 1 / r->ratio);
 	else
 		fprintf(out, "  %8s", "-");
-	fprintf(out, "  %6u  %6u%s\n", r->n_runs, r->turns.n_bursts, answer ? "  <" : "");
+	fprintf(out, "  %6u  %6u%s\n", r->n_runs, r->turns.n_bursts, answer ? " <" : "");
 }
 
 enum { SHORT = 64 };
@@ -185,7 +185,7 @@ static void print_start(FILE *out, const struct raced *x, size_t i, const struct
 	start_label(r, answer, label, sizeof label);
 	for (size_t j = 0; j < i && !is_single(r); j++)
 		if (x->v[j].turns.start && same_runs(r, &x->v[j])) {
-			fprintf(out, "%-32s  as %s%s\n", label,
+			fprintf(out, "%-24s  as %s%s\n", label,
 				start_label(&x->v[j], answer, like, sizeof like),
 				is_answer(r, answer) ? "  <" : "");
 			return;
@@ -364,7 +364,7 @@ void raced_print(FILE *out, const struct raced *x, const struct contest_race_fac
 	if (x->n == 0 || race->n_blocks == 0)
 		return;
 	const struct pace pace = find_pace(x);
-	fprintf(out, "\n%-32s  %12s  %12s  %8s  %6s  %6s\n", "raced", "predicted", "measured",
+	fprintf(out, "\n%-24s  %12s  %12s  %8s  %6s  %6s\n", "raced", "predicted", "measured",
 		"speedup", "runs", "bursts");
 	for (size_t i = 0; i < x->n; i++)
 		if (x->v[i].turns.start && !repeats(x, i))

@@ -14,13 +14,14 @@ const char *const screen_choices[] = {"auto", "always", "never", NULL};
 
 /* ---- what there is ---- */
 
-static uint32_t find_width(bool terminal)
+static uint32_t find_width(bool terminal, bool *told)
 {
 	const char *columns = getenv("COLUMNS");
 	struct winsize size;
 	long width = columns ? strtol(columns, NULL, 10) : 0;
 	if (width <= 0 && terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
 		width = size.ws_col;
+	*told = width > 0;
 	if (width <= 0)
 		width = SCREEN_USUAL;
 	return (uint32_t)(width < SCREEN_NARROW ? SCREEN_NARROW
@@ -44,7 +45,7 @@ struct screen screen_find(const char *path, enum screen_colour when)
 {
 	const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
 	struct screen s = {.terminal = strcmp(path, "-") == 0 && isatty(STDOUT_FILENO)};
-	s.width = find_width(s.terminal);
+	s.width = find_width(s.terminal, &s.told);
 	s.utf8 = speaks_utf8();
 	s.colour = when == SCREEN_ALWAYS ||
 		   (when == SCREEN_AUTO && s.terminal && !(no_color && *no_color) && term &&

@@ -13,7 +13,8 @@ struct screen {
 	uint32_t width; /* columns, SCREEN_NARROW or more */
 	bool colour;    /* ANSI's 16 colours */
 	bool utf8;      /* block characters; else ASCII */
-	bool terminal;
+	bool terminal;  /* it is one */
+	bool told;      /* the width is the terminal's, or $COLUMNS: longer lines do not fit */
 };
 
 enum { SCREEN_NARROW = 40, SCREEN_USUAL = 80, SCREEN_WIDE = 1000 };

@@ -26,9 +26,10 @@ struct measure_options {
 	int64_t starts;
 	uint64_t race_seed;
 	bool explore; /* race_options.explore */
-	/* Hears once a second how a race stands: placements that ran, the fastest one's seconds, and
-	 * those of the reference, 0 without one; NULL: nobody does. */
-	void (*hear_standing)(uint32_t n, double best_s, double reference_s);
+	/* Hears once a second how a race stands: placements that ran, the fastest one's seconds, those of the
+	 * reference, 0 without one, and (k) each device's busy seconds in a run of the fastest; NULL: nobody does. */
+	void (*hear_standing)(uint32_t n, double best_s, double reference_s, uint32_t k,
+			      const double *busy_s);
 };
 #define MEASURE_DEFAULT \
 	{ \

@@ -199,3 +199,50 @@ bar() { sed -n "s/^$1 *[0-9]* %  \\([^ ]*\\) .*/\\1/p"; }
 	grep -q '95 % interval' table
 	[ "$(grep -c '^\(heft\|anneal\|cpu:0 alone\|cpu:1 alone\) .* \.\. ' table)" -eq 4 ]
 }
+
+@test "advice: what an answer means, in a sentence" {
+	advice() {   # advice EXPRESSION...: of final.mp with other keys
+		py "
+			r = read('paired.mp')
+			b = [m for k, m in r if k == 'best'][-1]
+			n = len(array(b['device']))
+			b.update(dict(reference='cpu:0', lat_s=1e-3, ref_s=2e-3, ratio=0.5, ratio_lo=0.4, ratio_hi=0.625, load=None))
+			b.pop('load'), b.pop('verdict', None)
+			half = tensor(np.array([int(s >= n // 2) for s in range(n)], np.uint16))
+			one = tensor(np.array([0] * n, np.uint16))
+			b['device'] = half
+			$1
+			write('final.mp', r[:-1])
+		"
+		placeout --format advice "${@:2}" final.mp
+	}
+	ir2dag "$ROOT/tests/models/small_summator.xml" | devrun probe --profile --max-seconds 0.02 -D cpu:0,cpu:1 |
+		placebase heft | devrun paired --max-seconds 0.02 > paired.mp
+	[ "$(advice pass)" = "Use this placement: it is 2.00 times as fast as cpu:0 alone (at least 1.60 times)." ]
+	[ "$(advice pass --map cpu:0=CPU)" = "Use this placement: it is 2.00 times as fast as CPU alone (at least 1.60 times)." ]
+	[ "$(advice "b['ratio_hi'] = 1.1")" = "Use cpu:0 alone, or this placement: the measurements cannot tell which is faster." ]
+	[ "$(advice "b['ratio_lo'], b['ratio'], b['ratio_hi'] = 1.1, 1.2, 1.3")" = "Use cpu:0 alone: this placement is slower." ]
+	[ "$(advice "b['device'] = one")" = "Use cpu:0 alone: no placement that was tried is faster." ]
+	[ "$(advice "b['device'] = one; b['verdict'] = {'says': 'undecided'}")" = "Use cpu:0 alone: no placement was faster beyond what the measurements can tell." ]
+	[ "$(advice "b['reference'] = ''")" = "Use this placement: no device alone can run the model." ]
+	# Of a simulation.
+	[ "$(placeout --format advice run.mp)" = "Use this placement, by simulation: it is 1.73 times as fast as the best single device." ]
+	placebase single:a known.mp | devsim > a.mp
+	[ "$(placeout --format advice a.mp)" = "Use the best single device, by simulation: this placement is not faster." ]
+	placebase heft known.mp > unmeasured.mp
+	[[ "$(placeout --format advice unmeasured.mp)" == "This placement was not compared with single devices: devrun paired tells "* ]]
+}
+
+@test "the report's table goes without its last columns where the screen is narrow" {
+	[ -f paired.mp ] || ir2dag "$ROOT/tests/models/small_summator.xml" | devrun probe --profile --max-seconds 0.02 -D cpu:0,cpu:1 |
+		placebase heft | devrun paired --max-seconds 0.02 > paired.mp
+	placeout --format report paired.mp > wide
+	grep -q 'latency .* copies  copied MB        MSE     cosine$' wide
+	COLUMNS=80 placeout --format report paired.mp > narrow
+	grep -q 'latency .* speedup  groups  copies$' narrow
+	grep -q '^copies: [0-9]*, [0-9.]* MB$' narrow
+	[ "$(sed '/^\(verdict\|load\): /d' narrow | awk 'length > m { m = length } END { print m }')" -le 80 ]
+	COLUMNS=65 placeout --format report paired.mp | grep -q 'latency .* interval   speedup$'
+	placeout --format report -o file paired.mp
+	cmp wide file
+}

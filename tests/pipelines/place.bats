@@ -271,11 +271,51 @@ onnx_model() {
 	[[ "$output" != *"[1/5]"* ]]
 	# How a race stands, after two seconds.
 	[[ "$(sed -n 's/^devrun: race: //p' shown/log)" == [1-9]*" placements, best "* ]]
+	# The answer ends with what it means.
+	[[ "$(grep -v '^status ' <<< "$output" | tail -n 1)" == "Use "*.* ]]
 	# In a log, a line after ten seconds.
 	run -0 bash -c '. "$1"; talk() { echo "devrun: race: 3 placements, best 2 ms (1.50x)" >&2; sleep 12; }
 		work() { phases_begin p . 1; run_phase talk talk 11; phases_end; }; phases_face work' p "$ROOT/pipelines/phases.sh"
 	echo "$output"
 	[[ "$output" =~ ^p:\ \[1/1\]\ talk\ 1[0-9]/11\ s,\ 3\ placements,\ best\ 2\ ms\ \(1.50x\)$ ]]
+}
+
+@test "on a terminal a few lines are redrawn in place: phase, time, how the best stands, devices" {
+	export LC_ALL=C.UTF-8 TERM=xterm
+	cat > work.sh <<-'S'
+		. "$1"
+		talk() {
+			for x in 1.00 1.50 2.00; do
+				echo "devrun: race: 3 placements, best 2 ms (${x}x), shares 40 60" >&2
+				sleep 1.3
+			done
+			echo "a: warning: beware" >&2
+			sleep 1.5
+		}
+		work() {
+			phases_begin p . 1
+			phases_budget 10
+			phases_devices cpu:0 'cpu:1'
+			run_phase talk talk 11
+			phases_end
+			echo done
+		}
+		phases_face work
+	S
+	run -0 on_terminal "" bash work.sh "$ROOT/pipelines/phases.sh"
+	[[ "$output" == *$'\e[1m[1/1] talk '[2-5]"/11 s, 3 placements, best 2 ms (2.00x)"$'\e[0m\e[K\n  time  █'*" 0:0"[2-5]" of 0:10, "[5-8]" s left"* ]]
+	[[ "$output" == *$'\n  best  1.00x \e[32m▁'*$'█\e[0m 2.00x\e[K\n  on    cpu:0 \e[32m████████\e[0m 40 %   cpu:1 \e[32m████████████\e[0m 60 %\e[K\e[J'* ]]
+	# It goes up as many lines as it has drawn, and nothing is left of it at the end.
+	[[ "$output" == *$'\e[3A\r\e[?7l'* && "$output" == *$'\e[3A\r\e[J''a: warning: beware'* ]]
+	[[ "$output" == *$'\e[3A\r\e[J''done'* ]]
+	run -0 on_terminal "" env NO_COLOR=1 LC_ALL=C bash work.sh "$ROOT/pipelines/phases.sh"
+	[[ "$output" == *"  best  1.00x _"*"# 2.00x"*"on    cpu:0 ######## 40 %   cpu:1 ############ 60 %"* ]]
+	[[ ! "$output" =~ $'\e'\[[0-9\;]*m ]]
+	# What is no terminal, or a dumb one, gets no escapes.
+	run -0 on_terminal "" env TERM=dumb bash work.sh "$ROOT/pipelines/phases.sh"
+	[[ "$output" == *"beware"*"done"* && "$output" != *$'\e'* ]]
+	run -0 bash work.sh "$ROOT/pipelines/phases.sh"
+	[ "$output" = "a: warning: beware"$'\n'"done" ]
 }
 
 @test "another objective: what is handed over has the least of it, the report a column" {
