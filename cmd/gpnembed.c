@@ -383,7 +383,8 @@ int main(int argc, char **argv)
 		.opts = opts,
 		.print_details = print_networks,
 		.details =
-			"The options after --threads are those of the network: --net NAME --help "
+			"The options after --threads are those of the network: --net NAME "
+			"--help-all "
 			"has them. Defaults are those of the default recipe; --recipe paper has "
 			"its own. With a `cost` record in the stream, the default recipe also "
 			"sends on "

@@ -379,24 +379,24 @@ int main(int argc, char **argv)
 	struct opt_common common = OPT_COMMON_INIT;
 	struct err e = ERR_INIT;
 	const struct opt opts[] = {
+		{"devices", 'D', OPT_TEXT, &o.devices, "LIST", "place on these devices", 0, 0, NULL,
+		 NULL},
+		{"budget", 0, OPT_REAL, &o.budget_s, "SECONDS",
+		 "searches: this long, each of several, what they find depends on the clock (0: by "
+		 "--evals alone)",
+		 0, 1e7, NULL, NULL},
+		{"evals", 0, OPT_INT, &o.evals, "N",
+		 "searches: at most this many simulations (0: as many as take some seconds,\n"
+		 "or the whole budget); the same seed then gives the same answer",
+		 0, 1e15, NULL, NULL},
+		{"threads", 't', OPT_INT, &o.threads, "N", "searches: threads", 1, MAX_THREADS,
+		 NULL, NULL},
 		{"samples", 'n', OPT_INT, &o.samples, "N",
 		 "random, variety: this many distinct placements", 1, MAX_SAMPLES, NULL, NULL},
 		{"draw", 0, OPT_CHOICE, &o.draw, "HOW",
 		 "random: devices equally likely (uniform), by a preference drawn for each\n"
 		 "placement (biased), or both in turn",
 		 0, 0, draws, NULL},
-		{"evals", 0, OPT_INT, &o.evals, "N",
-		 "searches: at most this many simulations (0: as many as take some seconds,\n"
-		 "or the whole budget); the same seed then gives the same answer",
-		 0, 1e15, NULL, NULL},
-		{"budget", 0, OPT_REAL, &o.budget_s, "SECONDS",
-		 "searches: this long, each of several, what they find depends on the clock (0: by "
-		 "--evals alone)",
-		 0, 1e7, NULL, NULL},
-		{"threads", 't', OPT_INT, &o.threads, "N", "searches: threads", 1, MAX_THREADS,
-		 NULL, NULL},
-		{"devices", 'D', OPT_TEXT, &o.devices, "LIST", "place on these devices", 0, 0, NULL,
-		 NULL},
 		{"took", 0, OPT_FLAG, &o.took, NULL,
 		 "tell how many seconds each method took, so that no two runs write the same; on "
 		 "with several methods unless --no-took",

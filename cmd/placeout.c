@@ -397,12 +397,12 @@ static void print_formats(void)
 	for (int i = 0; report_formats[i]; i++) {
 		const char *line = report_formats[i]->about;
 
-		printf("  %-12s ", report_formats[i]->name);
+		printf("  %-9s%s", report_formats[i]->name,
+		       strlen(report_formats[i]->name) > 9 ? "\n            " : " ");
 		for (size_t n; *line; line += n + (line[n] == '\n')) {
 			n = strcspn(line, "\n");
-			printf("%s%.*s\n",
-			       line == report_formats[i]->about ? "" : "               ", (int)n,
-			       line);
+			printf("%s%.*s\n", line == report_formats[i]->about ? "" : "            ",
+			       (int)n, line);
 		}
 	}
 	fputs("--segments: files that OpenVINO loads one by one, in the order of index.json,\n"
@@ -427,16 +427,27 @@ int main(int argc, char **argv)
 	const struct opt table[] = {
 		{"format", 'f', OPT_CHOICE, &o.format, "FORMAT", "what to write", 0, 0, formats,
 		 NULL},
+		{"map", 'm', OPT_TEXT, &o.map, "OLD=NEW,...",
+		 "other names for devices, e.g. cpu:0=CPU,cl:0.0:1=GPU.1", 0, 0, NULL, NULL},
+		{"openvino", 0, OPT_TEXT, &o.openvino, "DIR",
+		 "also write the model as it was placed, and the devices of its operations, for "
+		 "OpenVINO, into DIR, which is new or empty",
+		 0, 0, NULL, NULL},
+		{"segments", 0, OPT_TEXT, &o.segments, "DIR",
+		 "also write one IR per segment, and index.json, into DIR, which is new or empty",
+		 0, 0, NULL, NULL},
+		{"weights", 0, OPT_TEXT, &o.weights, "FILE",
+		 "with segments, openvino: the model's .bin, when it is not where it was", 0, 0,
+		 NULL, NULL},
 		{"color", 0, OPT_CHOICE, &o.colour, "WHEN",
 		 "with timeline, compare: colours; auto: on a terminal, unless NO_COLOR is set", 0,
 		 0, screen_choices, NULL},
-		{"map", 'm', OPT_TEXT, &o.map, "OLD=NEW,...",
-		 "other names for devices, e.g. cpu:0=CPU,cl:0.0:1=GPU.1", 0, 0, NULL, NULL},
-		{"literal", 0, OPT_FLAG, &o.literal, NULL,
-		 "constants where they were placed, not beside what reads them", 0, 0, NULL, NULL},
 		{"random", 0, OPT_TEXT, &o.random, "FILE",
 		 "with report, json, html: a stream with runs of random placements", 0, 0, NULL,
 		 NULL},
+		{"search", 0, OPT_TEXT, &o.search, "FILE",
+		 "with report, json: the stream of the search, where this one has not its updates",
+		 0, 0, NULL, NULL},
 		{"objective", 0, OPT_TEXT, &o.objective, "NAME",
 		 "with report, json, html: what was made small, if not the latency; its values "
 		 "have a "
@@ -448,9 +459,8 @@ int main(int argc, char **argv)
 		 "of "
 		 "single devices and of this placement",
 		 0, 0, NULL, NULL},
-		{"search", 0, OPT_TEXT, &o.search, "FILE",
-		 "with report, json: the stream of the search, where this one has not its updates",
-		 0, 0, NULL, NULL},
+		{"literal", 0, OPT_FLAG, &o.literal, NULL,
+		 "constants where they were placed, not beside what reads them", 0, 0, NULL, NULL},
 		{"curve", 0, OPT_TEXT, &o.curve, "FILE",
 		 "with html: what the search ran when, as tabstat curve --to writes it (curves.tsv "
 		 "of place)",
@@ -465,16 +475,6 @@ int main(int argc, char **argv)
 		 NULL, NULL},
 		{"phases", 0, OPT_TEXT, &o.phases, "TEXT",
 		 "with json: phases and their seconds, as in 'model 0.4 s, profile 5.1 s'", 0, 0,
-		 NULL, NULL},
-		{"segments", 0, OPT_TEXT, &o.segments, "DIR",
-		 "also write one IR per segment, and index.json, into DIR, which is new or empty",
-		 0, 0, NULL, NULL},
-		{"openvino", 0, OPT_TEXT, &o.openvino, "DIR",
-		 "also write the model as it was placed, and the devices of its operations, for "
-		 "OpenVINO, into DIR, which is new or empty",
-		 0, 0, NULL, NULL},
-		{"weights", 0, OPT_TEXT, &o.weights, "FILE",
-		 "with segments, openvino: the model's .bin, when it is not where it was", 0, 0,
 		 NULL, NULL},
 		{0}};
 	const struct opt_program program = {

@@ -16,6 +16,9 @@ PATH=$bin:$here:$PATH
 
 print_version() { devrun --version | sed "1s/^devrun/$program/"; }
 
+# help_screen OPTION...: one screen of what the function usage has: these options, and where the rest is.
+help_screen() { usage | awk -v names="$*" -v program="$program" -f "$here/screen.awk"; }
+
 # meant NAME WORD...: "; did you mean 'WORD'?" where one of them is near, else nothing.
 meant() { printf '%s\n' "${@:2}" | name=$1 awk -f "$here/near.awk"; }
 

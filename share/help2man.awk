@@ -1,4 +1,4 @@
-# help2man.awk - a man page from the text that --help prints: its first line is "NAME - summary", options
+# help2man.awk - a man page from the text that --help-all prints: its first line is "NAME - summary", options
 # are indented, a word with a colon at the left ends a section.  -v name, version, day; verb: a part of a
 # page, the verb's.
 

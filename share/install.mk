@@ -1,7 +1,7 @@
 # install.mk - what `make install` brings, and where; `make uninstall` takes the same away.
 #
 #   make install PREFIX=/usr/local DESTDIR=
-#   make man        man pages from --help into $(B)/man; they are installed, too
+#   make man        man pages from --help-all into $(B)/man; they are installed, too
 BINDIR  ?= $(PREFIX)/bin
 DATADIR  = $(PREFIX)/share/hsdag
 DOCDIR  ?= $(PREFIX)/share/doc/hsdag

@@ -19,7 +19,7 @@ export HAS_OPENVINO              # each test that needs it would try it
 
 # A build with OPENCL=0 has no tests of what it lacks.
 without_opencl=
-"$B/bin/devrun" --help | grep -q 'cl:P' || without_opencl=yes
+"$B/bin/devrun" --help-all | grep -q 'cl:P' || without_opencl=yes
 
 # One program or file of tests; what it prints stays together.
 run_file() {

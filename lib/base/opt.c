@@ -55,7 +55,7 @@ static struct opt common_table(struct opt_common *c, const struct opt_program *p
 	return none;
 }
 
-enum { HELP_LEFT = 29, HELP_WIDTH = 80 };
+enum { HELP_LEFT = 29, HELP_WIDTH = 80, SCREEN_LINES = 24, MOST_USED = 10 };
 
 /* The words of text[0..len) between columns `left` and HELP_WIDTH; *at is the column that is
  * reached. */
@@ -156,7 +156,8 @@ static void print_opts(const struct opt_program *p, struct opt_common *c)
 		printf("      --list                 print the methods and their sources, "
 		       "tab-separated\n");
 	printf("  -v, --verbose              say more on standard error; repeat for more\n"
-	       "  -h, --help                 this text\n"
+	       "  -h, --help                 the options that are used most\n"
+	       "      --help-all             this text\n"
 	       "      --version              name and version\n");
 }
 
@@ -167,12 +168,17 @@ static void print_verbs(const struct opt_program *p)
 	printf("\n%s VERB --help has the options of each.\n", p->name);
 }
 
-static void print_help(const struct opt_program *p, struct opt_common *c)
+static void print_usage(const struct opt_program *p)
 {
 	char name[80];
 	command(p, name, sizeof name);
 	printf("%s - %s\n\nUsage: %s%s [OPTION]...%s%s\n\n", name, p->summary, name,
 	       p->verbs ? " VERB" : "", *p->args ? " " : "", p->args);
+}
+
+static void print_help_all(const struct opt_program *p, struct opt_common *c)
+{
+	print_usage(p);
 	if (p->verbs)
 		print_verbs(p);
 	else
@@ -189,6 +195,82 @@ static void print_help(const struct opt_program *p, struct opt_common *c)
 		printf("\nExample:\n  %s\n", p->example);
 	printf("\nExit status: 0 done, 1 runtime (input/output, device, memory), 2 usage,\n"
 	       "3 malformed, truncated or unsupported input.\n");
+}
+
+/* How much of a help fits on a line: all, else up to where a clause ends, else up to where a word does, *more. */
+static size_t brief_length(const char *help, size_t room, bool *more)
+{
+	size_t n = strlen(help), clause = 0, word = 0;
+	*more = false;
+	if (n <= room)
+		return n;
+	for (size_t i = 1; i <= room; i++) {
+		if (help[i] == ';' || help[i] == ',' || (help[i] == '(' && help[i - 1] == ' '))
+			clause = i - (help[i] == '(');
+		if ((help[i] == ' ' || help[i] == '\n') && i + 4 <= room)
+			word = i;
+	}
+	*more = clause < room / 2;
+	return *more ? word : clause;
+}
+
+static void print_brief(const struct opt *o)
+{
+	char left[80], text[HELP_WIDTH];
+	snprintf(left, sizeof left, "%c%c%c --%s%s%s", o->letter ? '-' : ' ',
+		 o->letter ? o->letter : ' ', o->letter ? ',' : ' ', o->name, o->arg ? " " : "",
+		 o->arg ? o->arg : "");
+	size_t used = strlen(left) < 26 ? 26 : strlen(left);
+	bool more;
+	size_t n = brief_length(o->help, HELP_WIDTH - 3 - used, &more);
+	snprintf(text, sizeof text, "%.*s%s", (int)n, o->help, more ? " ..." : "");
+	for (char *c = text; (c = strchr(c, '\n'));)
+		*c = ' ';
+	size_t room = HELP_WIDTH - 3 - used;
+	for (int i = 0; n == strlen(o->help) && o->kind == OPT_CHOICE && o->choices[i]; i++) {
+		size_t at = strlen(text);
+		bool fits = at + 2 + strlen(o->choices[i]) + (o->choices[i + 1] ? 5 : 0) <= room;
+		if (!fits && at + 5 > room)
+			break;
+		snprintf(text + at, sizeof text - at, "%s%s", i ? ", " : ": ",
+			 fits ? o->choices[i] : "...");
+		if (!fits)
+			break;
+	}
+	printf("  %-26s %s\n", left, text);
+}
+
+static int count_lines(const char *text)
+{
+	int n = 1;
+	for (; (text = strchr(text, '\n')); text++)
+		n++;
+	return n;
+}
+
+/* One screen: usage, verbs or the first options of the table, an example, where the rest is. */
+static void print_help(const struct opt_program *p, struct opt_common *c)
+{
+	char name[80];
+	int used = 9 + (p->example ? 2 + count_lines(p->example) : 0), shown = 0;
+	int most = used + MOST_USED < SCREEN_LINES ? MOST_USED : SCREEN_LINES - used;
+	struct opt output = common_table(c, p, 0);
+	print_usage(p);
+	if (p->verbs) {
+		print_verbs(p);
+	} else {
+		printf("Options that are used most:\n");
+		for (const struct opt *o = p->opts; o && o->name && shown < most; o++, shown++)
+			print_brief(o);
+		if (output.name)
+			print_brief(&output);
+		printf("  -v, --verbose              say more on standard error; repeat for "
+		       "more\n");
+	}
+	if (p->example)
+		printf("\nExample:\n  %s\n", p->example);
+	printf("\n%s --help-all has %s.\n", command(p, name, sizeof name),
+	       p->verbs ? "more" : "all options and what they mean");
 }
 
 static int store(const struct opt *o, const char *value, bool negated, struct err *e)
@@ -232,13 +314,21 @@ static int store(const struct opt *o, const char *value, bool negated, struct er
 	return err_unknown(e, ST_USAGE, &near, list, "%s: unknown choice '%s'", what, value);
 }
 
-enum { MAX_OPTS = 64, OPT_HELP = 1000, OPT_VERSION, OPT_LIST, OPT_LONG = 2000, OPT_NEGATED = 3000 };
+enum {
+	MAX_OPTS = 64,
+	OPT_HELP = 1000,
+	OPT_HELP_ALL,
+	OPT_VERSION,
+	OPT_LIST,
+	OPT_LONG = 2000,
+	OPT_NEGATED = 3000
+};
 
 /* What getopt_long is given. */
 struct tables {
 	int n;
 	struct opt opt[MAX_OPTS]; /* (n) the program's and the common ones */
-	struct option lopts[2 * MAX_OPTS + 4];
+	struct option lopts[2 * MAX_OPTS + 5];
 	char letters[3 * MAX_OPTS], negated[MAX_OPTS][40];
 };
 
@@ -271,6 +361,7 @@ static void fill_tables(const struct opt_program *p, struct opt_common *c, struc
 	}
 	t->lopts[m++] = (struct option){"verbose", 0, NULL, 'v'};
 	t->lopts[m++] = (struct option){"help", 0, NULL, OPT_HELP};
+	t->lopts[m++] = (struct option){"help-all", 0, NULL, OPT_HELP_ALL};
 	t->lopts[m++] = (struct option){"version", 0, NULL, OPT_VERSION};
 	if (p->print_list)
 		t->lopts[m++] = (struct option){"list", 0, NULL, OPT_LIST};
@@ -314,6 +405,7 @@ static int take_option(const struct opt_program *p, struct opt_common *c, const 
 	case 'v': msg_verbose(++c->verbose); return 1;
 	case 'h':
 	case OPT_HELP: print_help(p, c); return 0;
+	case OPT_HELP_ALL: print_help_all(p, c); return 0;
 	case OPT_VERSION: printf("%s (hsdag) %s\n", p->name, HSDAG_VERSION); return 0;
 	case OPT_LIST: p->print_list(); return 0;
 	case '?':

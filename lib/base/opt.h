@@ -1,7 +1,10 @@
-/* opt.h - command lines: one table gives parsing, range checks and --help.
+/* opt.h - command lines: one table gives parsing, range checks, --help and --help-all.
  *
  * Every program also takes -o/--output FILE, -v/--verbose (repeatable),
- * -h/--help and --version, and those that draw random numbers --seed N. */
+ * -h/--help, --help-all and --version, and those that draw random numbers --seed N.
+ *
+ * --help is one screen: usage, the first ten options of the table, a line each, and an example.  So what is
+ * used most stands first in a table.  --help-all is all there is; man pages and completion come from it. */
 #ifndef HSDAG_BASE_OPT_H
 #define HSDAG_BASE_OPT_H
 
@@ -74,7 +77,7 @@ struct opt_program {
 int opt_verb(const struct opt_verb *verbs, int argc, char **argv);
 
 /* Parse argv.  Returns 1 to go on (positional arguments are argv[*first] ..
- * argv[argc - 1], at most max_args of them), 0 when --help, --version or --list
+ * argv[argc - 1], at most max_args of them), 0 when --help, --help-all, --version or --list
  * was printed, -1 with a usage error (ST_USAGE).  Sets the program name and
  * verbosity for messages. */
 int opt_parse(const struct opt_program *p, struct opt_common *c, int argc, char **argv, int *first,

@@ -29,7 +29,8 @@ int verb_main(const char *program, const char *summary, const struct verb *verbs
 		struct arena *a = arena_new();
 		rc = v->run(argc - 1, argv + 1, a, &e);
 		arena_free(a);
-	} else if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+	} else if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
+		   strcmp(name, "--help-all") == 0) {
 		print_help(program, summary, verbs);
 	} else if (strcmp(name, "--version") == 0) {
 		printf("%s (hsdag) %s\n", program, HSDAG_VERSION);

@@ -34,7 +34,7 @@ static const struct opt_verb verbs[N_VERBS + 1] = {
 		      "devrun paired measured.mp -o verdict.mp"},
 };
 
-/* What --help of a verb has besides its options. */
+/* What --help-all of a verb has besides its options. */
 static const struct {
 	const char *args;
 	int min_args, max_args;
@@ -43,7 +43,7 @@ static const struct {
 	[V_LIST] = {"", 0, 0,
 		    "A line a device: name, type, memory, description; with -D those of the\n"
 		    "list, with what their options come to, as cpu/precision=bf16 does on\n"
-		    "this processor.  devrun --help tells how devices are named."},
+		    "this processor.  devrun --help-all tells how devices are named."},
 	[V_SUPPORT] = {"[FILE]", 0, 1,
 		       "FILE is a stream with a graph, or MODEL.xml. The table has a line for\n"
 		       "each operator, and below it why a device cannot run all of its layers.\n"

@@ -76,7 +76,7 @@ static int read_key(const char *item, size_t name, struct machine_spec *out, str
 	snprintf(key, sizeof key, "%.*s", (int)name, item);
 	for (const struct machine_key *k = machine_keys; k->name; k++)
 		err_offer(&near, k->name);
-	return err_unknown(e, ST_USAGE, &near, "devsim --help lists them",
+	return err_unknown(e, ST_USAGE, &near, "devsim --help-all lists them",
 			   "a machine has no key '%s'", key);
 }
 
@@ -90,7 +90,7 @@ static int read_file(const char *path, int depth, struct machine_spec *out, stru
 	for (const struct machine_preset *p = machine_presets; p->name; p++)
 		err_offer(&near, p->name);
 	if (!f || ferror(f))
-		rc = err_unknown(e, ST_USAGE, &near, "devsim --help lists machines",
+		rc = err_unknown(e, ST_USAGE, &near, "devsim --help-all lists machines",
 				 "'%s' is neither a machine nor a file that can be read", path);
 	else if (n > MAX_FILE || memchr(text, 0, n))
 		rc = err_set(e, ST_INPUT, "'%s' does not describe a machine", path);
@@ -150,6 +150,6 @@ int machine_spec_parse(const char *list, int64_t seed, struct machine_spec *out,
 	*out = (struct machine_spec){
 		.drift_s = 30, .burst_s = 1, .burst_slow = 1, .seed = (double)seed};
 	if (!*list)
-		return err_set(e, ST_USAGE, "no machine; devsim --help lists them");
+		return err_set(e, ST_USAGE, "no machine; devsim --help-all lists them");
 	return read_items(list, strlen(list), (struct source){NULL, 0}, out, e);
 }

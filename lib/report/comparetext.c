@@ -269,8 +269,8 @@ static int write_tsv(FILE *out, const struct report_input *in, struct err *e)
 
 const struct report_format format_compare = {
 	.name = "compare",
-	.about = "all placements of the stream beside each other, the fastest first, with\n"
-		 "the bound, the best single device, and what finding each took",
+	.about = "all placements of the stream beside each other, the fastest first,\n"
+		 "with the bound, the best single device, and what finding each took",
 	.needs_comparison = true,
 	.styled = true,
 	.write = write_compare,
@@ -278,14 +278,14 @@ const struct report_format format_compare = {
 
 const struct report_format format_compare_tsv = {
 	.name = "compare-tsv",
-	.about = "the same as tab-separated values, in seconds",
+	.about = "compare as tab-separated values, in seconds",
 	.needs_comparison = true,
 	.write = write_tsv,
 };
 
 const struct report_format format_compare_md = {
 	.name = "compare-md",
-	.about = "the same as a table in Markdown",
+	.about = "compare as a table in Markdown",
 	.needs_comparison = true,
 	.write = write_markdown,
 };

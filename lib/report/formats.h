@@ -1,5 +1,5 @@
 /* formats.h - the table of output formats.  One line registers one: X(name) stands for
- * `const struct report_format format_name`, which a file of this room defines (format.h).  --help
+ * `const struct report_format format_name`, which a file of this room defines (format.h).  --help-all
  * prints them in this order. */
 #ifndef HSDAG_REPORT_FORMATS_H
 #define HSDAG_REPORT_FORMATS_H

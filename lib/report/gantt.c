@@ -417,8 +417,8 @@ static int write_timeline(FILE *out, const struct report_input *in, struct err *
 
 const struct report_format format_timeline = {
 	.name = "timeline",
-	.about = "the same schedule as a picture for a terminal: who computes when, and\n"
-		 "what goes over the links",
+	.about = "the same schedule as a picture for a terminal: who computes when,\n"
+		 "and what goes over the links",
 	.needs_trace = true,
 	.styled = true,
 	.write = write_timeline,

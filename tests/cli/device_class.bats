@@ -24,7 +24,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 @test "messages, --help and --list know the new class" {
 	run -0 "$B/slow/devrun" --list
 	[[ $output == *"slow:100 "*" slow "*"one core and a rest"* ]]
-	run -0 "$B/slow/devrun" --help
+	run -0 "$B/slow/devrun" --help-all
 	[[ ${output//$'\n'/ } == *"slow:N (one core, N microseconds more a step)"* ]]
 	run -2 --separate-stderr "$B/slow/devrun" -D quick:0 --list
 	[[ $stderr == *"unknown device 'quick:0'; here are cpu, "*"; names are cpu, cpu:LIST, "*"ov:NAME or slow:N"* ]]

@@ -341,12 +341,13 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[[ $stderr == *"No space left"* ]]
 }
 
-@test "every verb has a page of at most 64 lines of 80 columns, --help has the verbs" {
-	devrun --help > help.txt
+@test "every verb has a page of at most 64 lines of 80 columns, --help-all has the verbs" {
+	devrun --help-all > help.txt
 	for verb in list support probe run paired; do
 		grep -q "^  $verb " help.txt
 		grep -q "devrun $verb" help.txt
-		devrun "$verb" --help > page.txt
+		devrun "$verb" --help-all > page.txt
+		[ "$(devrun "$verb" --help | wc -l)" -le 24 ]
 		grep -q "^Usage: devrun $verb " page.txt
 		[ "$(wc -l < page.txt)" -le 64 ]
 		[ "$(wc -L < page.txt)" -le 80 ]

@@ -46,8 +46,8 @@ wrong() {
 	dagfeat --features all,-degre graph.mp|unknown feature 'degre'; 
 	placeout --format raport placed.mp|--format: unknown choice 'raport'; did you mean 'report'? one of 
 	placeout --map cpu0=CPU placed.mp|--map: there is no device 'cpu0'; did you mean 'cpu:0'? here are cpu:0, cpu:1
-	devsim --machine wld run.mp|'wld' is neither a machine nor a file that can be read; did you mean 'wild'? devsim --help lists machines
-	devsim --machine near,dritf=1 run.mp|a machine has no key 'dritf'; did you mean 'drift'? devsim --help lists them
+	devsim --machine wld run.mp|'wld' is neither a machine nor a file that can be read; did you mean 'wild'? devsim --help-all lists machines
+	devsim --machine near,dritf=1 run.mp|a machine has no key 'dritf'; did you mean 'drift'? devsim --help-all lists them
 	gpnembed --net gnp graph.mp|--net: unknown network 'gnp'; did you mean 'gpn'? one of 
 	gpnembed --recipe papper graph.mp|--recipe: unknown choice 'papper'; did you mean 'paper'? one of 
 	devrun prob graph.mp|'prob' is neither a verb nor a file; did you mean 'probe'? devrun --help has the verbs

@@ -54,8 +54,8 @@ net() {
 }
 
 @test "options are those of the network" {
-	run -0 bash -c "gpnembed --help | grep -c -- --layer-gnn2"
-	run -0 gpnembed --net=mlp --help
+	run -0 bash -c "gpnembed --help-all | grep -c -- --layer-gnn2"
+	run -0 gpnembed --net=mlp --help-all
 	[[ $output == *"--layers N"* ]]
 	[[ $output != *"--layer-gnn2"* ]]
 	run -2 gpnembed --net mlp --rounds 2 "$IN" -o out.mp

@@ -250,7 +250,7 @@ loop_measured() {
 	run -2 reinforce --checkpoint x "$IN" -o out.mp
 	run -2 reinforce --lr -1 "$IN" -o out.mp
 	run -2 reinforce --recipe none "$IN" -o out.mp
-	run -0 reinforce --help
+	run -0 reinforce --help-all
 	[[ $output == *"--entropy-decay"* ]]
 }
 

@@ -117,7 +117,18 @@ as_user() { env -u B -u ROOT PATH=/usr/bin:/bin "$@"; }
 		try runstat slo | grep -qx slowness
 		try tabstat curve --met | grep -qx -- --method
 		try placeout --format ht | grep -qx html
+		try placeout --format compare- | grep -qx compare-tsv
+		touch html-file && [ "$(try placeout --format ht)" = html ]
+		try placeout --color ne | grep -qx never
+		try devrun probe -D cp | grep -qx cpu
+		# Behind a colon bash replaces only what follows it; a list goes on behind its comma.
+		try hsdag-place m.xml -D cpu: | grep -qx 0
+		try hsdag-place m.xml -D cpu:0,cp | grep -qx 0,cpu
+		try hsdag-place m.xml --objective thr | grep -qx throughput
+		try reinforce --recipe hier | grep -qx hierarchical
+		try hsdag-place --conf | grep -qx -- --config
 		try placebase hef | grep -qx heft
+		try placebase heft,climb,ann | grep -qx heft,climb,anneal
 		try hsdag-place --budg | grep -qx -- --budget
 		try hsdag-place --net place | grep -qx placeto
 		try hsdag-experiment open-re | grep -qx open-rewards

@@ -25,7 +25,7 @@ struct place_options {
 	 &(o).spec, \
 	 "LIST", \
 	 "costs, links and memory from a device specification: files or presets,\n" \
-	 "joined with commas (devsim --help has their form)", \
+	 "joined with commas (devsim --help-all has their form)", \
 	 0, \
 	 0, \
 	 NULL, \

@@ -384,8 +384,8 @@ static int write_html(FILE *out, const struct report_input *in, struct err *e)
 
 const struct report_format format_html = {
 	.name = "html",
-	.about = "a page for browsers: measurements, timelines, why an operation is where\n"
-		 "it is, graph, search, memory, programs; it loads nothing from elsewhere",
+	.about = "a page for browsers: measurements, timelines, why an operation is\n"
+		 "where it is, graph, search, memory; it loads nothing from elsewhere",
 	.needs_trace = true,
 	.needs_history = true,
 	.needs_others = true,

@@ -241,7 +241,7 @@ static int write_timeline(FILE *out, const struct report_input *in, struct err *
 
 const struct report_format format_timeline_svg = {
 	.name = "timeline-svg",
-	.about = "a picture of the last schedule that devrun or devsim --schedule tells",
+	.about = "a picture of the schedule that devrun or devsim --schedule tells",
 	.needs_trace = true,
 	.write = write_timeline,
 };
