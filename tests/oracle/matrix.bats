@@ -18,3 +18,9 @@ slice() {
 	slice --types u8 --shapes static --ops adaptivemaxpool,reorgyolo,generateproposals
 	[[ $output == *" 3 refused"* ]]
 }
+
+@test "the least and greatest integers, and nothing, on an OpenCL device" {
+	needs_pocl
+	slice --types i8,u8,i64,u64,f32 --shapes static --device cl:0.0 --ops add,divide,mod,floormod,bitwiseleftshift,reducesum,reducel2,less,matmul
+	[[ $output == *" refused"* ]]
+}

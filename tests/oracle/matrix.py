@@ -2,7 +2,8 @@
 """Operators by element types: the cases of parity_op.py in every type that they are defined on, with static shapes, with dims and
 with ranks that are found while the model runs.
 
-    matrix.py BIN DIR [--cases N] [--types T,...] [--ops NAME,...] [--every N] [--shapes static,dims,ranks] [--jobs N] [--report FILE]
+    matrix.py BIN DIR [--cases N] [--types T,...] [--ops NAME,...] [--every N] [--shapes static,dims,ranks] [--device NAME] [--jobs N]
+              [--report FILE]
 
 Each case is a model of its own.  What `devrun support` refuses is counted by its reason; what it accepts must run, and give what
 OpenVINO's CPU plugin gives in f32 with static shapes, or its reference implementations (Model.evaluate) where the plugin refuses.
@@ -270,21 +271,21 @@ def unlike(got, want, kind):
     return None
 
 
-def devrun(bins, path, shapes, runs):
+def devrun(bins, path, shapes, runs, device):
     """(status, reason): refused by support, or what the run said."""
     sh = "--shape '%s'" % shapes if shapes else ""
     graph = "%s/ir2dag %s %s/model.xml -o %s/g.mp" % (bins, sh, path, path)
     r = subprocess.run(graph, shell=True, capture_output=True, text=True, timeout=120)
     if r.returncode:
         return ("refused" if r.returncode == 3 else "crash", r.stderr.strip())
-    r = subprocess.run("%s/devrun support -D cpu:0 %s/g.mp" % (bins, path), shell=True, capture_output=True, text=True, timeout=120)
+    r = subprocess.run("%s/devrun support -D %s %s/g.mp" % (bins, device, path), shell=True, capture_output=True, text=True, timeout=120)
     if r.returncode or " 0 run nowhere" not in r.stdout:
-        why = re.search(r"not on cpu:0: (.*?), layer", r.stdout)
+        why = re.search(r"not on %s: (.*?), layer" % re.escape(device), r.stdout)
         if not why and r.returncode not in (0, 3):
             return "crash", r.stderr.strip()
         return "refused", why.group(1) if why else r.stderr.strip()
-    run = ("set -o pipefail; %s/placebase single -D cpu:0 %s/g.mp | %s/devrun -D cpu:0 --runs %d --keep-state --warmup 0 --no-reference --inputs %s/in "
-           "--outputs %s/out -o %s/run.mp") % (bins, path, bins, runs, path, path, path)
+    run = ("set -o pipefail; %s/placebase single -D %s %s/g.mp | %s/devrun -D %s --runs %d --keep-state --warmup 0 --no-reference --inputs %s/in "
+           "--outputs %s/out -o %s/run.mp") % (bins, device, path, bins, device, runs, path, path, path)
     r = subprocess.run(["bash", "-c", run], capture_output=True, text=True, timeout=120)
     if r.returncode == 0 and not os.path.exists(path + "/out/index.tsv"):
         r = subprocess.run("%s/recdump -k run --tsv reason %s/run.mp" % (bins, path), shell=True, capture_output=True, text=True, timeout=60)
@@ -292,9 +293,9 @@ def devrun(bins, path, shapes, runs):
     return ("ran", "") if r.returncode == 0 else ("failed" if r.returncode in (1, 3) else "crash", "%d %s" % (r.returncode, r.stderr.strip()[-300:]))
 
 
-def one(bins, path, case):
+def one(bins, device, path, case):
     kind, label, elem, shapes, give, want, runs = case
-    status, why = devrun(bins, path, give, runs)
+    status, why = devrun(bins, path, give, runs, device)
     why = why.replace(path, "")
     if status == "ran":
         with open(path + "/out/index.tsv") as f:
@@ -375,6 +376,7 @@ def main():
     ap.add_argument("--ops", default="")
     ap.add_argument("--every", type=int, default=1)
     ap.add_argument("--shapes", default="static,dims,ranks")
+    ap.add_argument("--device", default="cpu:0")
     ap.add_argument("--jobs", type=int, default=2)
     ap.add_argument("--report")
     a = ap.parse_args()
@@ -407,7 +409,7 @@ def main():
         if c[5] is None:
             c[5] = static.get(key)
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
-        for r in pool.map(lambda pc: one(a.bins, pc[0], pc[1]) + (pc[0],), cases):
+        for r in pool.map(lambda pc: one(a.bins, a.device, pc[0], pc[1]) + (pc[0],), cases):
             done.append(r)
             if r[4] in BAD:
                 print("# %s %s (%s, %s): %s: %s [%s]" % (r[4], r[0], r[1], r[2], r[3], r[5].replace("\n", " "), os.path.basename(r[6])), flush=True)

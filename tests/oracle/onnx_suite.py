@@ -233,7 +233,7 @@ def summary(cases, work):
         for why, names in sorted(by_cause.items(), key=lambda x: -len(x[1])):
             print(f"  {len(names):4} {why}" + (f" ({names[0]})" if what == "refused" else ""))
     print("\n" + ", ".join(f"{what} {len(found[what])}" for what in ("right", "as OpenVINO", "refused", "not converted", "wrong", "crash")) +
-          f" of {len(cases)} cases")
+          f", not run {len(cases) - sum(map(len, found.values()))} of {len(cases)} cases")
     return bool(found["wrong"] or found["crash"])
 
 

@@ -135,6 +135,8 @@ int cl_lower_elem(struct cl_lowering *p)
 	if (integer && !(row->flags & INT))
 		return cl_lower_refuse(p, "no OpenCL kernel for operator '%s' on integers",
 				       op_info(op->kind)->type);
+	if (p->in[0].elem == EL_U64)
+		return cl_lower_refuse(p, "%s of u64 is not supported", op_info(op->kind)->type);
 	if (!integer && (p->in[0].elem != EL_F32 || row->f32 == K_COUNT))
 		return cl_lower_refuse(p, "%s of %s is not supported", op_info(op->kind)->type,
 				       elem_name(p->in[0].elem));
@@ -160,6 +162,8 @@ int cl_lower_convert(struct cl_lowering *p)
 	enum elem from = p->in[0].elem, to = p->out[0].elem;
 	if ((from == EL_F64 || to == EL_F64) && from != to && !p->s->fp64)
 		return cl_lower_refuse(p, "the device has no f64");
+	if ((from == EL_U64 && elem_is_real(to)) || (to == EL_U64 && elem_is_real(from)))
+		return cl_lower_refuse(p, "%s of u64 is not supported", op_info(p->op->kind)->type);
 	bool half = from == EL_F16 && to == EL_F32 && !p->s->half;
 	enum cl_kernel_id k = from == to ? K_copy : half ? K_convert_f16_f32 : K_convert;
 	struct cl_launch *l = cl_lower_launch(p, k);

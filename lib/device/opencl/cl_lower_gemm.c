@@ -221,6 +221,8 @@ int cl_lower_matmul(struct cl_lowering *p)
 	struct cl_matrices b = cl_matrices_of(&p->in[1], op->a.matmul.transpose_b, true);
 	if (a.cols != b.rows)
 		return cl_lower_refuse(p, "inner dimensions of MatMul differ");
+	if (a.cols == 0)
+		return cl_lower_refuse(p, "MatMul over nothing");
 	if (!op->a.matmul.transpose_a && b.n_batch == 0 && a.n_batch) {
 		/* one matrix B for all: the batch is more rows of A */
 		for (int d = 0; d < a.n_batch; d++)

@@ -177,7 +177,7 @@ int cl_lower_scatter_elements(struct cl_lowering *p)
 	if (!cl_lower_known(p, 3))
 		return -1;
 	int axis = op_axis(tensor_int(&p->in[3], 0), data->rank);
-	if (axis < 0 || op < 0 || data->elem == EL_F64)
+	if (axis < 0 || op < 0 || data->elem == EL_F64 || (op && data->elem == EL_U64))
 		return cl_lower_refuse(p, axis < 0 ? "axis is out of range"
 						   : "this ScatterElementsUpdate is not supported");
 	around(idx, axis, &outer, &inner);

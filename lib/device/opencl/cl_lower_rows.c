@@ -25,7 +25,7 @@ int cl_lower_reduce(struct cl_lowering *p)
 	int64_t stride[TENSOR_DIMS], s = 1, n = 1;
 	struct cl_loops keep = {.n_arrays = 1}, red = {.n_arrays = 1};
 	int op = cl_operator(p->op->kind)->op;
-	if (!integer && (x->elem != EL_F32 || op >= R_AND))
+	if (x->elem == EL_U64 || (!integer && (x->elem != EL_F32 || op >= R_AND)))
 		return cl_lower_refuse(p, "%s of %s is not supported", op_info(p->op->kind)->type,
 				       elem_name(x->elem));
 	if (!cl_lower_known(p, 1))

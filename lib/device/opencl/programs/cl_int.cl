@@ -61,29 +61,47 @@ long int_pow(long x, long y)
 {
 	long r = 1;
 	if (y < 0)
-		return x == 1 ? 1 : x == -1 ? (y & 1 ? -1 : 1) : 0;
+		return x == 1 ? 1 : x == -1 ? (y & 1 ? -1 : 1) : x == 0 ? INT_MIN : 0;
 	for (; y; y >>= 1, x *= x)
 		if (y & 1)
 			r *= x;
 	return r;
 }
 
+/* Arithmetic of 8 bits stays within the type's range, that of more wraps: as on cpu devices. */
+long limited(long x, int code)
+{
+	return code == C_I8 ? clamp(x, -128L, 127L) : code == C_U8 ? clamp(x, 0L, 255L) : x;
+}
+
+/* A bound of whole numbers, which may be infinite. */
+long bound_of(float x)
+{
+	return x >= 0x1p63f ? LONG_MAX : x > -0x1p63f ? (long)x : LONG_MIN;
+}
+
+/* Of the bits themselves. */
+bool is_bitwise(int op)
+{
+	return op >= E_BIT_AND && op <= E_SHR;
+}
+
 /* Division truncates, whatever m_pythondiv says, as OpenVINO's CPU plugin does.  By zero it
- * gives 0: that is undefined, but must not trap. */
-long f_int(int op, long x, long y, float alpha, float beta)
+ * gives 0: that is undefined, but must not trap, nor must the least number by -1. */
+long f_int(int op, long x, long y, float alpha, float beta, int bits)
 {
 	switch (op) {
 	case E_ABS: return x < 0 ? -x : x;
 	case E_NEG: return -x;
 	case E_RELU: return max(x, 0L);
-	case E_CLAMP: return x < alpha ? (long)ceil(alpha) : x > beta ? (long)floor(beta) : x;
+	case E_CLAMP: return min(max(x, bound_of(ceil(alpha))), bound_of(floor(beta)));
 	case E_SIGN: return (x > 0) - (x < 0);
 	case E_ADD: return x + y;
 	case E_SUB: return x - y;
 	case E_MUL: return x * y;
-	case E_DIV: return y ? x / y : 0;
-	case E_MOD: return y ? x % y : 0;
-	case E_FLOOR_MOD: return y ? x - y * floor_div(x, y) : 0;
+	case E_DIV: return y == -1 ? -x : y ? x / y : 0;
+	case E_MOD: return y && y != -1 ? x % y : 0;
+	case E_FLOOR_MOD: return y && y != -1 ? x - y * floor_div(x, y) : 0;
 	case E_POW: return int_pow(x, y);
 	case E_MIN: return min(x, y);
 	case E_MAX: return max(x, y);
@@ -99,8 +117,8 @@ long f_int(int op, long x, long y, float alpha, float beta)
 	case E_BIT_OR: return x | y;
 	case E_BIT_XOR: return x ^ y;
 	case E_BIT_NOT: return ~x;
-	case E_SHL: return x << (y & 63);
-	case E_SHR: return x >> (y & 63);
+	case E_SHL: return y < 0 || y >= bits ? 0 : x << y;
+	case E_SHR: return y < 0 || y >= bits ? 0 : x >> y;
 	case E_AND: return x && y;
 	case E_OR: return x || y;
 	case E_XOR: return !x != !y;
@@ -119,7 +137,8 @@ KERNEL(LS, elem_int, 4, (global const uchar *a, global const uchar *b, global uc
 		PLAIN for (int i = i0 + LOCAL; i < i1; i += LS) {
 			long x = load_int(a, p.code[0], oa + i * p.inner[0]);
 			long y = p.n_in > 1 ? load_int(b, p.code[1], ob + i * p.inner[1]) : 0;
-			store_int(f_int(p.op, x, y, p.alpha, p.beta), o, p.code[3],
+			long z = f_int(p.op, x, y, p.alpha, p.beta, p.code[0] == C_I32 ? 32 : 64);
+			store_int(is_bitwise(p.op) ? z : limited(z, p.code[3]), o, p.code[3],
 				row * p.r.inner + i);
 		}
 	}
@@ -150,7 +169,15 @@ KERNEL(LS, reduce_int, 3, (global const uchar *x, global uchar *o, const struct 
 		}
 		if (p.scale != 1.0f)
 			acc = acc / (long)n;
-		store_int(p.op == R_L2 ? (long)sqrt((float)acc) : acc, o, p.out_code, r);
+		if (p.op == R_L2) {
+			long root = (long)sqrt((float)acc); /* and f32 may not know the last digits */
+			while (root > 0 && root * root > acc)
+				root--;
+			while ((root + 1) * (root + 1) <= acc)
+				root++;
+			acc = root;
+		}
+		store_int(limited(acc, p.out_code), o, p.out_code, r);
 	}
 }
 
