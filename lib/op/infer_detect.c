@@ -68,7 +68,7 @@ int infer_nms(const struct op *op, const struct tensor *in, struct tensor *out, 
 	most = op_mul(op_mul(most, in[1].dim[0]), in[1].dim[1]);
 	for (int i = 0; i < op->n_out; i++)
 		out[i] = i == 2 ? shape1(op->a.nms.index, 1)
-				: shape2(i ? in[1].elem : op->a.nms.index, most, 3);
+				: shape2(i ? EL_F32 : op->a.nms.index, most, 3);
 	return 0;
 }
 
