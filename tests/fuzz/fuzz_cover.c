@@ -48,7 +48,8 @@ static const struct {
 enum { MOST_WORDS = 24, MOST_LINES = 24 };
 
 /* Of a file name in these lines DATA is the input; GRAPH, PLACED and RAN are streams of a small problem, without and with
- * placements and runs; OUT is a file that is written over. */
+ * placements and runs; OUT is a file that is written over.  MODEL is a placed model of two inputs, INPUTS a folder with files for
+ * them and the input as its index.tsv. */
 static const struct target {
 	const char *kind, *name;
 	const char *line[MOST_LINES];
@@ -66,6 +67,10 @@ static const struct target {
 	{"reader", "machine", {"devsim --machine DATA --min-runs 2 --max-runs 2 PLACED"}},
 	{"reader", "expert", {"placebase expert:DATA GRAPH"}},
 	{"reader", "npy", {"npy"}},
+	{"reader",
+	 "inputs",
+	 {"devrun run -n 1 --warmup 0 --no-reference -i INPUTS MODEL",
+	  "devrun run -n 1 --warmup 0 --no-reference --outputs OUTPUTS -i INPUTS MODEL"}},
 	{"reader",
 	 "table",
 	 {"tabstat curves DATA", "tabstat plot DATA", "tabstat pairs --base a --ways way DATA",
@@ -169,8 +174,14 @@ static const char *file_of(const char *word, char *dst, size_t size)
 {
 	static const struct {
 		const char *name, *file;
-	} files[] = {
-		{"GRAPH", "graph.mp"}, {"PLACED", "placed.mp"}, {"RAN", "ran.mp"}, {"OUT", "out"}};
+	} files[] = {{"GRAPH", "graph.mp"},
+		     {"PLACED", "placed.mp"},
+		     {"RAN", "ran.mp"},
+		     {"OUT", "out"},
+		     {"MODEL", "model.mp"},
+		     {"INPUTS", "inputs"},
+		     {"INDEX", "inputs/index.tsv"},
+		     {"OUTPUTS", "outputs"}};
 	const char *colon = strchr(word, ':');
 	const char *name = colon ? colon + 1 : word;
 	int before = (int)(name - word);
@@ -218,13 +229,16 @@ static void call(const char *line, const char *output)
 static void at_exit(void)
 {
 	char path[80];
-	static const char *const files[] = {"graph.mp", "placed.mp", "ran.mp",
-					    "out",      "data",      "weights"};
+	static const char *const files[] = {
+		"graph.mp",     "placed.mp",        "ran.mp",        "out",
+		"data",         "weights",          "model.mp",      "inputs/0.npy",
+		"inputs/1.npy", "inputs/index.tsv", "outputs/0.npy", "outputs/index.tsv",
+		"inputs",       "outputs"};
 	if (getpid() != owner)
 		return;
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
 		snprintf(path, sizeof path, "%s/%s", folder, files[i]);
-		unlink(path);
+		(void)remove(path);
 	}
 	rmdir(folder);
 }
@@ -242,6 +256,14 @@ static void make_streams(void)
 	call(line, graph);
 	call("placebase random -n 3 GRAPH", placed);
 	call("devsim PLACED", ran);
+	call("ir2dag tests/models/small_summator.xml", features);
+	snprintf(line, sizeof line, "placebase single -D cpu:0 %s", features);
+	snprintf(features, sizeof features, "%s/model.mp", folder);
+	call(line, features);
+	call("devrun run -n 1 --warmup 0 --no-reference --save-inputs INPUTS MODEL", "/dev/null");
+	file_of("INDEX", line, sizeof line);
+	if (unlink(line) < 0 || symlink(data_path, line) < 0)
+		abort();
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
