@@ -87,14 +87,23 @@ static double best_latency(const struct compare_table *t)
 	return isinf(best) ? 1e-3 : best;
 }
 
-static void print_devices(FILE *out, const struct comparison *c)
+/* As many as fit on a line. */
+static void print_devices(FILE *out, const struct comparison *c, uint32_t room)
 {
-	char name[100];
-	for (uint32_t d = 0; d < c->k && d < 8; d++)
-		fprintf(out, "%s%s", d ? ", " : "",
-			err_escape(name, sizeof name, c->names[d], strlen(c->names[d])));
-	if (c->k > 8)
-		fprintf(out, " and %" PRIu32 " more", c->k - 8);
+	enum { NAME_MOST = 30, MORE = 12 };
+	char name[200], text[100];
+	uint32_t used = 0, d = 0;
+	for (; d < c->k; d++) {
+		err_escape(name, sizeof name, c->names[d], strlen(c->names[d]));
+		screen_cut(text, sizeof text, name, NAME_MOST);
+		uint32_t n = screen_columns(text) + (d ? 2 : 0);
+		if (d && used + n + (d + 1 < c->k ? MORE : 0) > room)
+			break;
+		fprintf(out, "%s%s", d ? ", " : "", text);
+		used += n;
+	}
+	if (d < c->k)
+		fprintf(out, " and %" PRIu32 " more", c->k - d);
 }
 
 static void print_head(FILE *out, const struct report_input *in)
@@ -106,7 +115,8 @@ static void print_head(FILE *out, const struct report_input *in)
 	fputs(err_escape(text, sizeof text, name, strlen(name)), out);
 	screen_colour(out, in->screen, "0");
 	fputs(" on ", out);
-	print_devices(out, c);
+	uint32_t used = screen_columns(text) + (uint32_t)strlen(" on , simulated and measured");
+	print_devices(out, c, in->screen->width > used ? in->screen->width - used : 0);
 	fputs(c->simulated && c->measured ? ", simulated and measured"
 	      : c->simulated              ? ", simulated"
 	      : c->measured               ? ", measured"

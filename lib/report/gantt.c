@@ -6,6 +6,7 @@
 #include "report/placetext.h"
 #include "report/screen.h"
 #include "report/trace.h"
+#include "text/quantity.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -104,7 +105,8 @@ static void make_rows(struct picture *x, const struct traced *t, const struct li
 {
 	const char *arrow = x->screen->utf8 ? "\xe2\x86\x92" : ">";
 	uint32_t k = t->place.k, shown = n_links < MAX_LINKS ? n_links : MAX_LINKS;
-	char one[NAME], other[NAME];
+	uint32_t most = x->screen->width / 4 < LABEL_MOST ? x->screen->width / 4 : LABEL_MOST;
+	char one[50], other[50];
 	x->n_links_left = n_links - shown;
 	x->n_rows = k + shown;
 	x->row = ARENA_NEWN(a, struct row, (size_t)x->n_rows + 1);
@@ -114,9 +116,13 @@ static void make_rows(struct picture *x, const struct traced *t, const struct li
 	}
 	for (uint32_t l = 0; l < shown; l++) {
 		struct row *r = &x->row[k + l];
-		err_escape(one, 50, t->names[link[l].src], strlen(t->names[link[l].src]));
-		err_escape(other, 50, t->names[link[l].dst], strlen(t->names[link[l].dst]));
-		snprintf(r->label, NAME, "%.52s %s %.52s", one, arrow, other);
+		/* Where both do not fit, both are cut. */
+		uint32_t n = screen_columns(x->row[link[l].src].label), half = (most - 3) / 2,
+			 m = screen_columns(x->row[link[l].dst].label);
+		bool cut = n + 3 + m > most;
+		screen_cut(one, 50, x->row[link[l].src].label, cut ? half : n);
+		screen_cut(other, 50, x->row[link[l].dst].label, cut ? half : m);
+		snprintf(r->label, NAME, "%s %s %s", one, arrow, other);
 		r->link = true;
 		r->bytes = link[l].bytes;
 	}
@@ -124,7 +130,6 @@ static void make_rows(struct picture *x, const struct traced *t, const struct li
 		uint32_t n = screen_columns(x->row[i].label);
 		x->label = n > x->label ? n : x->label;
 	}
-	uint32_t most = x->screen->width / 4 < LABEL_MOST ? x->screen->width / 4 : LABEL_MOST;
 	x->label = x->label > most ? most : x->label;
 }
 
@@ -200,7 +205,7 @@ static void draw_bar(FILE *out, const struct picture *x, const struct row *r)
 
 static void draw_row(FILE *out, const struct picture *x, const struct row *r)
 {
-	char text[40];
+	char text[QUANTITY_CAP];
 	screen_colour(out, x->screen,
 		      r->link ? LINK_COLOUR : row_colours[r->colour % N_COLOURS][0]);
 	screen_pad(out, r->label, x->label);
@@ -211,8 +216,7 @@ static void draw_row(FILE *out, const struct picture *x, const struct row *r)
 		fprintf(out, "  %6.*f MB\n", (double)r->bytes < 99.95e6 ? 2 : 0,
 			(double)r->bytes * 1e-6);
 	else
-		fprintf(out, " %10s\n",
-			r->end_s > 0 ? screen_seconds(text, sizeof text, r->end_s) : "unused");
+		fprintf(out, " %10s\n", r->end_s > 0 ? quantity_seconds(r->end_s, text) : "unused");
 }
 
 static void blanks(FILE *out, uint32_t n)
@@ -319,21 +323,20 @@ static void draw_marks(FILE *out, const struct picture *x, const struct told *to
 		double s;
 		char what[300];
 	} mark[3], swap;
-	char name[NAME], time[40];
+	char name[NAME], time[QUANTITY_CAP];
 	uint32_t n = 0;
 	if (p->bounded && !p->by_value && p->bound_s > 0) {
 		mark[n].s = p->bound_s;
 		snprintf(mark[n++].what, sizeof mark->what, "bound: no placement before %s",
-			 screen_seconds(time, sizeof time, p->bound_s));
+			 quantity_seconds(p->bound_s, time));
 	}
 	mark[n].s = x->end_s;
-	snprintf(mark[n++].what, sizeof mark->what, "done: %s",
-		 screen_seconds(time, sizeof time, x->end_s));
+	snprintf(mark[n++].what, sizeof mark->what, "done: %s", quantity_seconds(x->end_s, time));
 	if (told->ref_s > 0) {
 		mark[n].s = told->ref_s;
 		snprintf(mark[n++].what, sizeof mark->what, "%s: %s",
 			 err_escape(name, sizeof name, told->ref, strlen(told->ref)),
-			 screen_seconds(time, sizeof time, told->ref_s));
+			 quantity_seconds(told->ref_s, time));
 	}
 	for (uint32_t i = 1; i < n; i++)
 		for (uint32_t j = i; j > 0 && mark[j].s < mark[j - 1].s; j--) {
@@ -349,14 +352,14 @@ static void draw_title(FILE *out, const struct picture *x, const struct told *to
 		       const struct graph *g)
 {
 	const char *model = placetext_model(g);
-	char name[NAME], source[NAME], time[40];
+	char name[NAME], source[NAME], time[QUANTITY_CAP];
 	screen_colour(out, x->screen, BOLD);
 	fprintf(out, "%s", err_escape(name, sizeof name, model, strlen(model)));
 	screen_colour(out, x->screen, "0");
 	fprintf(out, ", placed by %s: ",
 		err_escape(source, sizeof source, told->source, strlen(told->source)));
 	screen_colour(out, x->screen, BOLD);
-	fputs(screen_seconds(time, sizeof time, told->lat_s), out);
+	fputs(quantity_seconds(told->lat_s, time), out);
 	screen_colour(out, x->screen, "0");
 	fputs(told->simulated ? ", simulated\n" : "\n", out);
 	if (told->ref_s > 0 && told->lat_s > 0)

@@ -102,6 +102,22 @@ uint32_t screen_columns(const char *text)
 	return n;
 }
 
+const char *screen_cut(char *dst, size_t cap, const char *text, uint32_t width)
+{
+	static const char dots[] = "..";
+	bool cut = screen_columns(text) > width || strlen(text) >= cap;
+	uint32_t keep = cut ? (width > 2 ? width - 2 : 0) : width;
+	size_t n = 0;
+	for (uint32_t i = 0; text[n] && i < keep; i++) {
+		size_t k = letter(text + n);
+		if (n + k + sizeof dots > cap)
+			break;
+		n += k;
+	}
+	snprintf(dst, cap, "%.*s%s", (int)n, text, cut ? dots : "");
+	return dst;
+}
+
 void screen_pad(FILE *out, const char *text, uint32_t width)
 {
 	uint32_t n = screen_columns(text), shown = 0;
@@ -128,26 +144,4 @@ const char *screen_unit(double s, double *unit_s)
 		i++;
 	*unit_s = units[i].s;
 	return units[i].name;
-}
-
-const char *screen_seconds(char *dst, size_t cap, double s)
-{
-	static const double MINUTE = 60, HOUR = 3600;
-	double unit_s;
-	if (fabs(s) >= 2 * HOUR) {
-		snprintf(dst, cap, "%.0f h %.0f min", floor(s / HOUR),
-			 floor(fmod(s, HOUR) / MINUTE));
-	} else if (fabs(s) >= 2 * MINUTE) {
-		snprintf(dst, cap, "%.0f min %.0f s", floor(s / MINUTE), floor(fmod(s, MINUTE)));
-	} else {
-		const char *unit = screen_unit(s, &unit_s);
-		double x = s / unit_s;
-		snprintf(dst, cap, "%.*f %s",
-			 s == 0             ? 0
-			 : fabs(x) < 9.9995 ? 3
-			 : fabs(x) < 99.995 ? 2
-					    : 1,
-			 x, s == 0 ? "s" : unit);
-	}
-	return dst;
 }

@@ -35,11 +35,11 @@ void screen_write(FILE *out, const char *text, size_t n);
 
 /* Columns that UTF-8 text takes, each character one. */
 uint32_t screen_columns(const char *text);
+/* At most `width` columns of text, and what fits into dst[cap], with an ellipsis where that is not all.  Returns dst. */
+const char *screen_cut(char *dst, size_t cap, const char *text, uint32_t width);
 /* At most `width` columns of text on out, with an ellipsis where that is not all, then blanks up to width. */
 void screen_pad(FILE *out, const char *text, uint32_t width);
 
-/* Seconds as a person says them: four digits and a unit, "12.31 ms", "3 min 20 s".  Returns dst. */
-const char *screen_seconds(char *dst, size_t cap, double s);
 /* The unit from ns to s in which s has one to three digits before the point, and how many seconds it has. */
 const char *screen_unit(double s, double *unit_s);
 

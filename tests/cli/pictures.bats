@@ -66,6 +66,16 @@ bar() { sed -n "s/^$1 *[0-9]* %  \\([^ ]*\\) .*/\\1/p"; }
 	grep -qF '(2 on 2 devices); . idle' picture
 }
 
+@test "names too long for a picture are cut, those of links at both ends" {
+	sed 's/"name": "a"/"name": "première machine, with cores"/; s/"name": "b"/"name": "second machine, far away"/; s/"a":/"première machine, with cores":/g; s/"b":/"second machine, far away":/g' \
+		known.json > long.json
+	json2dag long.json | placebase heft | devsim --schedule | placeout --format timeline > picture
+	cat picture
+	grep -q '^premi.*re machine, \.\.  91 %  ' picture
+	grep -q '^second\.\. > premi.*\.\.  *18 %' picture
+	[ "$(LC_ALL=C.UTF-8 wc -L < picture)" -le 80 ]
+}
+
 @test "its width is COLUMNS, else the terminal's, else 80" {
 	width() { awk 'length > m { m = length } END { print m }'; }
 	[ "$(COLUMNS=120 placeout --format timeline run.mp | width)" -eq 120 ]
