@@ -16,6 +16,7 @@
 #     DEVICES=LIST      devices of this machine: devrun runs placements, one training at a time
 #     NET=gpn           open-rewards: the network, or rnn, hierarchical; each begins with its own rules
 #     HIDDEN=32         width of gpn
+#     GROUPINGS="..."   open-groups: default: those of ablation
 #     FEATURES="..."    open-features: those that are judged (default: all of dagfeat but costs)
 #     GROUPS=256        open-grouper: random groups
 #     LAUNCH=...        in front of each job

@@ -53,7 +53,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 @test "a budget that is over before a method begins: each hands over a legal placement, and searches search nothing" {
 	for method in $(placebase --list | cut -f1 | tail -n +2); do
 		case $method in
-		expert:* | of:* | spine | series) continue ;;
+		expert:* | of:* | spine) continue ;;
 		esac
 		run -0 --separate-stderr timeout 60 placebase "${method%%:*}" --budget 1e-9 -v p.mp -o b.mp
 		[[ "$stderr" == *"bounds: "*" kinds left out"* ]]
@@ -62,6 +62,39 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	done
 	run -0 --separate-stderr placebase anneal --budget 100 --evals 50 -v p.mp -o b.mp
 	[[ "$stderr" == *" 50 evaluations"* && "$stderr" != *"left out"* ]]
+}
+
+@test "series, mincut, ideals and repairs: what there is no time for, or are too many kinds of devices for, says so" {
+	"$HSDAG_PYTHON" "$ROOT/tests/support/growth.py" chain 300 4 > chain.json
+	json2dag chain.json -o chain.mp
+	"$HSDAG_PYTHON" "$ROOT/tests/support/growth.py" random 60 300 | json2dag -o kinds.mp
+	placebase single chain.mp -o single.mp
+	run -0 --separate-stderr placebase series --budget 1e-9 -v chain.mp -o b.mp
+	[[ $stderr == *"series: the budget is spent: the best single device"* ]]
+	run -0 --separate-stderr placebase mincut --budget 1e-9 -v chain.mp -o c.mp
+	[[ $stderr == *", 0 cuts"* ]]
+	py '
+		least = min(p["predicted_s"] for p in of("single.mp", "place"))
+		b, c = (of(f"{x}.mp", "place")[0] for x in "bc")
+		assert b["predicted_s"] == least and len(set(array(b["device"]).tolist())) == 1, (b["predicted_s"], least)
+		assert c["predicted_s"] > 0
+	'
+	run -0 --separate-stderr placebase series -v chain.mp -o d.mp
+	[[ $stderr != *spent* ]]
+	py 'assert of("d.mp", "place")[0]["predicted_s"] < min(p["predicted_s"] for p in of("single.mp", "place"))'
+	run -0 --separate-stderr placebase ideals --budget 1 -v kinds.mp -o e.mp
+	[[ $stderr == *"ideals: devices of too many kinds to count how many of each are used: the best single device"* ]]
+	# Without a device that holds them all packings are left out, and no single one is legal: what comes closest is told.
+	py '
+		p = json.load(open("chain.json"))
+		for d in p["devices"]: d["mem_bytes"] = 82000
+		json.dump(p, open("tight.json", "w"))
+	'
+	json2dag tight.json -o tight.mp
+	placebase mincut tight.mp -o f.mp
+	py 'assert of("f.mp", "place")[0]["predicted_s"] > 0'
+	run -0 --separate-stderr placebase mincut --budget 1e-9 -v tight.mp -o g.mp
+	[[ $stderr == *"no legal placement found"* ]]
 }
 
 @test "a bound that the budget has cut short is one, and no higher than the whole" {

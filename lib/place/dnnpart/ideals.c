@@ -188,7 +188,7 @@ static void list_pieces_behind(void *arg, int task, int thread)
 	struct offers *o = &x->offers[task];
 	double most[MAX_CLASSES], left_s;
 	uint32_t n_list = load_ideal(x, x->batch[task], w, &left_s);
-	uint32_t pos = 0, depth = 0, looked = 0;
+	uint32_t pos = 0, depth = 0;
 
 	most_left(x, x->batch[task], most);
 	o->n = o->steps = 0;
@@ -206,15 +206,14 @@ static void list_pieces_behind(void *arg, int task, int thread)
 		*f = (struct frame){pos++, n_list, w->piece.load};
 		add_to_piece(w, x->p, w->list[f->pos], &n_list);
 		o->steps++;
+		o->cut = o->steps % CLOCK_STEPS == 0 && too_late(x);
 		if (!may_grow(x, &w->piece, most)) {
 			remove_from_piece(w, x->p, f, &n_list);
 			depth--;
 			continue;
 		}
 		make_offers(x, w, left_s - w->piece.load.least_s, most, o);
-		if (o->steps >= x->t->max_steps || o->n >= x->max_offers ||
-		    (++looked % CLOCK_STEPS == 0 && too_late(x)))
-			o->cut = true;
+		o->cut |= o->steps >= x->t->max_steps || o->n >= x->max_offers;
 	}
 }
 
