@@ -8,6 +8,8 @@
 #include "profile/timed.h"
 
 enum { TRIPS = 4, MAX_TASKS = 2 * TRIPS, REPEATS = 9, LEAST_REPEATS = 5, N_SIZES = 7 };
+static const double USUAL_RATE =
+	1e10; /* bytes per second, where there was time for one size alone */
 static const size_t sizes[N_SIZES] = {1 << 10,   4 << 10, 16 << 10, 64 << 10,
 				      256 << 10, 1 << 20, 4 << 20};
 
@@ -110,25 +112,29 @@ static int time_trip(struct executor *x, struct chain *c, int a, enum pattern p,
 	return 0;
 }
 
-/* latency + bytes / rate with the least squares of relative errors. */
+/* latency + bytes / rate with the least squares of relative errors; sizes that were not measured are INFINITY. */
 static void fit(const double *copy_s, double *latency, double *rate)
 {
 	double w = 0, wx = 0, wxx = 0, wy = 0, wxy = 0;
+	int n = 0;
 	for (int i = 0; i < N_SIZES; i++) {
 		double y = copy_s[i], x = (double)sizes[i], u = 1 / (y * y);
+		if (y == INFINITY)
+			continue;
+		n++;
 		w += u;
 		wx += u * x;
 		wxx += u * x * x;
 		wy += u * y;
 		wxy += u * x * y;
 	}
-	double slope = (w * wxy - wx * wy) / (w * wxx - wx * wx);
+	double slope = n > 1 ? (w * wxy - wx * wy) / (w * wxx - wx * wx) : 1 / USUAL_RATE;
 	*latency = fmax((wy - slope * wx) / w, 1e-9);
 	/* No slope: one that a hundred GB/s would have. */
 	*rate = slope > 1e-11 ? 1 / slope : 1e11;
 }
 
-/* Seconds of one trip each. */
+/* Seconds of one trip each; INFINITY: there was no time for it. */
 struct trips {
 	double empty_s, forth_s[N_SIZES], local_s[N_SIZES];
 };
@@ -137,21 +143,34 @@ static void fit_trips(const struct trips *t, double *latency, double *rate)
 {
 	double copy_s[N_SIZES];
 	for (int i = 0; i < N_SIZES; i++)
-		copy_s[i] = fmax(t->forth_s[i] - t->local_s[i] - t->empty_s / 2, t->empty_s / 4);
+		copy_s[i] = t->forth_s[i] == INFINITY
+				    ? INFINITY
+				    : fmax(t->forth_s[i] - t->local_s[i] - t->empty_s / 2,
+					   t->empty_s / 4);
 	fit(copy_s, latency, rate);
 }
 
-/* One repetition from end a: all sizes. */
-static int repeat(struct executor *x, struct chain *c, int a, struct trips *t, struct err *e)
+static bool both_host(const struct chain *c)
 {
-	bool both_host = !has_own_memory(c, 0) && !has_own_memory(c, 1);
+	return !has_own_memory(c, 0) && !has_own_memory(c, 1);
+}
+
+/* One repetition from end a: all sizes, but those for which there is no time; what tells the most comes first. */
+static int repeat(struct executor *x, struct chain *c, int a, double end_s, struct trips *t,
+		  struct err *e)
+{
+	static const int order[N_SIZES] = {0, N_SIZES - 1, 3, 1, 5, 2, 4};
 	*t = (struct trips){0};
+	for (int i = 0; i < N_SIZES; i++)
+		t->forth_s[i] = INFINITY;
 	if (time_trip(x, c, a, EMPTY, 0, &t->empty_s, e) < 0)
 		return -1;
-	for (int i = 0; i < N_SIZES; i++)
+	for (int n = 0; n < N_SIZES && (n == 0 || clock_s() < end_s); n++) {
+		int i = order[n];
 		if (time_trip(x, c, a, FORTH, sizes[i], &t->forth_s[i], e) < 0 ||
-		    (both_host && time_trip(x, c, a, LOCAL, sizes[i], &t->local_s[i], e) < 0))
+		    (both_host(c) && time_trip(x, c, a, LOCAL, sizes[i], &t->local_s[i], e) < 0))
 			return -1;
+	}
 	return 0;
 }
 
@@ -173,17 +192,19 @@ static struct interval around(double mid, const double *v, int n)
 
 /* From end a, until end_s.  A trip in which another program has one of the two cores waits for
  * milliseconds, as most do on a busy host: what disturbed each trip least is what counts.  Where the first repetition, which warms
- * up, takes all the time, it counts. */
+ * up, takes all the time, it counts, as far as it went. */
 static int measure_from(struct executor *x, struct chain *c, int a, double end_s,
 			struct link_cost *out, struct err *e)
 {
 	struct trips t, least;
 	double latency[REPEATS], rate[REPEATS];
-	int n = 0, rc = repeat(x, c, a, &t, e);
+	double latest_s = end_s + fmax(0, end_s - clock_s()); /* of LEAST_REPEATS */
+	int n = 0, rc = repeat(x, c, a, end_s, &t, e);
 	bool slow = clock_s() > end_s;
-	for (; rc == 0 && n < (slow ? 1 : REPEATS) && (n < LEAST_REPEATS || clock_s() < end_s);
+	for (; rc == 0 && n < (slow ? 1 : REPEATS) &&
+	       (n == 0 || clock_s() < (n < LEAST_REPEATS ? latest_s : end_s));
 	     n++) {
-		rc = slow ? 0 : repeat(x, c, a, &t, e);
+		rc = slow ? 0 : repeat(x, c, a, INFINITY, &t, e);
 		fit_trips(&t, &latency[n], &rate[n]);
 		if (n == 0)
 			least = t;
@@ -236,8 +257,13 @@ int link_measure(struct executor *x, struct device_list *l, uint32_t a, uint32_t
 	c->dev[1] = b;
 	c->n_dev_tasks = MEM_NEWN(uint32_t, l->n);
 	int rc = allocate(c, e);
-	for (int end = 0; end < 2 && rc == 0; end++)
-		rc = measure_from(x, c, end, begin_s + most_s * (end + 1) / 2, &out[end], e);
+	for (int end = 0; end < 2 && rc == 0; end++) {
+		double end_s = begin_s + most_s * (end + 1) / 2;
+		if (end == 1 && both_host(c) && clock_s() > end_s)
+			out[1] = out[0];
+		else
+			rc = measure_from(x, c, end, end_s, &out[end], e);
+	}
 	release(c);
 	return rc;
 }
