@@ -13,6 +13,7 @@
 #include "report/compare.h"
 #include "record/costrec.h"
 #include "record/graphrec.h"
+#include "place/problem/objective.h"
 #include "report/placecheck.h"
 #include "report/devicemap.h"
 #include "report/format.h"
@@ -195,6 +196,18 @@ static void warn_outgrown(const struct graph *g, const char *dir)
 		 dims_text(g, one.from, from, sizeof from), dims_text(g, one.to, to, sizeof to));
 }
 
+static int open_weights(const struct graph *g, const char *path, struct weights *w, struct err *e)
+{
+	char name[100];
+	err_escape(name, sizeof name, g->name, strlen(g->name));
+	if (!*path && g->n_const)
+		return err_set(e, ST_INPUT,
+			       "'%s' has no weights file; --weights names one, irfill makes one",
+			       name);
+	return *path && weights_open(w, path, g, e) < 0 ? err_prefix(e, "weights of '%s'", name)
+							: 0;
+}
+
 /* One IR per segment into o->segments. */
 static int write_segments(const struct graph *g, const struct placed *p, const bool *constant,
 			  const char *const *names, const struct options *o, struct arena *a,
@@ -205,8 +218,8 @@ static int write_segments(const struct graph *g, const struct placed *p, const b
 	struct segments x;
 	struct split_report rep;
 	uint16_t *device = arena_raw(a, g->n, sizeof *device);
-	if (*path && weights_open(&w, path, g, e) < 0)
-		return err_prefix(e, "weights of '%s'", g->name);
+	if (open_weights(g, path, &w, e) < 0)
+		return -1;
 	placecheck_devices(g, p, constant, device);
 	segments_of_graph(g, device, false, a, &x);
 	int rc = check_variables(g, &x, a, e);
@@ -242,8 +255,8 @@ static int write_openvino(const struct graph *g, const struct placed *p, const b
 	}
 	for (uint32_t v = 0; v < g->n; v++)
 		device[v] = one[p->node_device[v]];
-	if (*path && weights_open(&w, path, g, e) < 0)
-		return err_prefix(e, "weights of '%s'", g->name);
+	if (open_weights(g, path, &w, e) < 0)
+		return -1;
 	struct cpu_ctx *ctx = cpu_ctx_new(NULL, NULL);
 	struct host_values values;
 	host_values_init(&values, g, w.data, w.bytes, ctx);
@@ -500,7 +513,10 @@ int main(int argc, char **argv)
 	history_init(&in.history);
 	comparison_init(&in.comparison);
 	answer_init(&in.x);
-	rc = write_outputs(first < argc ? argv[first] : "-", &o, &common, &in, &e);
+	struct place_objective made_small; /* its name alone is told */
+	rc = o.objective && place_objective_parse(o.objective, &made_small, &e) < 0
+		     ? -1
+		     : write_outputs(first < argc ? argv[first] : "-", &o, &common, &in, &e);
 	trace_release(&in.trace);
 	history_release(&in.history);
 	comparison_release(&in.comparison);

@@ -66,7 +66,7 @@ phases_face() {
 		# shellcheck disable=SC2064
 		trap "face_signal $face_name" "$face_name"
 	done
-	exec {face_out}>&1
+	{ command exec {face_out}>&1; } 2> /dev/null || { echo "${0##*/}: error: standard output is closed; what is found is told there" >&2; exit 1; }
 	coproc phases_worker { phases_work "$@"; }
 	face_pid=$!
 	# shellcheck disable=SC2154   # coproc sets them; it forgets them when the worker ends, which begins when it has an answer

@@ -4,7 +4,7 @@
 #   program   the name by which the script was called (installed: hsdag-place)
 #   here      this folder
 #   bin       the programs: of the build $B, else of the checkout, else of the installed tree; PATH has both folders
-# and has the functions print_version, meant, meant_option, check_model, recipe_for, put_whole and those of clock.sh
+# and has the functions print_help, print_version, meant, meant_option, check_model, recipe_for, put_whole and those of clock.sh
 program=${0##*/}
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 bin=${B:-$here/../build}/bin
@@ -13,6 +13,12 @@ bin=${B:-$here/../build}/bin
 PATH=$bin:$here:$PATH
 # shellcheck source=pipelines/clock.sh
 . "$here/clock.sh"
+
+# print_help COMMAND...: the end of --help, which COMMAND prints.
+print_help() {
+	"$@" || { echo "$program: error: cannot write standard output" >&2; exit 1; }
+	exit
+}
 
 print_version() { devrun --version | sed "1s/^devrun/$program/"; }
 

@@ -45,6 +45,7 @@ wrong() {
 	dagfeat --features opp graph.mp|unknown feature 'opp'; one of 
 	dagfeat --features all,-degre graph.mp|unknown feature 'degre'; 
 	placeout --format raport placed.mp|--format: unknown choice 'raport'; did you mean 'report'? one of 
+	placeout --format report --objective enregy placed.mp|objective 'enregy': 'enregy' is not latency, throughput, energy or memory; did you mean 'energy'?
 	placeout --map cpu0=CPU placed.mp|--map: there is no device 'cpu0'; did you mean 'cpu:0'? here are cpu:0, cpu:1
 	devsim --machine wld run.mp|'wld' is neither a machine nor a file that can be read; did you mean 'wild'? devsim --help-all lists machines
 	devsim --machine near,dritf=1 run.mp|a machine has no key 'dritf'; did you mean 'drift'? devsim --help-all lists them
@@ -123,14 +124,26 @@ wrong() {
 	[ ! -e few ]
 }
 
+@test "standard output that is closed or full, and no weights" {
+	run -1 bash -c "$ROOT/pipelines/place small_summator.xml -D cpu:0 -o closed >&-"
+	[[ $output == *"place: error: standard output is closed; what is found is told there" ]]
+	[ ! -e closed ]
+	for script in place train calibrate experiment; do
+		run -1 bash -c "$ROOT/pipelines/$script --help > /dev/full"
+		[[ $output == *"$script: error: cannot write standard output"* ]]
+	done
+	run -3 placeout --segments parts -o /dev/null placed.mp
+	[ "$output" = "placeout: error: 'saved_model' has no weights file; --weights names one, irfill makes one" ]
+}
+
 @test "hsdag-apply without python3, and deps.sh without root and sudo, say what to install" {
 	mkdir -p nothing few
-	ln -sf "$(command -v sh)" "$(command -v tr)" nothing
+	ln -sf "$(command -v sh)" "$(command -v tr)" "$(command -v fold)" nothing
 	run -1 env PATH="$PWD/nothing" "$ROOT/pipelines/apply" m.xml dir
 	[[ $output == "apply: error: no python3 in the path; install Debian's python3, "* ]]
 	run -1 env PATH="$PWD/nothing" sh "$ROOT/pipelines/deps.sh"
 	[[ $output == "deps.sh: error: this is no Debian; "*"libxml2-dev"* ]]
-	ln -sf "$(command -v sh)" "$(command -v grep)" few
+	ln -sf "$(command -v sh)" "$(command -v grep)" "$(command -v fold)" few
 	printf '#!/bin/sh\necho not-installed\n' > few/dpkg-query
 	printf '#!/bin/sh\necho 1000\n' > few/id
 	: > few/apt-get

@@ -65,6 +65,8 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 }
 
 @test "series, mincut, ideals and repairs: what there is no time for, or are too many kinds of devices for, says so" {
+	mkdir -p spent
+	cd spent || return 1
 	"$HSDAG_PYTHON" "$ROOT/tests/support/growth.py" chain 300 4 > chain.json
 	json2dag chain.json -o chain.mp
 	"$HSDAG_PYTHON" "$ROOT/tests/support/growth.py" random 60 300 | json2dag -o kinds.mp
