@@ -78,21 +78,55 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 
 @test "an earlier answer stays until there is another, whatever kills the search" {
 	local pid before
-	answer() { (cd kept && find placement.* report.* final.mp result.mp openvino -type f -exec md5sum {} +); }
-	run -0 "$PLACE" small_summator.xml -D cpu:0,cpu:1 --profile 0.05 --budget 5 -o kept
+	answer() {
+		(cd kept && find placement.* report.* final.mp result.mp openvino checkpoint.mp curves.tsv search -type f -exec md5sum {} +)
+	}
+	run -0 "$PLACE" small_summator.xml -D cpu:0,cpu:1 --profile 0.05 --budget 5 --episodes 2 -o kept
 	before=$(answer)
 	setsid "$PLACE" small_summator.xml -D cpu:0,cpu:1 --profile 0.05 --budget 100 --episodes 900000 -o kept > /dev/null 2>&1 3>&- &
 	pid=$!
 	for _ in {1..300}; do
-		[ ! -p kept/.loop ] || break
+		[ ! -s kept/.checkpoint.mp ] || break
 		sleep 0.1
 	done
-	[ -p kept/.loop ]
+	[ -s kept/.checkpoint.mp ]
 	pkill -KILL -s "$pid"     # its stages are groups of their own
 	wait "$pid" || true
 	[ "$(answer)" = "$before" ]
 	recdump --check kept/final.mp
+	# --resume goes on with what was killed: its episodes are more than the answer had.
+	before=$(recdump -k update kept/.checkpoint.mp | wc -l)
+	[ "$before" -ge 1 ]
+	run -0 "$PLACE" small_summator.xml -D cpu:0,cpu:1 --profile 0.05 --budget 5 --episodes 900000 --resume -o kept
+	[ "$(recdump -k update kept/result.mp | wc -l)" -gt "$before" ]
+	[ ! -e kept/.checkpoint.mp ] && [ ! -e kept/.curves.tsv ] && [ ! -e kept/.search ]
+	before=$(answer)
 	run -0 "$PLACE" small_summator.xml -D cpu:0,cpu:1 --profile 0.05 --budget 5 -o kept
-	[ "$(answer)" != "$before" ]
+	[ ! -e kept/checkpoint.mp ] && [ ! -e kept/curves.tsv ]     # it has none
 	[ ! -e kept/.result.mp ] && [ ! -e kept/.report.txt ]
+}
+
+@test "links that others plant are not followed, nor are directories of theirs worked in" {
+	# shellcheck source=pipelines/programs.sh
+	. "$ROOT/pipelines/programs.sh"
+	mkdir planted
+	cd planted
+	echo new > from
+	echo mine > marker
+	ln -s marker to.new
+	put_whole from to
+	[ "$(cat to)" = new ] && [ "$(cat marker)" = mine ]
+	ln -s to link
+	echo newer > from
+	put_whole from link
+	[ -L link ] && [ "$(cat to)" = newer ]
+	[ "$(stat -c %a to)" = "$(printf %o $((0666 & ~0$(umask))))" ]
+	[ "$(id -u)" -eq 0 ] || skip "needs root for a directory of another user"
+	mkdir -m 1777 world
+	mkdir -m 777 world/m.placed
+	chown 65534 world/m.placed
+	ln -s ../../marker world/m.placed/log
+	run -1 "$PLACE" ../small_summator.xml -D cpu:0 --budget 5 -o world/m.placed
+	[ "$output" = "place: error: 'world/m.placed' is another user's; -o another directory" ]
+	[ "$(cat marker)" = mine ]
 }
