@@ -1,6 +1,6 @@
 # install.mk - what `make install` brings, and where; `make uninstall` takes the same away.
 #
-#   make install PREFIX=/usr/local DESTDIR=
+#   make install PREFIX=/usr/local DESTDIR=      what a debugger wants to know stays behind; STRIPPED= brings it, too
 #   make man        man pages from --help-all into $(B)/man; they are installed, too
 BINDIR  ?= $(PREFIX)/bin
 DATADIR  = $(PREFIX)/share/hsdag
@@ -9,6 +9,8 @@ MANDIR  ?= $(PREFIX)/share/man
 COMPDIR ?= $(PREFIX)/share/bash-completion/completions
 LIBDIR  ?= $(PREFIX)/lib
 INCDIR  ?= $(PREFIX)/include
+INSTALL ?= install
+STRIPPED ?= -s
 
 include pipelines/plain.mk
 ifneq ($(filter install uninstall install-run uninstall-run,$(MAKECMDGOALS)),)
@@ -37,7 +39,7 @@ man: $(MANS)
 # A path may hold blanks.
 install: all man install-run
 	for d in "$(BINDIR)" "$(DATADIR)/examples" "$(MANDIR)/man1" "$(COMPDIR)"; do install -d "$(DESTDIR)$$d" || exit; done
-	install $(PROGS) "$(DESTDIR)$(BINDIR)"
+	$(INSTALL) $(STRIPPED) $(PROGS) "$(DESTDIR)$(BINDIR)"
 	install -m 644 share/pretrained.mp "$(DESTDIR)$(DATADIR)"
 	install -m 644 $(EXAMPLES) "$(DESTDIR)$(DATADIR)/examples"
 	tar cf - --owner=0 --group=0 $(DATA) | tar xf - --no-same-owner -C "$(DESTDIR)$(DATADIR)"
@@ -56,7 +58,9 @@ uninstall: uninstall-run
 # libhsdag-run alone: library, header, pkg-config file, man page, examples.
 install-run: librun
 	for d in "$(LIBDIR)/pkgconfig" "$(INCDIR)/hsdag" "$(MANDIR)/man3" "$(DOCDIR)/examples"; do install -d "$(DESTDIR)$$d" || exit; done
-	install -m 644 $(RUN_SO) $(RUN_A) "$(DESTDIR)$(LIBDIR)"
+	$(INSTALL) $(STRIPPED) -m 644 $(RUN_SO) "$(DESTDIR)$(LIBDIR)"
+	install -m 644 $(RUN_A) "$(DESTDIR)$(LIBDIR)"
+	$(if $(STRIPPED),$(OBJCOPY) --strip-debug "$(DESTDIR)$(LIBDIR)/$(notdir $(RUN_A))")
 	ln -sf $(notdir $(RUN_SO)) "$(DESTDIR)$(LIBDIR)/libhsdag-run.so"
 	install -m 644 $(RUN_PC) "$(DESTDIR)$(LIBDIR)/pkgconfig"
 	install -m 644 lib/run/hsdag_run.h "$(DESTDIR)$(INCDIR)/hsdag/run.h"
