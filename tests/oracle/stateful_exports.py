@@ -17,7 +17,8 @@ WITHOUT = {"phi": ["num_key_value_heads"], "mistral": ["sliding_window"], "phi3"
            "qwen3": ["sliding_window"]}
 CONFIGS = {"llama": "LlamaConfig", "qwen2": "Qwen2Config", "qwen3": "Qwen3Config", "gemma": "GemmaConfig", "gemma2": "Gemma2Config",
            "mistral": "MistralConfig", "phi": "PhiConfig", "phi3": "Phi3Config", "gpt2": "GPT2Config", "opt": "OPTConfig",
-           "falcon": "FalconConfig", "bloom": "BloomConfig", "gpt_neox": "GPTNeoXConfig", "stablelm": "StableLmConfig"}
+           "falcon": "FalconConfig", "bloom": "BloomConfig", "gpt_neox": "GPTNeoXConfig", "stablelm": "StableLmConfig", "starcoder2": "Starcoder2Config",
+           "mixtral": "MixtralConfig"}
 
 
 def export(name, directory):

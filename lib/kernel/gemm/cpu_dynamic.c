@@ -28,6 +28,7 @@ static size_t whole_lines(int64_t bytes)
 	return ((size_t)bytes + 63) & ~(size_t)63;
 }
 
+#ifdef CPU_HAS_LEVELS
 /* What is added to codes of weights so that none is below 0: as little as may be, since it comes off the sums. */
 static float base_of(const struct qpanels *q)
 {
@@ -36,6 +37,7 @@ static float base_of(const struct qpanels *q)
 		least = q->level[i] < least ? q->level[i] : least;
 	return q->code == EL_U4 ? -least : UNSIGNED;
 }
+#endif
 
 /* ---- rows: codes, scales of pieces, sums of groups ---- */
 

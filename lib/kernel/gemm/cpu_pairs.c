@@ -19,11 +19,13 @@ int64_t pairs_a_elements(int64_t m, int64_t k)
 	return (m + PAIRS_M - 1) / PAIRS_M * ((k + PAIRS_K - 1) / PAIRS_K) * BLOCK;
 }
 
+#ifdef CPU_HAS_LEVELS
 /* From the first element of row i on, further ones of the row BLOCK apart after each PAIRS_K. */
 static int64_t row_at(int64_t i, int64_t k)
 {
 	return i / PAIRS_M * ((k + PAIRS_K - 1) / PAIRS_K) * BLOCK + i % PAIRS_M * PAIRS_K;
 }
+#endif
 
 /* Rows of a panel, zeros behind the k-th. */
 static int64_t depth(int64_t k)
