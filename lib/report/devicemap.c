@@ -122,3 +122,20 @@ void devicemap_tell_one(FILE *out, uint32_t k, const char *const *placed, const 
 	}
 	arena_free(a);
 }
+
+uint32_t devicemap_count(uint32_t k, const char *const *names, const uint32_t *sets)
+{
+	struct arena *a = arena_new();
+	const char **ov = arena_raw(a, k, sizeof *ov);
+	uint32_t n = 0;
+	memcpy(ov, names, k * sizeof *ov);
+	devicemap_openvino(k, ov, a);
+	for (uint32_t d = 0; d < k; d++) {
+		bool counts = sets[d] > 0;
+		for (uint32_t b = 0; b < d && counts; b++)
+			counts = sets[b] == 0 || strcmp(ov[b], ov[d]) != 0;
+		n += counts;
+	}
+	arena_free(a);
+	return n;
+}

@@ -24,4 +24,7 @@ void devicemap_openvino(uint32_t k, const char **names, struct arena *a);
 void devicemap_tell_one(FILE *out, uint32_t k, const char *const *placed, const char *const *names,
 			const uint32_t *sets);
 
+/* How many devices a placement uses (sets[k] > 0) in OpenVINO. */
+uint32_t devicemap_count(uint32_t k, const char *const *names, const uint32_t *sets);
+
 #endif

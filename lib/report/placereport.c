@@ -560,6 +560,19 @@ static void tell_parted(FILE *out, const struct report_input *in)
 			n, id, n > 1 ? ", ..." : "");
 }
 
+/* What HETERO does to variables is told before somebody tries. */
+static void tell_hetero(FILE *out, const struct report_input *in)
+{
+	struct arena *a = arena_new();
+	if (graph_variable_sets(in->x->graph, a) &&
+	    devicemap_count(in->p->k, in->names, in->p->sets) > 1)
+		fputs("OpenVINO: HETERO (2026.4) refuses most placements of models with variables "
+		      "on "
+		      "several devices; use.py and apply run the segments then\n",
+		      out);
+	arena_free(a);
+}
+
 static int write_report(FILE *out, const struct report_input *in, struct err *e)
 {
 	(void)e;
@@ -568,6 +581,8 @@ static int write_report(FILE *out, const struct report_input *in, struct err *e)
 	tell_parted(out, in);
 	if (in->x->graph->ir_version)
 		devicemap_tell_one(out, in->p->k, in->x->place.names, in->names, in->p->sets);
+	if (in->x->graph->ir_version)
+		tell_hetero(out, in);
 	return 0;
 }
 

@@ -86,6 +86,15 @@ pair() {
 	ir2dag googlenet.xml | placebase random -D cpu:0,cpu:1 -o cores.mp
 	run -0 placeout --format report cores.mp
 	[[ $output == *"cpu:0, cpu:1 are one device there, CPU: HETERO gains nothing by this placement; "* ]]
+	# Variables on several of its devices: said before somebody tries; not where these are one, nor without variables.
+	ir2dag "$ROOT/tests/models/lstm_stateful.xml" > variables.mp
+	local said='OpenVINO: HETERO (2026.4) refuses most placements of models with variables'
+	run -0 bash -c 'placebase random -D cpu:0,ov:GPU variables.mp | placeout --format report'
+	[[ $output == *"$said"* ]]
+	run -0 bash -c 'placebase random -D cpu:0,cpu:1 variables.mp | placeout --format report'
+	[[ $output != *"$said"* ]]
+	run -0 bash -c 'placebase single -D ov:GPU variables.mp | placeout --format report'
+	[[ $output != *"$said"* ]]
 	run -0 placeout --format report --map cpu:0=CPU,cpu:1=GPU cores.mp
 	[[ $output != *OpenVINO* ]]
 	run -1 placeout --openvino many -o /dev/null cores.mp
