@@ -200,6 +200,7 @@ function timeline() {
 	function show(h) { s.setHeight(h); fit(s); s.paint(); tellShares(); }
 	// The same in words.
 	function tellShares() {
+		$("timeline-copies").hidden = !blocks.some(p => p.schedule.copies.start.length);
 		s.canvas.setAttribute("aria-label", "timeline: " + blocks.map(p => p.label + ", " + time(p.end) + ": " +
 			data.devices.map((name, d) => p.rows[d].length ? name + " runs " + p.rows[d].length + " steps, " + (100 * p.busy[d] / (p.end || 1)).toFixed(0) + " % busy" : "")
 				.filter(x => x).join("; ")).join(". Beside it: "));
