@@ -327,13 +327,13 @@ page() {
 			assert by[name(d)][3] == joules(r), by
 		assert "curve" not in p.ids and p.text["h1"] == "googlenet.xml"
 		# Widths are to each other as bytes are.
-		memory = re.search("<table id=.memory.*?</table>", open("energy.html").read(), re.S)[0]
+		nodes = [{"id": i, "cost_s": 1, "mem_bytes": 200000} for i in range(4)]
+		json.dump({"devices": [{"name": "a", "mem_bytes": 10**6}, {"name": "b", "mem_bytes": 4 * 10**6}], "nodes": nodes, "edges": [], "links": []}, open("mem.json", "w"))
+		assert os.system("json2dag mem.json | placebase heft | devsim -o mem.mp && placeout --format html -o mem.html mem.mp") == 0
+		memory = re.search("<table id=.memory.*?</table>", open("mem.html").read(), re.S)[0]
 		limit, used = ([float(w) for w in re.findall(f"class=.{c}.[^>]* width=.([0-9.]+)", memory)] for c in ("limit", "device"))
-		devs = first(read("some.mp"), "devs")
-		most = max(array(devs["mem_bytes"]))
-		assert np.allclose(limit, 200 * array(devs["mem_bytes"]) / most, atol=0.01), limit
-		peak = [m for m in runs("some.mp")][-1]["mem_bytes"]
-		assert np.allclose(used, 200 * array(peak) / most, atol=0.01), used
+		peak = array(runs("mem.mp")[-1]["mem_bytes"])
+		assert limit == [50, 200] and np.allclose(used, peak / 20000, atol=0.01) and min(used) > 15, (limit, used, peak)
 		p = Page("single.html")
 		single = p.tables["compared"][1:]
 		assert len(single) == 2 and "(the answer)" in single[0][0] and " alone" in single[0][0], single
