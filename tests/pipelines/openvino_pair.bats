@@ -75,6 +75,23 @@ pair() {
 	grep -q 'element_type="i8"' names.pair/model.xml     # weights stay in few bits
 }
 
+@test "constants that are computed for OpenVINO do not add up in memory" {
+	! ldd "$B/bin/placeout" | grep -q libasan || skip "sanitized programs take all addresses"
+	py '
+		import openvino as ov
+		from openvino import opset13 as op
+		x = op.parameter([1, 4], np.float32, name="x")
+		v = op.broadcast(op.constant(np.array([0.5], np.float32)), op.constant(np.array([4 << 20])))
+		for k in range(30):     # 16 MiB each
+		    v = op.relu(v)
+		y = op.add(x, op.reduce_sum(v, op.constant(np.array([0])), True))
+		ov.save_model(ov.Model([y], [x], "chain"), "chain.xml", compress_to_fp16=False)
+	'
+	ir2dag chain.xml | placebase single -D cpu:0 -o chain.mp
+	(ulimit -v 450000; placeout --openvino chain.pair -o /dev/null chain.mp)
+	[ "$(grep -c '<layer ' chain.pair/model.xml)" -eq 4 ]     # one constant stands for all of them
+}
+
 @test "devices have OpenVINO's names; what is one device there is one, and the report says so" {
 	sh "$ROOT/tests/support/models.sh" googlenet .
 	ir2dag googlenet.xml | placebase random -D cpu:0,cpu:1,cpu,cl:0.0,cl:1.0,ov:GPU.1,ov:CPU:0 --draw uniform -o many.mp
