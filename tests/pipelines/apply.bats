@@ -134,3 +134,13 @@ states() {
 	[ "$status" -ne 0 ]
 	[[ $output$stderr != *Traceback* ]]
 }
+
+@test "operations that longer lengths join go where most of them are" {
+	py '
+		from importlib.machinery import SourceFileLoader
+		apply = SourceFileLoader("apply", os.environ["ROOT"] + "/pipelines/apply").load_module()
+		rows = [{"name": n, "set": s} for n, s in (("a", "0"), ("b", "0"), ("c", "0"), ("d", "1"), ("e", "-"), ("unknown", "1"))]
+		given = {"a": "x", "b": "y", "c": "y", "d": "x", "e": "x"}
+		assert apply.together(given, rows) == {"a": "y", "b": "y", "c": "y", "d": "x", "e": "x"}
+	'
+}
