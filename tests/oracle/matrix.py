@@ -51,19 +51,6 @@ def whole(x, kind):
     return np.clip(x, np.iinfo(TYPES[kind]).min, np.iinfo(TYPES[kind]).max)
 
 
-def mean_and_variance(x, axes):
-    x = x.astype(np.float64)
-    d = x - x.mean(axes, keepdims=True)
-    return d, (d * d).mean(axes, keepdims=True)
-
-
-def normalised(label, kind, x):
-    """MVN: axes and epsilon are in the label."""
-    words = label.replace("[", "").replace("]", "").split()
-    d, v = mean_and_variance(x, (int(words[1]),))
-    return limited(d / np.sqrt(v + (float(words[-1]) if len(words) > 4 else 1e-5)), kind)
-
-
 # Where OpenVINO 2026.4.1 is no oracle, NumPy is: operators (or how their cases' labels begin), types, the values by label, type and
 # inputs (NaN in them: not compared), and why.
 NUMPY = [
@@ -75,9 +62,6 @@ NUMPY = [
         tuple(int(v) for v in label.split("[")[1].split("]")[0].split(",") if v), keepdims=label.endswith("True")))),
      "the plugin limits squares and sums to 8 bits"),
     (("Einsum",), BYTES, lambda label, kind, *x: np.einsum(label.split()[1], *x), "the plugin limits sums; nothing is said of them, ours wrap as NumPy's"),
-    (("AdaptiveAvgPool",), INTEGERS, lambda label, kind, x: limited(x.astype(np.float64).mean((2, 3), keepdims=True), kind),
-     "OpenVINO adds integers up in their own type and cuts the mean off"),
-    (("MVN",), INTEGERS, normalised, "OpenVINO subtracts a mean that it has made an integer"),
     (("ErfInv",), ("f32", "f64"), lambda label, kind, x: np.array([parity_op.erf_inverse(float(v)) for v in x.ravel()]).reshape(x.shape),
      "the plugin is right to two digits beside 1, and makes the greatest f32 of infinity"),
     (("IsFinite",), ("f64",), lambda label, kind, x: np.isfinite(x), "the plugin makes the greatest f32 of infinity"),
@@ -90,8 +74,12 @@ NUMPY = [
 NUMPY_OPEN = NUMPY + [
     (("a third of a dim",), tuple(TYPES), lambda label, kind, x: x[:, -2:], "-8 / 3 of constants is rounded down; at run time the plugin cuts it off, too"),
 ]
-# In bf16 the plugin gives zeros here, and writes behind its tensors: what it gives in f32 of the same numbers is compared.
-AS_F32 = ("ROIAlignRotated",)
+# Where it is none in a type, but is one for the same numbers in f32, which are brought into the type then, and why.
+AS_F32 = {
+    "ROIAlignRotated": (("bf16",), "the plugin gives zeros, and writes behind its tensors"),
+    "AdaptiveAvgPool": (INTEGERS, "OpenVINO adds integers up in their own type and cuts the mean off"),
+    "MVN": (INTEGERS, "OpenVINO subtracts a mean that it has made an integer"),
+}
 # Operators that every case has, or most.
 NO_CASE = ("Parameter", "Result", "Const")
 
@@ -220,7 +208,7 @@ class Fixed(Typed):
 def oracle(core, c, elem):
     """What OpenVINO says of a case, in its type, or where it refuses that, of the type's values in f32."""
     import openvino as ov
-    got = None if elem == "bf16" and c.kind in AS_F32 else reference(core, c.model, c.values)
+    got = None if elem in AS_F32.get(c.kind, ((), ""))[0] else reference(core, c.model, c.values)
     if got is not None or not c.twin:
         return got
     got = reference(core, *c.twin)
