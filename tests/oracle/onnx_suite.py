@@ -8,6 +8,7 @@ has one is not run again. Prints each case that is not right, and a summary by c
 3 where --seconds ended it.
 
 right             the suite's outputs
+undefined         others, where ONNX does not say what is right
 as OpenVINO       OpenVINO's outputs, which are not the suite's: what the conversion makes of the model
 refused           a program says why it cannot
 not converted     OpenVINO does not read the model, or has no tensors for its inputs
@@ -28,6 +29,8 @@ import time
 import numpy as np
 
 RANDOM = re.compile(r"bernoulli|randomnormal|randomuniform|multinomial|dropout.*training|training_dropout")
+# What the operator's definition leaves open, of which the suite wants what NumPy happens to give.
+UNDEFINED = {"test_bitshift_right_int32_negative_shift": "a shift by a negative number"}
 LIMIT_S = 120
 
 
@@ -154,6 +157,8 @@ def judge(folder, name, case, env):
         off = equal(have, outputs, rtol, atol)
         if off and isinstance(theirs, list) and not equal(have, theirs, 1e-3, 1e-5):
             causes.append(off)
+        elif off and name in UNDEFINED:
+            raise Verdict("undefined", UNDEFINED[name])
         elif off:
             raise Verdict("wrong", f"{devices}: {off}" + ("" if isinstance(theirs, list) else f"; OpenVINO: {theirs}"))
     raise Verdict("as OpenVINO", causes[0]) if causes else Verdict("right", "")
@@ -225,14 +230,14 @@ def summary(cases, work):
             with open(path, encoding="utf-8") as f:
                 what, why = json.load(f)
             found[what].append((cause(why) if what in ("refused", "not converted") else f"{name}: {why}", name))
-    for what in ("refused", "not converted", "as OpenVINO", "wrong", "crash"):
+    for what in ("refused", "not converted", "as OpenVINO", "undefined", "wrong", "crash"):
         by_cause = collections.defaultdict(list)
         for why, name in found[what]:
             by_cause[why].append(name)
         print(f"\n{what}: {len(found[what])}")
         for why, names in sorted(by_cause.items(), key=lambda x: -len(x[1])):
             print(f"  {len(names):4} {why}" + (f" ({names[0]})" if what == "refused" else ""))
-    print("\n" + ", ".join(f"{what} {len(found[what])}" for what in ("right", "as OpenVINO", "refused", "not converted", "wrong", "crash")) +
+    print("\n" + ", ".join(f"{what} {len(found[what])}" for what in ("right", "as OpenVINO", "undefined", "refused", "not converted", "wrong", "crash")) +
           f", not run {len(cases) - sum(map(len, found.values()))} of {len(cases)} cases")
     return bool(found["wrong"] or found["crash"])
 
