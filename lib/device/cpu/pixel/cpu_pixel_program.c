@@ -172,7 +172,8 @@ bool pixel_program_init(struct pixel_program *p, const struct fuse_part *part,
 			return false;
 		p->n_memory += pixel_is_memory(p->kind[i]);
 		p->n_write += p->kind[i] == PIXEL_WRITE;
-		const float *x = (const float *)(const void *)((const char *)pl->data + pl->bytes);
+		const char *at = pl->data ? (const char *)pl->data + pl->bytes : NULL;
+		const float *x = (const float *)(const void *)at;
 		*o = (struct epi_operand){
 			.div = 1, .mod = 1, .row = 0, .col = p->kind[i] != PIXEL_ONE};
 		if (p->kind[i] == PIXEL_ONE)
