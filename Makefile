@@ -75,7 +75,8 @@ CHAR    := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),,-fsig
 MY_CPPFLAGS = -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120 $(if $(filter 0,$(OPENCL)),-DWITHOUT_OPENCL) \
            $(if $(filter 0,$(ONEDNN)),-DWITHOUT_ONEDNN) \
            -Ilib $(XML2) $(CPPFLAGS)
-MY_CFLAGS = -std=c11 $(CHAR) $(DEBUG) $(OPT) $(ALIGN) $(WARN) $(SAN) $(CFLAGS)
+# Sanitized code names data of the sanitizer, which a shared library (libhsdag-run) reaches with -fPIC alone.
+MY_CFLAGS = -std=c11 $(CHAR) $(DEBUG) $(OPT) $(ALIGN) $(WARN) $(SAN) $(if $(SAN),-fPIC) $(CFLAGS)
 MY_LDFLAGS = $(SAN) -Wl,--as-needed $(LDFLAGS)
 
 LDLIBS   = -lxml2 -ljansson $(MSGPACK) $(if $(filter 0,$(OPENCL)),,-lOpenCL) -lxxhash -lmetis \
