@@ -57,6 +57,19 @@ refused() {
 	'
 }
 
+@test "keys that may be others are refused, others are ignored" {
+	while IFS='|' read -r json said; do
+		refused "$json" "$said"
+	done <<-'T'
+	{"devices": [{"name": "a", "mem_byte": 5}], "nodes": [{"id": 1, "cost_s": 1}]}|devices[0]: unknown key 'mem_byte'; did you mean 'mem_bytes'?
+	{"devices": [{"name": "a"}], "nodes": [{"id": 1, "cost_s": 1, "alowed": []}]}|nodes[0]: unknown key 'alowed'; did you mean 'allowed'?
+	{"devices": [{"name": "a"}], "nodes": [{"id": 1, "cost_s": 1}], "edegs": []}|unknown key 'edegs'; did you mean 'edges'?
+	{"devices": [{"name": "a"}], "nodes": [{"id": 1, "cost_s": 1}], "options": {"overlaps": true}}|options: unknown key 'overlaps'; did you mean 'overlap'?
+	{"devices": [{"name": "a"}], "nodes": [{"id": 1, "cost_s": 1}, {"id": 2, "cost_s": 1}], "edges": [{"src": 1, "dst": 2, "byte": 7}]}|edges[0]: unknown key 'byte'; did you mean 'bytes'?
+	T
+	json2dag <<< '{"devices": [{"name": "a", "colour": "red"}], "nodes": [{"id": 1, "cost_s": 1, "comment": "x"}], "author": "me"}' | recdump --check
+}
+
 @test "devices that take turns: one waits for the other, and a period has room for both" {
 	turns='{"devices": [{"name": "a"}, {"name": "b"}, {"name": "both", "turns": ["a", "b"]}],
 		"links": [{"src": "*", "dst": "*", "latency_s": 0, "bytes_per_s": 1e9}],

@@ -1,5 +1,6 @@
 /* jsonproblem_general.c - the general JSON form of a placement problem: one object with `devices`,
- * `links`, `nodes`, `edges` and `options`, in SI units; keys that are not known are ignored.
+ * `links`, `nodes`, `edges` and `options`, in SI units; keys that are not known are ignored, but for those that are spelled
+ * much like one that is, whose values would be lost.
  *
  *   devices  {name, type?, mem_bytes?, watts?, idle_watts?, turns?}   turns: names, [...]
  *   links    {src, dst, latency_s, bytes_per_s, j_per_byte?}   by device name, "*" is any device
@@ -23,6 +24,44 @@ struct reading {
 	uint32_t n_together; /* colours and nodes without one so far */
 	struct err *e;
 };
+
+static const char *const problem_keys[] = {"name",  "devices", "links", "nodes",
+					   "edges", "options", NULL};
+static const char *const device_keys[] = {"name",       "type",  "mem_bytes", "watts",
+					  "idle_watts", "turns", NULL};
+static const char *const link_keys[] = {"src",         "dst",        "latency_s",
+					"bytes_per_s", "j_per_byte", NULL};
+static const char *const node_keys[] = {"id",        "name",    "type",     "cost_s", "mem_bytes",
+					"out_bytes", "allowed", "colocate", NULL};
+static const char *const edge_keys[] = {"src", "dst", "bytes", NULL};
+static const char *const option_keys[] = {"contention", "overlap", "order", NULL};
+
+/* A key that is none of these, but may be one of them. */
+static int check_keys(struct reading *r, const struct val *map, const char *const *known)
+{
+	for (size_t i = 0; val_type(map) == VAL_MAP && i < val_count(map); i++) {
+		const char *key;
+		size_t n;
+		char name[100];
+		struct err_near near = {.name = name};
+		int j = 0;
+
+		if (!val_bytes(val_key_at(map, i), &key, &n) || n >= sizeof(name))
+			continue;
+		while (known[j] && (strlen(known[j]) != n || memcmp(known[j], key, n) != 0))
+			j++;
+		if (known[j])
+			continue;
+		memcpy(name, key, n);
+		name[n] = 0;
+		for (j = 0; known[j]; j++)
+			if (err_is_near(name, known[j]))
+				err_offer(&near, known[j]);
+		if (near.best)
+			return err_unknown(r->e, ST_INPUT, &near, NULL, "unknown key '%s'", name);
+	}
+	return 0;
+}
 
 static bool is_there(const struct val *map, const char *key)
 {
@@ -95,7 +134,8 @@ static int read_devices(struct reading *r, const struct val *json)
 	d->mem_bytes = ARENA_NEWN(r->a, uint64_t, d->k);
 	for (uint32_t i = 0; i < d->k; i++) {
 		d->names[i] = d->types[i] = "model";
-		if (get_text(val_at(list, i), "name", r->a, &d->names[i], r->e) < 0 ||
+		if (check_keys(r, val_at(list, i), device_keys) < 0 ||
+		    get_text(val_at(list, i), "name", r->a, &d->names[i], r->e) < 0 ||
 		    json_problem_text(val_at(list, i), "type", r->a, &d->types[i], r->e) < 0 ||
 		    json_problem_limit(val_at(list, i), "mem_bytes", &d->mem_bytes[i], r->e) < 0 ||
 		    read_watts(r, val_at(list, i), i) < 0)
@@ -144,7 +184,8 @@ static int read_links(struct reading *r, const struct val *json)
 		struct dev_link l = {0};
 		int src, dst;
 
-		if (link_end(r, map, "src", &src) < 0 || link_end(r, map, "dst", &dst) < 0 ||
+		if (check_keys(r, map, link_keys) < 0 || link_end(r, map, "src", &src) < 0 ||
+		    link_end(r, map, "dst", &dst) < 0 ||
 		    json_problem_number(map, "latency_s", true, &l.latency_s, r->e) < 0 ||
 		    json_problem_number(map, "bytes_per_s", true, &l.bytes_per_s, r->e) < 0 ||
 		    json_problem_number(map, "j_per_byte", false, &l.j_per_byte, r->e) < 0)
@@ -250,6 +291,8 @@ static int read_node(struct reading *r, const struct val *node, uint32_t v)
 	if (!val_is_id(id))
 		return err_set(r->e, ST_INPUT,
 			       "key 'id' is absent, or neither an integer nor a text");
+	if (check_keys(r, node, node_keys) < 0)
+		return -1;
 	id_table_add(r->ids, id, &is_new);
 	if (!is_new)
 		return err_set(r->e, ST_INPUT, "its id was there before");
@@ -307,7 +350,8 @@ static int read_edges(struct reading *r, const struct val *json)
 			return err_set(r->e, ST_INPUT, "edges[%u]: '%s' is not the id of a node", i,
 				       x->src == UINT32_MAX ? "src" : "dst");
 		x->bytes = p->out_bytes[x->src];
-		if (json_problem_bytes(map, "bytes", &x->bytes, r->e) < 0)
+		if (check_keys(r, map, edge_keys) < 0 ||
+		    json_problem_bytes(map, "bytes", &x->bytes, r->e) < 0)
 			return err_prefix(r->e, "edges[%u]", i);
 	}
 	return 0;
@@ -323,7 +367,8 @@ static int read_options(struct reading *r, const struct val *json)
 		return 0;
 	if (val_type(map) != VAL_MAP)
 		return err_set(r->e, ST_INPUT, "options is not an object");
-	if ((is_there(map, "contention") &&
+	if (check_keys(r, map, option_keys) < 0 ||
+	    (is_there(map, "contention") &&
 	     get_bool(map, "contention", &r->p->contention, r->e) < 0) ||
 	    (is_there(map, "overlap") && get_bool(map, "overlap", &r->p->overlap, r->e) < 0) ||
 	    json_problem_text(map, "order", r->a, &order, r->e) < 0)
@@ -352,9 +397,11 @@ int json_problem_read(const struct val *json, struct arena *a, struct json_probl
 			       "(dnn-partitioning)");
 	r.ids = id_table_new(a);
 	r.colours = id_table_new(a);
-	rc = json_problem_text(json, "name", a, &p->name, e) < 0 || read_devices(&r, json) < 0 ||
-			     read_links(&r, json) < 0 || read_nodes(&r, json) < 0 ||
-			     read_edges(&r, json) < 0 || read_options(&r, json) < 0
+	rc = check_keys(&r, json, problem_keys) < 0 ||
+			     json_problem_text(json, "name", a, &p->name, e) < 0 ||
+			     read_devices(&r, json) < 0 || read_links(&r, json) < 0 ||
+			     read_nodes(&r, json) < 0 || read_edges(&r, json) < 0 ||
+			     read_options(&r, json) < 0
 		     ? -1
 		     : 0;
 	if (rc == 0 && p->n == 0)
