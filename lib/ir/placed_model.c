@@ -12,7 +12,7 @@
 #include "ir/new_bin.h"
 #include "ir/split.h"
 #include "ir/write.h"
-#include "stream/json.h"
+#include "text/markup.h"
 
 struct placed_writer {
 	const struct graph *g;
@@ -85,9 +85,9 @@ static void put_affinity(struct placed_writer *x, const char *name, uint32_t d)
 {
 	fputs(x->any ? ",\n" : "\n", x->affinity);
 	x->any = true;
-	json_string(x->affinity, name, strlen(name));
+	markup_json(x->affinity, name, strlen(name), false);
 	fputs(": ", x->affinity);
-	json_string(x->affinity, x->names[d], strlen(x->names[d]));
+	markup_json(x->affinity, x->names[d], strlen(x->names[d]), false);
 }
 
 /* The value that stands for constant node v; NULL: none is known. */

@@ -16,7 +16,7 @@
 #include "base/newfile.h"
 #include "ir/new_bin.h"
 #include "ir/write.h"
-#include "stream/json.h"
+#include "text/markup.h"
 
 struct split {
 	const char *dir;
@@ -91,7 +91,7 @@ static int write_pair(struct split *s, const char *stem, const struct ir_part *p
 static void put_string(const struct split *s, const char *key, const char *value)
 {
 	fprintf(s->index, "\"%s\": ", key);
-	json_string(s->index, value, strlen(value));
+	markup_json(s->index, value, strlen(value), false);
 }
 
 static void describe(const struct split *s, uint32_t o)
@@ -213,7 +213,7 @@ static int write_index(struct split *s, uint32_t n_names, struct err *e)
 	fprintf(s->index, ", \"digest\": \"%016" PRIx64 "\",\n \"devices\": [", g->digest);
 	for (uint32_t d = 0; d < n_names; d++) {
 		fputs(d ? ", " : "", s->index);
-		json_string(s->index, s->names[d], strlen(s->names[d]));
+		markup_json(s->index, s->names[d], strlen(s->names[d]), false);
 	}
 	fputs("],\n \"inputs\": [", s->index);
 	for (uint32_t v = 0; v < g->n; v++)

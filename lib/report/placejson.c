@@ -8,7 +8,7 @@
 #include "report/format.h"
 #include "report/placecheck.h"
 #include "report/placetext.h"
-#include "stream/json.h"
+#include "text/markup.h"
 
 static void key(FILE *out, const char *name)
 {
@@ -18,7 +18,7 @@ static void key(FILE *out, const char *name)
 static void text(FILE *out, const char *name, const char *value)
 {
 	key(out, name);
-	value ? json_string(out, value, strlen(value)) : (void)fputs("null", out);
+	value ? markup_json(out, value, strlen(value), false) : (void)fputs("null", out);
 }
 
 static void real(FILE *out, const char *name, bool known, double value)
@@ -214,7 +214,7 @@ static void phases(FILE *out, const char *told)
 		char *end;
 		double seconds = strtod(s + n, &end);
 		fprintf(out, "%s{\"name\": ", before);
-		json_string(out, s, n);
+		markup_json(out, s, n, false);
 		real(out, "seconds", true, seconds);
 		end += strncmp(end, " s", 2) == 0 ? 2 : 0;
 		size_t note = strncmp(end, " (", 2) == 0 ? strcspn(end + 2, ")") : 0;

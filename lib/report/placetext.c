@@ -3,7 +3,7 @@
 #include "report/placetext.h"
 #include "report/format.h"
 #include "graph/strtab.h"
-#include "stream/json.h"
+#include "text/markup.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -33,9 +33,9 @@ uint32_t placetext_affinity(FILE *out, const struct graph *g, const struct place
 		}
 		device[i] = d;
 		fputs(i ? ",\n" : "\n", out);
-		json_string(out, g->node_name[v], strlen(g->node_name[v]));
+		markup_json(out, g->node_name[v], strlen(g->node_name[v]), false);
 		fputs(": ", out);
-		json_string(out, names[d], strlen(names[d]));
+		markup_json(out, names[d], strlen(names[d]), false);
 	}
 	fputs("\n}\n", out);
 	mem_free(device);
@@ -46,20 +46,10 @@ uint32_t placetext_affinity(FILE *out, const struct graph *g, const struct place
 
 /* ---- TSV ---- */
 
-/* As in messages, and with backslashes doubled. */
-static void tsv_text(FILE *out, const char *s)
+static void put_cell(FILE *out, const char *s)
 {
-	char *text = MEM_NEWN(char, 4 * strlen(s) + 5);
-	for (;; s++) {
-		size_t n = strcspn(s, "\\");
-		fputs(err_escape(text, 4 * n + 5, s, n), out);
-		s += n;
-		if (!*s)
-			break;
-		fputs("\\\\", out);
-	}
+	markup_tsv(out, s, strlen(s), false);
 	fputc('\t', out);
-	mem_free(text);
 }
 
 void placetext_tsv(FILE *out, const struct graph *g, const struct placed *p,
@@ -70,13 +60,13 @@ void placetext_tsv(FILE *out, const struct graph *g, const struct placed *p,
 		uint32_t s = g->set[v];
 		int64_t bytes = 0;
 		fprintf(out, "%u\t%" PRId64 "\t", v, g->id[v]);
-		tsv_text(out, g->node_name[v]);
-		tsv_text(out, g->type[v]);
+		put_cell(out, g->node_name[v]);
+		put_cell(out, g->type[v]);
 		if (s == GRAPH_NONE)
 			fputs("\t\t", out);
 		else
 			fprintf(out, "%u\t%u\t", s, p->segment[s]);
-		tsv_text(out, names[p->node_device[v]]);
+		put_cell(out, names[p->node_device[v]]);
 		for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1] && bytes >= 0; o++) {
 			int64_t b = graph_out_bytes(g, o);
 			if (b < 0 || __builtin_add_overflow(bytes, b, &bytes))

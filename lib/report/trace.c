@@ -9,7 +9,7 @@
 #include "report/format.h"
 #include "report/placetext.h"
 #include "report/schedule_arrows.h"
-#include "stream/json.h"
+#include "text/markup.h"
 
 enum { MAX_NODES = 16 }; /* names of a set's nodes that an event lists */
 
@@ -81,7 +81,7 @@ struct writer {
 
 static void text(struct writer *w, const char *s)
 {
-	json_string(w->out, s, strlen(s));
+	markup_json(w->out, s, strlen(s), false);
 }
 
 static void begin(struct writer *w)

@@ -1,31 +1,12 @@
 /* json.c - records as JSON text: numbers round-trip, text is escaped, tensors
  * are summarised or printed as nested arrays. */
 #include "stream/json.h"
-#include "base/utf8.h"
+#include "text/markup.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 enum { SHORT_LIST = 16 };
-
-void json_string(FILE *out, const char *s, size_t n)
-{
-	fputc('"', out);
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)s[i];
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c == '\n')
-			fputs("\\n", out);
-		else if (utf8_control(s + i, n - i) == 1)
-			fprintf(out, "\\u%04x", c);
-		else if (utf8_control(s + i, n - i) == 2)
-			fprintf(out, "\\u%04x", (unsigned char)s[++i]);
-		else
-			fputc(c, out);
-	}
-	fputc('"', out);
-}
 
 union number {
 	int8_t i8;
@@ -171,7 +152,7 @@ static int map(FILE *out, const struct val *v, bool full, struct err *e)
 		if (i)
 			fputs(", ", out);
 		if (val_bytes(val_key_at(v, i), &s, &n))
-			json_string(out, s, n);
+			markup_json(out, s, n, false);
 		fputs(": ", out);
 		if (value(out, val_value_at(v, i), full, e) < 0)
 			return -1;
@@ -191,7 +172,7 @@ static int value(FILE *out, const struct val *v, bool full, struct err *e)
 	case VAL_REAL: json_scalar(out, v); return 0;
 	case VAL_STR:
 		if (val_bytes(v, &s, &n))
-			json_string(out, s, n);
+			markup_json(out, s, n, false);
 		return 0;
 	case VAL_BIN:
 		if (val_bytes(v, &s, &n))

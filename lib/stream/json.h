@@ -10,9 +10,6 @@
  * become {"dtype", "shape", "min", "max"} and long lists their beginning and count. */
 int json_record(FILE *out, const struct rec *r, bool full, struct err *e) MUST_CHECK;
 
-/* s as a JSON string with its quotes; s is UTF-8. */
-void json_string(FILE *out, const char *s, size_t n);
-
 /* nil, a bool or a number. */
 void json_scalar(FILE *out, const struct val *v);
 

@@ -1,12 +1,12 @@
 /* tsv.c - paths into records, and their values as cells. */
 #include "stream/tsv.h"
-#include "base/utf8.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "stream/json.h"
+#include "text/markup.h"
 
 enum { MAX_COLUMNS = 64, MAX_STEPS = 16, NOTED = 100 };
 static const uint64_t EACH = UINT64_MAX;
@@ -195,31 +195,9 @@ static int follow(const struct column *c, uint32_t from, uint32_t to, struct pla
 
 /* ---- cells ---- */
 
-static void put_escaped(FILE *out, const char *s, size_t n, bool in_list)
-{
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)s[i];
-		switch (c) {
-		case '\t': fputs("\\t", out); break;
-		case '\n': fputs("\\n", out); break;
-		case '\r': fputs("\\r", out); break;
-		case '\\': fputs("\\\\", out); break;
-		default:
-			if (utf8_control(s + i, n - i) == 2)
-				fprintf(out, "\\x%02x\\x%02x", c, (unsigned char)s[++i]);
-			else if (utf8_control(s + i, n - i))
-				fprintf(out, "\\x%02x", c);
-			else if (c == ',' && in_list)
-				fputs("\\,", out);
-			else
-				fputc(c, out);
-		}
-	}
-}
-
 void tsv_text(FILE *out, const char *s)
 {
-	put_escaped(out, s, strlen(s), false);
+	markup_tsv(out, s, strlen(s), false);
 }
 
 static int put_scalar(FILE *out, const struct val *v, bool in_list, struct err *e)
@@ -229,7 +207,7 @@ static int put_scalar(FILE *out, const struct val *v, bool in_list, struct err *
 	switch (val_type(v)) {
 	case VAL_STR:
 		if (val_bytes(v, &s, &n))
-			put_escaped(out, s, n, in_list);
+			markup_tsv(out, s, n, in_list);
 		return 0;
 	case VAL_NIL: return 0;
 	case VAL_BOOL:

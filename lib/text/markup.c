@@ -1,4 +1,4 @@
-/* markup.c - escapes of HTML, XML and JSON inside HTML. */
+/* markup.c - escapes of HTML, XML, JSON and tab-separated lines. */
 #include "text/markup.h"
 
 #include <stdarg.h>
@@ -38,17 +38,45 @@ void markup_textf(FILE *out, const char *form, ...)
 	free(text);
 }
 
-void markup_json(FILE *out, const char *s)
+void markup_json(FILE *out, const char *s, size_t n, bool in_script)
 {
 	fputc('"', out);
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+		size_t control = utf8_control(s + i, n - i);
 		if (c == '"' || c == '\\')
 			fprintf(out, "\\%c", c);
-		else if (c < 0x20 || c == 0x7f || c == '<' || c == '>' || c == '&')
+		else if (c == '\n')
+			fputs("\\n", out);
+		else if (control)
+			fprintf(out, "\\u%04x", (unsigned char)s[i += control - 1]);
+		else if (in_script && (c == '<' || c == '>' || c == '&'))
 			fprintf(out, "\\u%04x", c);
 		else
 			fputc(c, out);
 	}
 	fputc('"', out);
+}
+
+void markup_tsv(FILE *out, const char *s, size_t n, bool in_list)
+{
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+		size_t control = utf8_control(s + i, n - i);
+		switch (c) {
+		case '\t': fputs("\\t", out); break;
+		case '\n': fputs("\\n", out); break;
+		case '\r': fputs("\\r", out); break;
+		case '\\': fputs("\\\\", out); break;
+		default:
+			if (control)
+				fprintf(out, "\\x%02x", c);
+			if (control == 2)
+				fprintf(out, "\\x%02x", (unsigned char)s[++i]);
+			if (c == ',' && in_list)
+				fputs("\\,", out);
+			else if (!control)
+				fputc(c, out);
+		}
+	}
 }

@@ -2,6 +2,7 @@
 #include "report/html/pagejson.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "text/markup.h"
 #include "graph/graph.h"
@@ -11,7 +12,7 @@ void pagejson_strings(FILE *out, const char *key, const char *const *s, size_t n
 	fprintf(out, "\"%s\":[", key);
 	for (size_t i = 0; i < n; i++) {
 		fputs(i ? "," : "", out);
-		markup_json(out, s[i]);
+		markup_json(out, s[i], strlen(s[i]), true);
 	}
 	fputc(']', out);
 }

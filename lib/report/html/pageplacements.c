@@ -115,7 +115,8 @@ static void put_label(FILE *out, const struct report_input *in, const struct pla
 	else if (strcmp(p->source, "random") == 0)
 		finder = arena_printf(a, "%s %" PRIu32, finder, p->id.sample + 1);
 	fputs("{\"label\":", out);
-	markup_json(out, same ? arena_printf(a, "this placement again, %s", finder) : finder);
+	const char *who = same ? arena_printf(a, "this placement again, %s", finder) : finder;
+	markup_json(out, who, strlen(who), true);
 }
 
 static void put_other(FILE *out, const struct report_input *in, const struct shown *x,
