@@ -95,7 +95,7 @@ said() {   # said LINE COMMAND - its standard error is that line
 		run -2 "$p" --no-such-option
 		run -0 "$p" --help
 		[[ $output == *"Usage: $p"* && $output == *"$p --help-all has "* ]]
-		[ "${#lines[@]}" -le 24 ] || { echo "$output"; return 1; }
+		[ "$(wc -l <<< "$output")" -le 24 ] || { echo "$output"; return 1; }
 		! grep '.\{81\}' <<< "$output" || { echo "$p: more than 80 columns"; return 1; }
 		run -0 "$p" --help-all
 		[[ $output == *"Usage: $p"* && $output == *"Exit status"* ]]

@@ -50,7 +50,7 @@ refuses() {
 	[[ "$output" == "place: error: --config: cannot read '.'"* ]]
 	# What the command line says in its place is what is wrong then.
 	run -2 "$PLACE" small_summator.xml --config bad.conf --budget slow
-	printf 'budget 5\n' > good.conf
+	printf 'budget 5x\n' > good.conf
 	run -2 "$PLACE" small_summator.xml --config good.conf --budget slow
 	[ "$output" = "place: error: --budget: 'slow' is not a number of seconds" ]
 }
