@@ -146,6 +146,14 @@ bar() { sed -n "s/^$1 *[0-9]* %  \\([^ ]*\\) .*/\\1/p"; }
 	placebase heft,anneal --no-took --evals 300 known.mp -o one.mp
 	placebase heft,anneal --no-took --evals 300 known.mp -o two.mp
 	sed 's/one.mp/two.mp/' one.mp | cmp - two.mp || { recdump -k place one.mp > a; recdump -k place two.mp | cmp - a; }
+	# Nothing of one of them, as the better bound of an exact answer, reaches the next.
+	json2dag "$ROOT/tests/instances/topcuoglu2002.json" > ten.mp
+	placebase exact,portfolio,heft --evals 300 ten.mp > list.mp
+	placebase heft ten.mp > heft.mp
+	py '
+		last, alone = of("list.mp", "place")[-1], first(read("heft.mp"), "place")
+		assert last["source"] == "heft" and last["bound_s"] == alone["bound_s"], (last["source"], last["bound_s"], alone["bound_s"])
+	'
 	# What one of them cannot do is left out; what is wrong is not.
 	run -0 --separate-stderr bash -c 'placebase spine,heft known.mp | recdump -k place --tsv source'
 	[ "$output" = heft ]
