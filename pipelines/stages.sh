@@ -220,20 +220,26 @@ tell_also() {
 	[ "$objective" = latency ] || told+=(--objective "$objective" --values "$dir/values.mp")
 }
 
+# The columns of the terminal that the answer goes to, 40 or more; nothing where it goes elsewhere.
+columns() {
+	local size
+	[ -n "$on_terminal" ] && size=$(stty size <&"$on_terminal" 2> /dev/null) && [ "${size#* }" -ge 40 ] && echo "${size#* }" || true
+}
+
 # show_report STREAM: report.txt; on a terminal with a table that fits it, and lines that break between words.
 show_report() {
-	local size='' told report
-	[ ! -t 1 ] || { size=$(stty size <&3 2> /dev/null) || size=; } 3>&1
-	if [ -z "$size" ] || [ "${size#* }" -lt 40 ]; then
+	local width told report
+	width=$(columns)
+	if [ -z "$width" ]; then
 		cat "$dir/report.txt"
 		return
 	fi
 	tell_also "$1"
 	report=(placeout --format report "${told[@]}" ${search:+--search-seconds "$search"} "$1")
 	{
-		COLUMNS=${size#* } "${report[@]}"
+		COLUMNS=$width "${report[@]}"
 		tail -n +$(($(COLUMNS='' "${report[@]}" | wc -l) + 1)) "$dir/report.txt"     # what place has to add
-	} | fold -s -w "${size#* }"
+	} | fold -s -w "$width"
 }
 
 # advise STREAM: what the answer means.
@@ -241,7 +247,8 @@ advise() {
 	local told
 	tell_also "$1"
 	echo
-	placeout --format advice "${told[@]}" ${map:+--map "$map"} "$1"
+	placeout --format advice "${told[@]}" ${map:+--map "$map"} "$1" |
+		if [ -n "$(columns)" ]; then fold -s -w "$(columns)"; else cat; fi
 }
 
 # write_results STREAM: the placement that a stream ends with.  Nothing comes between.
