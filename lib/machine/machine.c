@@ -188,7 +188,8 @@ static enum run_status run(void *arg, struct run_sample *out, struct err *e)
 	p->prepared = true;
 	disturbance_factors(x->disturbance, x->now_s, p->true_s, x->factor);
 	double s = schedule_s(x, p->device, x->factor, &t);
-	uint64_t ns = (uint64_t)(x->now_s * 1e9);
+	/* A clock of centuries stands still: noise may be a factor of 1e40. */
+	uint64_t ns = x->now_s < 1e10 ? (uint64_t)(x->now_s * 1e9) : UINT64_MAX;
 	struct rng_addr at = machine_addr(machine_happenings_seed(&x->spec), DRAW_NOISE,
 					  (uint32_t)(ns >> 32), (uint32_t)ns);
 	if (x->last != p->number)
