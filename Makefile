@@ -1,6 +1,6 @@
 # hsdag - device placement for neural networks, as Unix filters.
 #   make            build everything into build/bin
-#   make demo       install what is missing, build, show three placements; BUDGET=40 seconds
+#   make demo       install what is missing, build, show three placements (BUDGET: seconds for them)
 #   make test       install what is missing, build, run all tests; T=placebase runs one
 #   make bench      timings of every stage against their anchors
 #   make parity     whole models against OpenVINO, on all devices; MODELS="name path.xml"
