@@ -14,6 +14,7 @@
 #     EVALS=100         placements of each training
 #     SPEC=paper        devices for devsim, or
 #     DEVICES=LIST      devices of this machine: devrun runs placements, one training at a time
+#     METHODS="..."     open-variance: learners and searches (default: default rnn hierarchical random climb)
 #     NET=gpn           open-rewards: the network, or rnn, hierarchical; each begins with its own rules
 #     HIDDEN=32         width of gpn
 #     GROUPINGS="..."   open-groups: default: those of ablation

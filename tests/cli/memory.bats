@@ -46,10 +46,12 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		assert array(d["mem_bytes"])[0] == 3072
 	'
 	local list
-	for list in cpu:1=1G cpu:0 cpu:0= cpu:0=0 cpu:0=-1 cpu:0=1T cpu:0=1MB cpu:0=99999999999G "cpu:0=1M;"; do
+	run -2 --separate-stderr devrun --probe -D cpu:0 --memory cpu:1=1G -o no.mp small_increment_1x3x4x5.mp
+	[[ $stderr == *"memory: there is no device 'cpu:1'; did you mean 'cpu:0'? here are cpu:0" ]]
+	for list in cpu:0 cpu:0= cpu:0=0 cpu:0=-1 cpu:0=1T cpu:0=1MB cpu:0=99999999999G "cpu:0=1M;"; do
 		run -2 --separate-stderr devrun --probe -D cpu:0 --memory "$list" -o no.mp \
 			small_increment_1x3x4x5.mp
-		[[ $stderr == *"memory '$list'"* ]] || { echo "$list: $stderr"; return 1; }
+		[[ $stderr == *"memory '$list'"* || $stderr == *"memory of 'cpu:0': '${list#*=}'"* ]] || { echo "$list: $stderr"; return 1; }
 	done
 }
 

@@ -129,7 +129,7 @@ states() {
 	states grows 2 --shape "x=2,3,16;beam_idx=2"
 	run --separate-stderr "$HSDAG_PYTHON" "$ROOT/pipelines/apply" --shape 'x=2,3,16;beam=2' grows.xml grows.placed
 	[ "$status" -eq 3 ]
-	[[ $stderr == *"--shape: no input 'beam'" && ${#stderr_lines[@]} -eq 1 ]]
+	[[ $stderr == *"--shape: no input 'beam'; did you mean 'beam_idx'? there are beam_idx, x" && ${#stderr_lines[@]} -eq 1 ]]
 	run --separate-stderr "$HSDAG_PYTHON" "$ROOT/pipelines/apply" --shape 'x=2,3,16;beam_idx=5' grows.xml grows.placed
 	[ "$status" -ne 0 ]
 	[[ $output$stderr != *Traceback* ]]
