@@ -7,7 +7,7 @@ log=${B:-build}/install.log
 
 packages="gcc make pkg-config libxml2-dev libjansson-dev libmsgpack-dev libopenblas-dev
 	ocl-icd-opencl-dev opencl-headers pocl-opencl-icd libdnnl-dev libxxhash-dev libmetis-dev libscotch-dev
-	coinor-libclp-dev liblzma-dev zlib1g-dev libzstd-dev"
+	coinor-libclp-dev liblzma-dev zlib1g-dev libzstd-dev xz-utils"
 [ $# -eq 0 ] || packages="$packages bats python3-venv ca-certificates chromium zstd
 	man-db parallel ${CI:+slurmctld slurmd slurm-client munge}"     # daemons are not for people's machines
 

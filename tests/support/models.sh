@@ -8,23 +8,12 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 for dir; do :; done
 mkdir -p "$dir"
 tmp=$dir/.partial.$$
-trap 'rm -f "$tmp" "$tmp.xml"' EXIT
+trap 'rm -f "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 while [ $# -gt 1 ]; do
-	name=$1
-	shift
 	# Whole at once: another job may be reading it.
-	cp "$here/models/$name.xml" "$tmp.xml"
-	mv "$tmp.xml" "$dir/$name.xml"
-	partial=none
-	if [ -f "$here/models/$name.partial.xz" ]; then
-		partial=$tmp
-		xz -dc "$here/models/$name.partial.xz" >"$tmp"
-	elif [ -f "$here/models/$name.bin.xz" ]; then
-		partial=$tmp
-		xz -dc "$here/models/$name.bin.xz" >"$tmp"
-	elif [ -f "$here/models/$name.bin" ]; then
-		partial=$here/models/$name.bin
-	fi
-	"${B:-$here/../build}/bin/irfill" "$dir/$name.xml" --partial "$partial" -o "$dir/$name.bin"
+	cp "$here/models/$1.xml" "$tmp"
+	mv "$tmp" "$dir/$1.xml"
+	"${B:-$here/../build}/bin/irfill" "$here/models/$1.xml" -o "$dir/$1.bin"
+	shift
 done
