@@ -12,6 +12,7 @@ struct judged {
 	const struct racers *r;
 	const struct race *race;
 	const struct race_result *out;
+	double singles_off; /* singles_off(), from when there is a base */
 };
 
 static bool is_single(const struct racers *r, uint32_t arm)
@@ -139,7 +140,7 @@ static bool is_believed(const struct judged *x, double measured, double predicte
 {
 	double race_s = x->r->x->race.seconds;
 	double seen = hypot(PER_NOISE * x->out->noise, PER_DRIFT * x->out->drift);
-	double unseen = hypot(seen, PER_SINGLE * singles_off(x)) * sqrt(fmin(1, SEEN_S / race_s));
+	double unseen = hypot(seen, PER_SINGLE * x->singles_off) * sqrt(fmin(1, SEEN_S / race_s));
 	double of_predicted = PREDICTED_SD * PREDICTED_SD, of_unseen = unseen * unseen;
 	double mean =
 		(measured * of_predicted + predicted * of_unseen) / (of_predicted + of_unseen);
@@ -357,10 +358,11 @@ void contest_judge(struct racers *r, const struct race *race, const struct race_
 		   struct arena *a)
 {
 	struct contest *x = r->x;
-	struct judged j = {r, race, out};
+	struct judged j = {r, race, out, 0};
 	store_samples(x, &r->ran, a);
 	store_turns(r, race);
 	r->base = find_base(&j);
+	j.singles_off = singles_off(&j);
 	uint32_t reference = r->pooled ? contestant_of(r, r->base) : 0;
 	x->reference = r->pooled && x->c[reference].m.n > 0 ? (int)reference : -1;
 	store_ratios(&j, r);
