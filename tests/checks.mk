@@ -1,7 +1,7 @@
 # Checks beside `make test`: the tree itself, an older build, longer fuzzing.
 
-layers:
-	@python3 tests/tree/layers.py
+layers: $(OBJS)
+	@python3 tests/tree/layers.py lib $(B)/obj
 
 # clang-format 14 decides; other versions format otherwise.
 CLANG_FORMAT ?= clang-format

@@ -1,5 +1,5 @@
-/* control_impl.h - shared by control.c (bodies, If), loop.c (iterations) and axis_slice.c (slices of
- * tensors along an axis).  Not for others. */
+/* control_impl.h - shared by control.c (bodies, If), loop.c (iterations), axis_slice.c (slices of
+ * tensors along an axis) and shapes_control.c (shapes of bodies).  Not for others. */
 #ifndef HSDAG_DYNAMIC_CONTROL_IMPL_H
 #define HSDAG_DYNAMIC_CONTROL_IMPL_H
 

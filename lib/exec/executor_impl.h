@@ -1,5 +1,5 @@
-/* executor_impl.h - shared by executor.c (runs, seen from the caller) and worker.c (runs, seen
- * from the devices).  Not for others. */
+/* executor_impl.h - shared by executor.c (runs, seen from the caller), worker.c (runs, seen
+ * from the devices) and seat.c (threads that wait for work).  Not for others. */
 #ifndef HSDAG_EXEC_EXECUTOR_IMPL_H
 #define HSDAG_EXEC_EXECUTOR_IMPL_H
 

@@ -1,5 +1,5 @@
 /* featcols.h - the columns of each feature: how many, their names, their values.
- * For features.c, which lays them out; not for others. */
+ * Defined by featcols.c and costcols.c for features.c, which lays them out; not for others. */
 #ifndef HSDAG_FEATURE_FEATCOLS_H
 #define HSDAG_FEATURE_FEATCOLS_H
 

@@ -1,6 +1,6 @@
 /* multibfs.h - breadth-first searches from many sources at once, one bit each: how many nodes
  * every source has within r hops, for all r, and the regression of the fractal dimension over
- * them. For fractal.c, not for others.  Source: Then et al., "The more the merrier: efficient
+ * them. Of multibfs.c for fractal.c, not for others.  Source: Then et al., "The more the merrier: efficient
  * multi-source graph traversal", VLDB 2014; Beamer et al., "Direction-optimizing breadth-first
  * search", SC 2012.
  *

@@ -1,5 +1,5 @@
-/* text.h - the text of an IR while it grows: attributes, ports, layers, edges.  Within
- * lib/ir, not for others. */
+/* text.h - the text of an IR while it grows: attributes, ports, layers, edges.  Of
+ * text.c for write*.c, not for others. */
 #ifndef HSDAG_IR_TEXT_H
 #define HSDAG_IR_TEXT_H
 

@@ -1,4 +1,5 @@
-/* opimpl.h - inside lib/op, not for others: the functions that the operator list names. */
+/* opimpl.h - the functions that the operator list names: attr_*.c, infer*.c, op*.c and slice.c define
+ * them for the list; not for others. */
 #ifndef HSDAG_OP_OPIMPL_H
 #define HSDAG_OP_OPIMPL_H
 

@@ -1,4 +1,5 @@
-/* placepolicy_impl.h - the state of placepolicy_filter.h, and what it does with parts.  Not for others. */
+/* placepolicy_impl.h - the state of placepolicy_filter.c, and what it does with parts
+ * (placepolicy_parts.c).  Not for others. */
 #ifndef HSDAG_PLACEPOLICY_PLACEPOLICY_IMPL_H
 #define HSDAG_PLACEPOLICY_PLACEPOLICY_IMPL_H
 

@@ -1,5 +1,5 @@
 /* run_deliver.h - a tensor has arrived on a device: which tasks have all that they read now, and
- * which copies are needed; not for others. */
+ * which copies are needed; for run_end.h, not for others. */
 #ifndef HSDAG_SCHED_RUN_DELIVER_H
 #define HSDAG_SCHED_RUN_DELIVER_H
 

@@ -1,5 +1,5 @@
 /* run_end.h - what ends at an instant: tasks, whose outputs are distributed, and copies, which have
- * arrived; not for others. */
+ * arrived; for event_loop.c, not for others. */
 #ifndef HSDAG_SCHED_RUN_END_H
 #define HSDAG_SCHED_RUN_END_H
 

@@ -1,5 +1,5 @@
 /* run_start.h - what can start at an instant: copies on idle links, tasks on idle devices, those of
- * devices that take turns; not for others. */
+ * devices that take turns; for event_loop.c and run_end.h, not for others. */
 #ifndef HSDAG_SCHED_RUN_START_H
 #define HSDAG_SCHED_RUN_START_H
 

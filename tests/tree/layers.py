@@ -1,21 +1,26 @@
 #!/usr/bin/env python3
-"""layers.py [LIB] - do the includes of LIB (default: lib) keep the order of its rooms?
+"""layers.py [LIB [OBJECTS]] - do the files of LIB (default: lib) keep the order of its rooms?
 
 LIB/README.md has the order: a table whose rows begin with "| `room` |", lowest first.  A room is a
-folder with code in it.  Checked, from the includes themselves:
+folder with code in it.  Checked, from the includes:
   - every room is in the table, and has a README.md of its own;
   - a file includes its own room, and rooms above its own row in the table, never below;
   - the line "Includes:" of a room's README names the rooms that it includes, no more and no less;
-  - no circle of files (NAME.c and NAME.h count as one), except a unit in several files, one of
-    whose headers says "not for others", and those in the list under "## Circles" in
-    LIB/README.md: "- `a` `b`: why";
+  - no circle of headers;
+  - a header that says "not for others" is included by files of its room alone, which it names in
+    its first comment (`repair*.c` names several);
   - base names are unique, guards of headers are their paths;
   - a room has at most 40 files;
   - a header of another project is included by one file only.
+Checked from their symbols, where OBJECTS has the object files of LIB (build/obj):
+  - no circle of .c files, each of which uses a function or data that the next one defines.
+What is allowed is in the list under "## Circles" in LIB/README.md: a circle, "- `a` `b`: why", or
+circles and headers of a folder, "- `folder/*`: why".
 Prints one line for each breach; exit status 1 when there is one."""
-import collections, os, re, sys
+import collections, fnmatch, os, re, subprocess, sys
 
 LIB = sys.argv[1] if len(sys.argv) > 1 else "lib"
+OBJECTS = sys.argv[2] if len(sys.argv) > 2 else None
 MOST = 40
 SYSTEM = """assert ctype dirent dlfcn errno fcntl float fnmatch getopt glob immintrin inttypes limits locale math
 poll pthread sched signal stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib string strings sys/file sys/ioctl
@@ -42,13 +47,13 @@ def sources():
 
 
 def read_order():
-    """The rooms in order, and the circles of files that are allowed: sets of names without suffix."""
+    """The rooms in order, and the circles that are allowed: sets of names without suffix, or of one pattern."""
     with open(os.path.join(LIB, "README.md")) as f:
         text = f.read()
     rooms = re.findall(r"^\| `([a-z0-9_/]+)` \|", text, re.M)
     circles = []
     if "## Circles" in text:
-        for line in re.findall(r"^- ((?:`[a-z0-9_/]+` ?)+):", text.split("## Circles", 1)[1], re.M):
+        for line in re.findall(r"^- ((?:`[a-z0-9_/*]+` ?)+):", text.split("## Circles", 1)[1], re.M):
             circles.append(set(re.findall(r"`([^`]+)`", line)))
     return rooms, circles
 
@@ -141,24 +146,58 @@ def check_readme(room, used, rooms):
         breach("%s says that it includes '%s', which it does not" % (path, other))
 
 
-def is_one_unit(part, code):
-    """Files of one room around a header that is not for others."""
-    return len({os.path.dirname(name) for name in part}) == 1 and any(
-        "not for others" in " ".join(code.get(name + ".h", "").lower().replace("*", " ").split()) for name in part)
+def is_allowed(names, allowed, met):
+    """Is there an entry of these names, without suffix, or a pattern that all of them match?  It goes into `met`."""
+    for i, entry in enumerate(allowed):
+        if entry == names or (len(entry) == 1 and all(fnmatch.fnmatch(name, *entry) for name in names)):
+            met.add(i)
+            return True
+    return False
 
 
-def check_circles(includes, allowed, code):
-    unit = lambda path: os.path.splitext(path)[0]
-    edges = collections.defaultdict(set)
-    for path, others in includes.items():
-        edges[unit(path)].update(unit(other) for other in others if unit(other) != unit(path))
-    found = circles_of(edges)
+def check_circles(found, allowed, met, what):
     for part in found:
-        if part not in allowed and not is_one_unit(part, code):
-            breach("files include each other in a circle: " + ", ".join(sorted(part)))
-    for part in allowed:
-        if part not in found:
-            breach("%s/README.md allows a circle that is not there: %s" % (LIB, ", ".join(sorted(part))))
+        if not is_allowed({os.path.splitext(path)[0] for path in part}, allowed, met):
+            breach("%s in a circle: %s" % (what, ", ".join(sorted(part))))
+
+
+def check_marked(code, includes, allowed, met):
+    """Headers that are not for others: who includes them."""
+    for path, text in sorted(code.items()):
+        about = re.match(r"\s*/\*.*?\*/", text, re.S)
+        about = " ".join(about.group(0).replace("*/", "").split()) if about and path.endswith(".h") else ""
+        about = re.sub(r" \* ", " ", about)
+        if "not for others" not in about.lower():
+            continue
+        named = re.findall(r"[\w*]+\.[ch]\b", about)
+        for other, its in sorted(includes.items()):
+            if path in its and path != other and (os.path.dirname(other) != os.path.dirname(path) or not any(
+                    fnmatch.fnmatch(os.path.basename(other), name) for name in named)):
+                if not is_allowed({os.path.splitext(path)[0]}, allowed, met):
+                    breach("%s/%s is not for others, and does not name %s, which includes it" % (LIB, path, other))
+
+
+def read_symbols(code):
+    """{file: {file that defines what it uses: the symbols}} of the objects of files that are in LIB."""
+    objects = [path for path in code if path.endswith(".c") and os.path.exists(os.path.join(OBJECTS, path[:-2] + ".o"))]
+    if not objects:
+        sys.exit("layers: there are no objects of %s in %s; make them" % (LIB, OBJECTS))
+    home, wants = {}, collections.defaultdict(set)
+    for at in range(0, len(objects), 500):
+        some = [os.path.join(OBJECTS, path[:-2] + ".o") for path in objects[at:at + 500]]
+        text = subprocess.run(["nm", "-A", "-P"] + some, check=True, stdout=subprocess.PIPE).stdout.decode()
+        for line in text.splitlines():
+            name, symbol, kind = re.match(r"(.*)\.o: (\S+) (\S)", line).groups()
+            path = os.path.relpath(name, OBJECTS) + ".c"
+            if kind == "U":
+                wants[path].add(symbol)
+            elif kind.isupper():
+                home[symbol] = path
+    uses = {path: collections.defaultdict(set) for path in objects}
+    for path, symbols in wants.items():
+        for symbol in symbols & home.keys():
+            uses[path][home[symbol]].add(symbol)
+    return uses
 
 
 def check_names(code):
@@ -180,12 +219,19 @@ def main():
     code = sources()
     rooms, allowed = read_order()
     check_rooms(code, rooms)
-    check_circles(check_includes(code, rooms), allowed, code)
+    includes = check_includes(code, rooms)
+    met = set()
+    check_marked(code, includes, allowed, met)
     check_names(code)
+    check_circles(circles_of(includes), allowed, met, "headers include each other")
+    if OBJECTS:
+        check_circles(circles_of(read_symbols(code)), allowed, met, "files call each other")
+        for i in sorted(set(range(len(allowed))) - met):
+            breach("%s/README.md allows a circle that is not there: %s" % (LIB, ", ".join(sorted(allowed[i]))))
     for text in breaches:
         print("layers: " + text)
     if not breaches:
-        print("layers: %d files in %d rooms, includes one way" % (len(code), len(rooms)))
+        print("layers: %d files in %d rooms, includes%s one way" % (len(code), len(rooms), " and calls" * bool(OBJECTS)))
     sys.exit(1 if breaches else 0)
 
 

@@ -1,5 +1,5 @@
 /* onednn_conv_parts.h - a convolution as several, each of a part of the output channels: tasks of threads where there are
- * fewer slices than these.  Parts are convolutions of onednn_conv.h, which has them inside; not for others. */
+ * fewer slices than these.  Parts (onednn_conv_parts.c) are convolutions of onednn_conv.c, which has them inside; not for others. */
 #ifndef HSDAG_KERNEL_ONEDNN_ONEDNN_CONV_PARTS_H
 #define HSDAG_KERNEL_ONEDNN_ONEDNN_CONV_PARTS_H
 

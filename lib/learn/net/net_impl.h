@@ -1,5 +1,5 @@
 /* net_impl.h - for the files that define a network, `const struct net net_NAME`, registered by a
- * line of nets.h; not for others. */
+ * line of nets.h. */
 #ifndef HSDAG_LEARN_NET_NET_IMPL_H
 #define HSDAG_LEARN_NET_NET_IMPL_H
 

@@ -1,5 +1,5 @@
-/* net_steps.h - what steps forward (net.c, net_policy.c) and their replay (net_replay.c) do alike; not
- * for others.  All memory is the tape's. */
+/* net_steps.h - what steps forward (net.c, net_policy.c) and their replay (net_replay.c,
+ * replayer.c) do alike; not for others.  All memory is the tape's. */
 #ifndef HSDAG_LEARN_NET_NET_STEPS_H
 #define HSDAG_LEARN_NET_NET_STEPS_H
 

@@ -1,4 +1,4 @@
-/* tape_op.h - for the files that define operations of the tape, not for others. */
+/* tape_op.h - for the files that define operations of the tape, tape*.c; not for others. */
 #ifndef HSDAG_LEARN_TAPE_TAPE_OP_H
 #define HSDAG_LEARN_TAPE_TAPE_OP_H
 

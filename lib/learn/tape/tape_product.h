@@ -1,5 +1,6 @@
 /* tape_product.h - products with a packed right-hand side, by the kernels of kernel/gemm: they
- * choose their instructions by the processor.  For the files of the tape, not for others.
+ * choose their instructions by the processor.  For tape*.c by way of tape_op.h, not for
+ * others.
  *
  * An element of a product is summed in one order of k that depends on neither the number of rows
  * nor on threads; product_few has an order of its own for each number of rows. */

@@ -1,4 +1,4 @@
-/* ideals_table.h - the table of the dynamic program over ideals; not for others. */
+/* ideals_table.h - the table (ideals_table.c) of the dynamic program over ideals (ideals.c); not for others. */
 #ifndef HSDAG_PLACE_DNNPART_IDEALS_TABLE_H
 #define HSDAG_PLACE_DNNPART_IDEALS_TABLE_H
 

@@ -1,4 +1,4 @@
-/* splits_impl.h - what the files of splits.h share; not for others. */
+/* splits_impl.h - what splits*.c share; not for others. */
 #ifndef HSDAG_PLACE_DNNPART_SPLITS_IMPL_H
 #define HSDAG_PLACE_DNNPART_SPLITS_IMPL_H
 

@@ -1,4 +1,5 @@
-/* exact_tree.h - the tree of branch and bound (exact.c), and who walks in it; not for others. */
+/* exact_tree.h - the tree of branch and bound (exact.c), and who walks in it (exact_walk.c); not for
+ * others. */
 #ifndef HSDAG_PLACE_EXACT_EXACT_TREE_H
 #define HSDAG_PLACE_EXACT_EXACT_TREE_H
 

@@ -1,5 +1,5 @@
-/* sample_candidates.h - the placements from which the stratified sample is taken
- * (stratified_sample.c); not for others. */
+/* sample_candidates.h - the placements (sample_candidates.c) from which the stratified sample is
+ * taken (stratified_sample.c); not for others. */
 #ifndef HSDAG_PLACE_SEARCH_SAMPLE_CANDIDATES_H
 #define HSDAG_PLACE_SEARCH_SAMPLE_CANDIDATES_H
 
