@@ -40,20 +40,20 @@ static void *longer(struct arena *a, const void *x, size_t n, size_t more, size_
 static uint32_t any_result(const struct graph *g)
 {
 	for (uint32_t v = 0; v < g->n; v++)
-		if (graph_is_type(g, v, "Result"))
+		if (g->kind[v] == OP_RESULT)
 			return v;
 	return GRAPH_NONE;
 }
 
 /* A copy of g whose last n rows are Results that read outputs out[n].  What it does not change is
- * g's, which must outlive it; memory from a.  Its digest and its sets are those of g. */
+ * g's, which must outlive it; memory from a, which owns it.  Its digest and its sets are those of g. */
 static struct graph *boundary_graph(const struct graph *g, const uint32_t *out, uint32_t n,
 				    struct arena *a)
 {
 	struct graph *b = ARENA_NEWN(a, struct graph, 1);
 	uint32_t like = any_result(g), n_in = g->in_ptr[g->n];
 	*b = *g;
-	b->arena = NULL;
+	b->arena = a;
 	if (n == 0)
 		return b;
 	b->n = g->n + n;
@@ -80,6 +80,7 @@ static struct graph *boundary_graph(const struct graph *g, const uint32_t *out, 
 		b->in_ptr[v + 1] = n_in + i + 1;
 		b->out_ptr[v + 1] = g->out_ptr[g->n];
 	}
+	graph_finish(b);
 	return b;
 }
 

@@ -10,7 +10,7 @@
 
 static bool is_type(const struct graph *g, uint32_t v, enum op_kind k)
 {
-	return op_kind(g->type[v]) == k;
+	return g->kind[v] == k;
 }
 
 static int map_error(const struct graph_body *b, uint32_t i, const char *what, struct err *e)

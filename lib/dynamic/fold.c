@@ -22,7 +22,7 @@ static bool unpacks(const struct graph *g, uint32_t v, const bool *packed)
 		if (packed[u] || (graph_const(g, u) >= 0 && is_packed(g, graph_slot_output(g, i))))
 			return true;
 	}
-	return op_kind(g->type[v]) == OP_FAKE_QUANTIZE;
+	return g->kind[v] == OP_FAKE_QUANTIZE;
 }
 
 static bool is_large(const struct graph *g, uint32_t v)
@@ -47,7 +47,7 @@ static bool compute(struct host_values *h, uint32_t v)
 static bool has_inputs(struct host_values *h, uint32_t v)
 {
 	const struct graph *g = h->g;
-	if (op_kind(g->type[v]) == OP_SHAPE_OF)
+	if (g->kind[v] == OP_SHAPE_OF)
 		return true;
 	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
 		uint32_t u = g->in_node[i];

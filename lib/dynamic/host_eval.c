@@ -251,7 +251,7 @@ int host_eval_node(struct host_values *h, uint32_t v, struct err *e)
 	uint32_t n_in = h->g->in_ptr[v + 1] - h->g->in_ptr[v],
 		 n_out = h->g->out_ptr[v + 1] - h->g->out_ptr[v];
 	struct tensor ports[MAX_PORTS], *p = ports;
-	enum op_kind kind = op_kind(h->g->type[v]);
+	enum op_kind kind = h->g->kind[v];
 	if (kind == OP_CONST)
 		return eval_const(h, v, e) ? node_error(h, v, e) : 0;
 	if (kind == OP_PARAMETER)

@@ -37,7 +37,7 @@ static bool has_tensor_name(const struct graph *g, uint32_t o, const char *given
 
 static bool is_parameter(const struct graph *g, uint32_t v)
 {
-	return op_kind(g->type[v]) == OP_PARAMETER;
+	return g->kind[v] == OP_PARAMETER;
 }
 
 static bool is_named(const struct graph *g, uint32_t v, const char *name)
@@ -45,7 +45,7 @@ static bool is_named(const struct graph *g, uint32_t v, const char *name)
 	if (is_parameter(g, v))
 		return shape_is_for(name, g->node_name[v]) ||
 		       has_tensor_name(g, g->out_ptr[v], name);
-	if (op_kind(g->type[v]) != OP_READ_VALUE)
+	if (g->kind[v] != OP_READ_VALUE)
 		return false;
 	const char *id = graph_attr(g, v, "variable_id");
 	return id && shape_is_for(name, id);

@@ -7,7 +7,7 @@
 
 static bool is_variable(const struct graph *g, uint32_t v)
 {
-	enum op_kind k = op_kind(g->type[v]);
+	enum op_kind k = g->kind[v];
 	return k == OP_READ_VALUE || k == OP_ASSIGN;
 }
 

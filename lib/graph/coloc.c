@@ -8,14 +8,18 @@
 /* Has state or randomness, or is an end of the model: never a constant. */
 static bool is_impure(const struct graph *g, uint32_t v)
 {
-	static const char *const types[] = {
-		"Parameter",   "Result",         "ReadValue", "Assign", "RandomUniform",
-		"Multinomial", "TensorIterator", "Loop",      "If",
-	};
-	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-		if (graph_is_type(g, v, types[i]))
-			return true;
-	return false;
+	switch (g->kind[v]) {
+	case OP_PARAMETER:
+	case OP_RESULT:
+	case OP_READ_VALUE:
+	case OP_ASSIGN:
+	case OP_RANDOM_UNIFORM:
+	case OP_MULTINOMIAL:
+	case OP_TENSOR_ITERATOR:
+	case OP_LOOP:
+	case OP_IF: return true;
+	default: return false;
+	}
 }
 
 static bool all_inputs_unplaced(const struct graph *g, const bool *placed, uint32_t v)

@@ -1,5 +1,5 @@
 /* graph.c - the graph as a container: its life, single-node questions, and
- * the reverse of its input lists.  Reading and writing it are graphrec_*.c. */
+ * what follows from its columns.  Reading and writing it are graphrec_*.c. */
 #include "graph/graph.h"
 
 #include <stdio.h>
@@ -79,11 +79,6 @@ uint32_t graph_n_edges(const struct graph *g)
 	return m;
 }
 
-bool graph_is_type(const struct graph *g, uint32_t v, const char *type)
-{
-	return strcmp(g->type[v], type) == 0;
-}
-
 char *graph_layer(const struct graph *g, uint32_t v, char *dst, size_t cap)
 {
 	char q[200];
@@ -118,12 +113,37 @@ int64_t graph_const(const struct graph *g, uint32_t v)
 	return lo < g->n_const && g->const_node[lo] == v ? (int64_t)lo : -1;
 }
 
-void graph_consumers(const struct graph *g, struct arena *a, struct consumers *out)
+/* Kinds of types met lately, by their pointers: equal types have equal ones. */
+struct kind_cache {
+	const char *type[64];
+	enum op_kind kind[64];
+};
+
+static enum op_kind kind_of(struct kind_cache *x, const char *type)
+{
+	size_t at = (uintptr_t)type / 8 % (sizeof x->type / sizeof *x->type);
+	if (x->type[at] != type) {
+		x->type[at] = type;
+		x->kind[at] = op_kind(type);
+	}
+	return x->kind[at];
+}
+
+static void find_kinds(struct graph *g)
+{
+	struct kind_cache cache = {.type = {NULL}};
+	g->kind = arena_raw(g->arena, g->n, sizeof *g->kind);
+	for (uint32_t v = 0; v < g->n; v++)
+		g->kind[v] = kind_of(&cache, g->type[v]);
+}
+
+static void find_consumers(struct graph *g)
 {
 	uint32_t n = g->n, m = graph_n_edges(g);
-	uint32_t *ptr = ARENA_NEWN(a, uint32_t, (size_t)n + 2);
-	out->dst = arena_raw(a, m, sizeof *out->dst);
-	out->slot = arena_raw(a, m, sizeof *out->slot);
+	uint32_t *ptr = ARENA_NEWN(g->arena, uint32_t, (size_t)n + 2);
+	struct consumers *out = &g->consumers;
+	out->dst = arena_raw(g->arena, m, sizeof *out->dst);
+	out->slot = arena_raw(g->arena, m, sizeof *out->slot);
 	/* Counting sort by source.  Counts stand two places up, so that after
 	 * the prefix sum ptr[v + 1] is where v's next consumer goes, and after
 	 * filling it is where v's row ends. */
@@ -140,4 +160,13 @@ void graph_consumers(const struct graph *g, struct arena *a, struct consumers *o
 				out->slot[k] = i;
 			}
 	out->ptr = ptr;
+}
+
+void graph_finish(struct graph *g)
+{
+	find_kinds(g);
+	find_consumers(g);
+	for (uint32_t b = 0; b < g->n_bodies; b++)
+		if (!g->body[b].graph->kind)
+			graph_finish(g->body[b].graph);
 }

@@ -16,6 +16,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "graph/op_kind.h"
 
 #define GRAPH_NONE UINT32_MAX  /* no node, no set */
 #define DIM_DYNAMIC (-1)       /* a dimension that is not known */
@@ -59,6 +60,12 @@ bool elem_is_packed(enum elem t); /* several elements in a byte */
 /* Bytes of n elements, sub-byte types packed; false on overflow. */
 bool elem_bytes(enum elem t, uint64_t n, uint64_t *bytes);
 
+/* Who reads the outputs of each node: those that read outputs of v are dst[ptr[v]] .. dst[ptr[v+1]-1],
+ * ascending, each with the input port (index into in_*) by which it does. */
+struct consumers {
+	uint32_t *ptr, *dst, *slot;
+};
+
 struct graph {
 	const char *name;       /* of the model */
 	const char *xml;        /* absolute path of the IR, "" when there is none */
@@ -98,6 +105,10 @@ struct graph {
 	uint32_t *
 		set; /* (n) set of each node; GRAPH_NONE: not placed by itself, lives with its consumers */
 
+	/* What graph_finish makes of type and in_*. */
+	enum op_kind *kind; /* (n) OP_UNKNOWN: an operator that is not in the list */
+	struct consumers consumers;
+
 	uint32_t n_bodies; /* bodies of TensorIterator, Loop and If */
 	struct graph_body *body;
 
@@ -132,7 +143,6 @@ int64_t graph_out_elements(const struct graph *g, uint32_t o);
 /* Bytes of output o, or -1 when dynamic or of a type without a size. */
 int64_t graph_out_bytes(const struct graph *g, uint32_t o);
 uint32_t graph_n_edges(const struct graph *g); /* connected input ports */
-bool graph_is_type(const struct graph *g, uint32_t v, const char *type);
 
 /* "layer 12 'conv1' (Convolution)" for messages, into dst[cap]; returns dst. */
 char *graph_layer(const struct graph *g, uint32_t v, char *dst, size_t cap);
@@ -159,15 +169,6 @@ int64_t graph_const(const struct graph *g, uint32_t v);
  * -1 (ST_INPUT) names the column of docs/reference/stream.md that is wrong. */
 enum { GRAPH_MAX_DEPTH = 8 };
 int graph_check(const struct graph *g, struct err *e) MUST_CHECK;
-
-/* ---- consumers ---- */
-
-/* Outgoing adjacency of the nodes: targets of v are dst[ptr[v]].., ascending, with
- * the input port slot (index into in_*) of each.  Memory from `a`. */
-struct consumers {
-	uint32_t *ptr, *dst, *slot;
-};
-void graph_consumers(const struct graph *g, struct arena *a, struct consumers *out);
 
 /* ---- co-location (Paper, appendix G) ---- */
 
@@ -227,8 +228,11 @@ uint32_t digraph_components(const struct digraph *d, uint32_t *component);
  * d must be acyclic with ids in topological order. */
 void digraph_depths(const struct digraph *d, uint32_t *from_source, uint32_t *to_sink);
 
-/* A new empty graph with its arena, and its end. */
+/* A new empty graph with its arena.  Whoever fills it ends with graph_finish. */
 struct graph *graph_new(void);
+/* The last step of making a graph, and of changing its types or inputs: kinds and consumers, which
+ * follow from those, of g and of bodies that have none yet.  Sources are rows of g, or GRAPH_NONE. */
+void graph_finish(struct graph *g);
 void graph_free(struct graph *g);
 
 #endif

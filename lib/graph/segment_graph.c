@@ -16,7 +16,7 @@ static bool *initial_nodes(const struct graph *g, const uint16_t *device, const 
 	bool *other = ARENA_NEWN(a, bool, g->n), *initial = ARENA_NEWN(a, bool, g->n);
 	bool *late = ARENA_NEWN(a, bool, g->n);
 	for (uint32_t v = g->n; v-- > 0;) {
-		bool reads = graph_is_type(g, v, "ReadValue");
+		bool reads = g->kind[v] == OP_READ_VALUE;
 		initial[v] = initial[v] && !other[v] && !reads && device[v] < SEGMENT_ALONE;
 		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++)
 			if (g->in_node[i] != GRAPH_NONE)

@@ -12,7 +12,7 @@
 
 const char *graph_variable(const struct graph *g, uint32_t v)
 {
-	return graph_is_type(g, v, "ReadValue") || graph_is_type(g, v, "Assign")
+	return g->kind[v] == OP_READ_VALUE || g->kind[v] == OP_ASSIGN
 		       ? graph_attr(g, v, "variable_id")
 		       : NULL;
 }
@@ -65,10 +65,10 @@ bool *graph_fixed_variables(const struct graph *g, struct arena *a)
 			end++;
 		for (uint32_t r = i; r < end; r++) {
 			uint32_t v = use[r].v, o = g->out_ptr[v];
-			fixed[v] = graph_is_type(g, v, "ReadValue") && o < g->out_ptr[v + 1] &&
+			fixed[v] = g->kind[v] == OP_READ_VALUE && o < g->out_ptr[v + 1] &&
 				   graph_out_elements(g, o) >= 0;
 			for (uint32_t w = i; w < end && fixed[v]; w++)
-				fixed[v] = !graph_is_type(g, use[w].v, "Assign") ||
+				fixed[v] = g->kind[use[w].v] != OP_ASSIGN ||
 					   assigns_shape(g, use[w].v, o);
 		}
 	}
@@ -166,7 +166,7 @@ uint32_t graph_outgrown_variables(const struct graph *g, struct graph_outgrown *
 		uint32_t v = use[i].v, o;
 		if (i == 0 || strcmp(use[i].id, use[i - 1].id) != 0)
 			reader = GRAPH_NONE;
-		if (graph_is_type(g, v, "ReadValue")) {
+		if (g->kind[v] == OP_READ_VALUE) {
 			reader = g->out_ptr[v] < g->out_ptr[v + 1] ? v : reader;
 			continue;
 		}

@@ -25,7 +25,7 @@ static struct row_of_id *body_ends(const struct graph *g, struct arena *tmp, uin
 	struct row_of_id *x = ARENA_NEWN(tmp, struct row_of_id, g->n);
 	*n = 0;
 	for (uint32_t v = 0; v < g->n; v++)
-		if (graph_is_type(g, v, "Parameter") || graph_is_type(g, v, "Result"))
+		if (g->kind[v] == OP_PARAMETER || g->kind[v] == OP_RESULT)
 			x[(*n)++] = (struct row_of_id){g->id[v], v};
 	qsort(x, *n, sizeof *x, by_id);
 	return x;
@@ -37,7 +37,7 @@ static uint32_t find_end(const struct graph *g, const struct row_of_id *x, uint3
 {
 	const struct row_of_id key = {id, 0};
 	const struct row_of_id *p = n ? bsearch(&key, x, n, sizeof key, by_id) : NULL;
-	return p && graph_is_type(g, p->row, result ? "Result" : "Parameter") ? p->row : GRAPH_NONE;
+	return p && g->kind[p->row] == (result ? OP_RESULT : OP_PARAMETER) ? p->row : GRAPH_NONE;
 }
 
 /* If of early converters counts its outputs from 0 instead of naming port ids. */

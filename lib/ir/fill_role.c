@@ -320,7 +320,7 @@ static void find_constants(struct ctx *c, struct arena *a, bool in_body)
 void fill_roles(const struct graph *g, bool in_body, struct arena *a, struct roles *out)
 {
 	struct ctx c = {.g = g};
-	graph_consumers(g, a, &c.cons);
+	c.cons = g->consumers;
 	find_constants(&c, a, in_body);
 	c.role = ARENA_NEWN(a, struct role, g->n);
 	c.body = ARENA_NEWN(a, struct role *, g->n_bodies);

@@ -335,6 +335,7 @@ int raw_finish(struct raw_net *net, const struct raw_source *src, struct graph *
 		emit_outputs(&w, g);
 		emit_constants(&w, g);
 		emit_bodies(&w, g);
+		graph_finish(g);
 		open_ranks(g);
 		rc = check_sizes(&w, g, e);
 	}

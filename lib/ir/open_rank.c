@@ -101,7 +101,7 @@ static bool squeeze_opens(const struct ranks *r, uint32_t v)
 static bool opens(const struct ranks *r, uint32_t v, uint32_t i)
 {
 	const struct graph *g = r->g;
-	enum op_kind kind = op_kind(g->type[v]);
+	enum op_kind kind = g->kind[v];
 	const char *shape;
 	switch (kind) {
 	case OP_PARAMETER:
@@ -134,7 +134,7 @@ static bool opens(const struct ranks *r, uint32_t v, uint32_t i)
 static bool is_constant(const struct ranks *r, uint32_t v)
 {
 	const struct graph *g = r->g;
-	enum op_kind kind = op_kind(g->type[v]);
+	enum op_kind kind = g->kind[v];
 	enum op_category c = op_info(kind)->category;
 	if (kind == OP_CONST)
 		return true;

@@ -65,8 +65,8 @@ static void name_tensors(struct placed_writer *x)
 {
 	const struct graph *g = x->g;
 	for (uint32_t v = 0; v < g->n; v++) {
-		bool result = graph_is_type(g, v, "Result");
-		if (!result && !graph_is_type(g, v, "Parameter"))
+		bool result = g->kind[v] == OP_RESULT;
+		if (!result && g->kind[v] != OP_PARAMETER)
 			continue;
 		uint32_t o = result ? graph_slot_output(g, g->in_ptr[v]) : g->out_ptr[v],
 			 u = graph_node_of(g, o);
@@ -254,7 +254,7 @@ static int write_segments(const struct placed_writer *x, const char *dir, uint32
 	struct split_report rep;
 	uint16_t *device = arena_raw(x->a, g->n, sizeof *device);
 	for (uint32_t v = 0; v < g->n; v++) {
-		bool boundary = graph_is_type(g, v, "Parameter") || graph_is_type(g, v, "Result");
+		bool boundary = g->kind[v] == OP_PARAMETER || g->kind[v] == OP_RESULT;
 		device[v] = x->constant[v] || boundary ? SEGMENT_NOWHERE : x->device[v];
 	}
 	segments_of_graph(g, device, false, x->a, &s);

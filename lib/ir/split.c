@@ -217,7 +217,7 @@ static int write_index(struct split *s, uint32_t n_names, struct err *e)
 	}
 	fputs("],\n \"inputs\": [", s->index);
 	for (uint32_t v = 0; v < g->n; v++)
-		if (graph_is_type(g, v, "Parameter")) {
+		if (g->kind[v] == OP_PARAMETER) {
 			fputs(first ? "\n  {" : ",\n  {", s->index);
 			describe(s, g->out_ptr[v]);
 			fputs("}", s->index);
@@ -229,7 +229,7 @@ static int write_index(struct split *s, uint32_t n_names, struct err *e)
 	fputs("],\n \"outputs\": [", s->index);
 	first = true;
 	for (uint32_t v = 0; v < g->n; v++)
-		if (graph_is_type(g, v, "Result")) {
+		if (g->kind[v] == OP_RESULT) {
 			uint32_t i = g->in_ptr[v];
 			fputs(first ? "\n  {" : ",\n  {", s->index);
 			put_string(s, "node", g->node_name[v]);
@@ -265,7 +265,7 @@ static void count_parameters(struct split *s)
 	s->parameter = arena_raw(s->tmp, s->g->n, sizeof *s->parameter);
 	for (uint32_t v = 0; v < s->g->n; v++) {
 		s->parameter[v] = n;
-		n += graph_is_type(s->g, v, "Parameter");
+		n += s->g->kind[v] == OP_PARAMETER;
 	}
 }
 
@@ -277,7 +277,7 @@ static void find_constants(struct split *s)
 	s->constants = arena_raw(s->tmp, g->n, sizeof *s->constants);
 	for (uint32_t v = 0; v < g->n; v++) {
 		uint32_t i = g->in_ptr[v];
-		if (graph_is_type(g, v, "Result") && s->constant[g->in_node[i]])
+		if (g->kind[v] == OP_RESULT && s->constant[g->in_node[i]])
 			s->constants[n++] = g->out_ptr[g->in_node[i]] + g->in_port[i];
 	}
 	qsort(s->constants, n, sizeof *s->constants, ascending_u32);

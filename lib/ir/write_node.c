@@ -17,7 +17,7 @@ static void put_data(const struct ir_bin *bin, struct ir_text *t, const struct g
 		     bool fixed)
 {
 	int64_t c = graph_const(g, v);
-	bool parameter = graph_is_type(g, v, "Parameter");
+	bool parameter = g->kind[v] == OP_PARAMETER;
 	struct ir_tensor x = {0};
 	if (parameter)
 		x = ir_tensor_of(g, g->out_ptr[v]);
@@ -51,10 +51,10 @@ const char ir_decompression[] =
 /* A Convert that only unpacks stored weights says so, and plugins keep the small type. */
 static bool is_decompression(const struct graph *g, uint32_t v)
 {
-	if (!graph_is_type(g, v, "Convert") || g->in_ptr[v] == g->in_ptr[v + 1])
+	if (g->kind[v] != OP_CONVERT || g->in_ptr[v] == g->in_ptr[v + 1])
 		return false;
 	uint32_t u = g->in_node[g->in_ptr[v]];
-	if (u == GRAPH_NONE || !graph_is_type(g, u, "Const"))
+	if (u == GRAPH_NONE || g->kind[u] != OP_CONST)
 		return false;
 	enum elem from = (enum elem)g->out_elem[g->out_ptr[u]],
 		  to = (enum elem)g->out_elem[g->out_ptr[v]];

@@ -126,7 +126,7 @@ static void describe_initial(const struct part *x, uint32_t o, struct ir_tensor 
 	for (uint32_t i = 0; i < x->p->n_nodes; i++) {
 		uint32_t v = x->p->node[i];
 		uint8_t rank;
-		if (!graph_is_type(g, v, "ReadValue") || g->in_ptr[v + 1] == g->in_ptr[v] ||
+		if (g->kind[v] != OP_READ_VALUE || g->in_ptr[v + 1] == g->in_ptr[v] ||
 		    graph_source(g, v, 0) == GRAPH_NONE || graph_slot_output(g, g->in_ptr[v]) != o)
 			continue;
 		if (!variable_dims(graph_attr(g, v, "variable_shape"), &rank, dim) ||
@@ -152,8 +152,8 @@ static void write_parameters(struct part *x)
 		describe_initial(x, o, &t, dim);
 		if (!*t.names)
 			t.names = item;
-		layer = graph_is_type(g, v, "Parameter") ? ir_write_node(x->w, g, v, NULL)
-							 : ir_write_parameter(x->w, name, &t);
+		layer = g->kind[v] == OP_PARAMETER ? ir_write_node(x->w, g, v, NULL)
+						   : ir_write_parameter(x->w, name, &t);
 		x->in[i] = (struct found){o, layer};
 		mem_free(item);
 		mem_free(name);
@@ -176,7 +176,7 @@ static struct ir_value value_of(const struct part *x, uint32_t u, uint32_t port)
 /* A ShapeOf that counts as constant although what it reads does not. */
 static bool is_known_shape(const struct part *x, uint32_t v)
 {
-	return x->constant[v] && graph_is_type(x->g, v, "ShapeOf") &&
+	return x->constant[v] && x->g->kind[v] == OP_SHAPE_OF &&
 	       !x->constant[x->g->in_node[x->g->in_ptr[v]]];
 }
 

@@ -57,11 +57,3 @@ const void *graph_facts_of(const struct step_env *env, const struct graph *g, gr
 	pthread_mutex_unlock(&x->lock);
 	return found;
 }
-
-const void *graph_readers_pass(const struct graph *g, const struct step_env *env, struct arena *a)
-{
-	struct consumers *x = ARENA_NEWN(a, struct consumers, 1);
-	(void)env;
-	graph_consumers(g, a, x);
-	return x;
-}

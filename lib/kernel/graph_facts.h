@@ -17,12 +17,4 @@ typedef const void *graph_pass(const struct graph *g, const struct step_env *env
 /* What `pass` found about g, which is the model's graph or a body of it, and stays as it is. */
 const void *graph_facts_of(const struct step_env *env, const struct graph *g, graph_pass *pass);
 
-/* Who reads what: struct consumers of the graph. */
-graph_pass graph_readers_pass;
-static inline const struct consumers *graph_readers(const struct step_env *env,
-						    const struct graph *g)
-{
-	return (const struct consumers *)graph_facts_of(env, g, graph_readers_pass);
-}
-
 #endif

@@ -16,7 +16,7 @@ static bool is_static_view(const struct graph *g, uint32_t v)
 {
 	uint32_t first = g->in_ptr[v];
 
-	if (op_info(op_kind(g->type[v]))->category != OPC_VIEW || first == g->in_ptr[v + 1] ||
+	if (op_info(g->kind[v])->category != OPC_VIEW || first == g->in_ptr[v + 1] ||
 	    g->in_node[first] == GRAPH_NONE)
 		return false;
 	for (uint32_t i = first; i < g->in_ptr[v + 1]; i++) {
@@ -35,7 +35,7 @@ void op_idle_nodes(const struct graph *g, const bool *runs, bool *idle, uint32_t
 	if (g->ir_version)
 		op_constant_nodes(g, constant);
 	for (uint32_t v = 0; v < g->n; v++) {
-		enum op_kind kind = op_kind(g->type[v]);
+		enum op_kind kind = g->kind[v];
 		bool may = g->ir_version && !constant[v] && !(runs && runs[v]);
 		bool view = may && is_static_view(g, v);
 

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 typedef int attr_fn(struct op *op, struct err *e);
 
@@ -31,50 +30,9 @@ static const struct row table[OP_COUNT] = {[OP_UNKNOWN] = {{"", OPC_OTHER, 0, -1
 #undef OP
 };
 
-/* Other names of the same operators. */
-static const struct {
-	const char *name;
-	enum op_kind kind;
-} aliases[] = {
-	{"Constant", OP_CONST},
-	{"LogicalReduceAnd", OP_REDUCE_LOGICAL_AND},
-};
-
 const struct op_info *op_info(enum op_kind kind)
 {
 	return &table[kind < OP_COUNT ? kind : OP_UNKNOWN].info;
-}
-
-static int compare_type(const void *a, const void *b)
-{
-	enum op_kind x = *(const enum op_kind *)a, y = *(const enum op_kind *)b;
-	return strcasecmp(table[x].info.type, table[y].info.type);
-}
-
-static int find_type(const void *key, const void *item)
-{
-	return strcasecmp(key, table[*(const enum op_kind *)item].info.type);
-}
-
-/* All kinds sorted by name; made at program start, so that look-ups need no lock. */
-static enum op_kind by_type[OP_COUNT - 1];
-
-__attribute__((constructor)) static void sort_types(void)
-{
-	for (int i = 0; i < OP_COUNT - 1; i++)
-		by_type[i] = (enum op_kind)(i + 1);
-	qsort(by_type, OP_COUNT - 1, sizeof by_type[0], compare_type);
-}
-
-enum op_kind op_kind(const char *type)
-{
-	const enum op_kind *k = bsearch(type, by_type, OP_COUNT - 1, sizeof by_type[0], find_type);
-	if (k)
-		return *k;
-	for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++)
-		if (!strcasecmp(type, aliases[i].name))
-			return aliases[i].kind;
-	return OP_UNKNOWN;
 }
 
 bool op_is_view(const struct op *op)
@@ -89,7 +47,7 @@ bool op_is_bounded(const struct op *op)
 
 uint64_t op_flops(const struct graph *g, uint32_t v)
 {
-	const struct row *r = &table[op_kind(g->type[v])];
+	const struct row *r = &table[g->kind[v]];
 	return r->flops(g, v, r->weight);
 }
 
@@ -120,7 +78,7 @@ static int prefix_node(const struct op *op, struct err *e)
 int op_decode(const struct graph *g, uint32_t v, struct op *op, struct err *e)
 {
 	memset(op, 0, sizeof *op);
-	op->kind = op_kind(g->type[v]);
+	op->kind = g->kind[v];
 	op->g = g;
 	op->v = v;
 	op->n_in = (int)(g->in_ptr[v + 1] - g->in_ptr[v]);

@@ -6,17 +6,9 @@
 #ifndef HSDAG_OP_OP_H
 #define HSDAG_OP_OP_H
 
-#include "op/oplist.h"
+#include "graph/op_kind.h"
 #include "op/tensor.h"
 #include "op/value.h"
-
-enum op_kind {
-	OP_UNKNOWN, /* not in the table */
-#define OP(kind, ...) OP_##kind,
-	OP_LIST(OP)
-#undef OP
-		OP_COUNT
-};
 
 enum op_category {
 	OPC_OTHER,
@@ -312,7 +304,7 @@ enum op_flags {
 	OPF_NO_OPSET = 32 /* of no opset of OpenVINO: not in the vocabulary (optype.h) */
 };
 
-/* The columns of oplist.h. */
+/* The columns of graph/oplist.h. */
 struct op_info {
 	const char *type; /* canonical name */
 	enum op_category category;
@@ -323,12 +315,7 @@ struct op_info {
 	unsigned flags;     /* enum op_flags */
 };
 const struct op_info *op_info(enum op_kind kind);
-enum op_kind op_kind(const char *type); /* any case, aliases; OP_UNKNOWN */
-bool op_is_view(const struct op *op);   /* the output has input 0's bytes: needs no kernel */
-static inline bool op_is_split(enum op_kind kind)
-{
-	return kind == OP_SPLIT || kind == OP_VARIADIC_SPLIT;
-}
+bool op_is_view(const struct op *op); /* the output has input 0's bytes: needs no kernel */
 bool op_is_bounded(const struct op *op);
 
 /* Decode node v.  An operator that is not in the table gives kind OP_UNKNOWN and

@@ -88,7 +88,7 @@ static bool attr_true(const struct graph *g, uint32_t v, const char *key)
  * channels are the rows.  w_at: the input that has the weights. */
 static uint64_t conv_flops(const struct graph *g, uint32_t v, uint32_t w_at, uint64_t weight)
 {
-	unsigned flags = op_info(op_kind(g->type[v]))->flags;
+	unsigned flags = op_info(g->kind[v])->flags;
 	bool grouped = flags & OPF_GROUPED;
 	uint64_t groups = grouped ? in_dim(g, v, w_at, 0) : 1;
 	uint64_t rows = mul(groups, in_dim(g, v, w_at, grouped));
@@ -219,7 +219,7 @@ uint64_t flops_bodies(const struct graph *g, uint32_t v, uint64_t weight)
 
 uint64_t op_bytes(const struct graph *g, uint32_t v)
 {
-	const struct op_info *info = op_info(op_kind(g->type[v]));
+	const struct op_info *info = op_info(g->kind[v]);
 	enum op_category category = info->category;
 	if (category == OPC_VIEW || category == OPC_SOURCE || category == OPC_SINK)
 		return 0;
@@ -256,7 +256,7 @@ static bool is_static(const struct graph *g, uint32_t o)
 void op_constant_nodes(const struct graph *g, bool *constant)
 {
 	for (uint32_t v = 0; v < g->n; v++) {
-		enum op_kind kind = op_kind(g->type[v]);
+		enum op_kind kind = g->kind[v];
 		constant[v] = !never_constant(kind);
 		if (kind == OP_SHAPE_OF && is_static(g, source(g, v, 0)))
 			continue;

@@ -1,5 +1,5 @@
 /* optype.c - the names of OpenVINO's operators, opset1 .. opset17, sorted without
- * regard to case: those of oplist.h. */
+ * regard to case: those of graph/oplist.h. */
 #include "op/optype.h"
 
 #include <stdlib.h>

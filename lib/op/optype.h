@@ -2,7 +2,7 @@
  * in the spelling of IR files, in a fixed order.
  *
  * Reading an IR makes types canonical with it; features use it so that the
- * columns mean the same for every model.  A new name in oplist.h changes OPTYPE_COUNT and
+ * columns mean the same for every model.  A new name in graph/oplist.h changes OPTYPE_COUNT and
  * so the width of features: parameters trained before do not fit any more.  A name of
  * OP_NAMES_ONLY that gets its line there changes nothing. */
 #ifndef HSDAG_OP_OPTYPE_H

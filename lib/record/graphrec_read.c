@@ -238,7 +238,10 @@ static int read_whole(struct reading *r)
 		return -1;
 	g->ir_version = (uint32_t)ir_version;
 	g->n_sets = (uint32_t)n_sets;
-	return graph_check(g, r->e);
+	if (graph_check(g, r->e) < 0)
+		return -1;
+	graph_finish(g);
+	return 0;
 }
 
 struct graph *graph_decode(const struct rec *rec, struct err *e)

@@ -23,7 +23,7 @@ void placecheck_devices(const struct graph *g, const struct placed *p, const boo
 			uint16_t *device)
 {
 	for (uint32_t v = 0; v < g->n; v++) {
-		bool boundary = graph_is_type(g, v, "Parameter") || graph_is_type(g, v, "Result");
+		bool boundary = g->kind[v] == OP_PARAMETER || g->kind[v] == OP_RESULT;
 		device[v] = constant[v] || boundary ? SEGMENT_NOWHERE : (uint16_t)p->node_device[v];
 	}
 }
@@ -228,7 +228,7 @@ static uint32_t problem_masks(const struct check *c, const struct devs *devs,
 
 static const char *verb(const struct check *c, uint32_t v)
 {
-	return graph_is_type(c->g, v, "Assign") ? "assigned" : "read";
+	return c->g->kind[v] == OP_ASSIGN ? "assigned" : "read";
 }
 
 /* What reads and what assigns a variable must be in one segment. */

@@ -60,6 +60,7 @@ static struct graph *random_graph(struct arena *a)
 		g->in_ptr[v + 1] = m;
 		g->dim[v] = 1000 + gen_below(&r, 1000000);
 	}
+	graph_finish(g);
 	return g;
 }
 

@@ -8,7 +8,7 @@ with ranks that are found while the model runs.
 Each case is a model of its own.  What `devrun support` refuses is counted by its reason; what it accepts must run, and give what
 OpenVINO's CPU plugin gives in f32 with static shapes, or its reference implementations (Model.evaluate) where the plugin refuses,
 or where both refuse a type, what the plugin gives for the same numbers as f32, brought into the type.
-NUMPY says where NumPy is the oracle instead, and why.  An operator of lib/op/oplist.h that ran right in no case is a failure of a
+NUMPY says where NumPy is the oracle instead, and why.  An operator of lib/graph/oplist.h that ran right in no case is a failure of a
 run of all of them.  With --report a table of cases by type is printed.  Exit status 1: something was wrong, or crashed, or was
 refused after it had been accepted, or has no case."""
 import argparse
@@ -86,7 +86,7 @@ NO_CASE = ("Parameter", "Result", "Const")
 
 def operators(root):
     """The types of oplist.h."""
-    with open(os.path.join(root, "lib/op/oplist.h")) as f:
+    with open(os.path.join(root, "lib/graph/oplist.h")) as f:
         return re.findall(r'^\tX\([A-Z0-9_]+, "(\w+)"', f.read().split("define OP_NAMES_ONLY")[0], re.M)
 
 

@@ -486,6 +486,7 @@ static inline struct graph *make_graph(uint32_t n, uint32_t span)
 		}
 		g->out_ptr[v + 1] = o;
 	}
+	graph_finish(g);
 	graph_colocate(g, CONST_DROP, true);
 	return g;
 }

@@ -25,7 +25,7 @@ static inline uint32_t gen_below(struct gen *r, uint32_t bound)
 }
 
 /* A graph of n nodes, all zero, with room for n_in inputs and n_out outputs a node, and `rank`
- * dims an output.  No attributes, constants or sets. */
+ * dims an output.  No attributes, constants or sets; graph_finish is the caller's. */
 static inline struct graph *gen_columns(uint32_t n, uint32_t n_in, uint32_t n_out, uint32_t rank)
 {
 	struct graph *g = graph_new();
@@ -51,7 +51,7 @@ static inline struct graph *gen_columns(uint32_t n, uint32_t n_in, uint32_t n_ou
 }
 
 /* n nodes of one output of one byte, each a set of its own, with room for n_in inputs a node.  What
- * they read (in_ptr, in_node) and other sizes (dim) are for the caller. */
+ * they read (in_ptr, in_node), other sizes (dim) and graph_finish are for the caller. */
 static inline struct graph *gen_tensors(uint32_t n, uint32_t n_in)
 {
 	struct graph *g = gen_columns(n, n_in, 1, 1);
@@ -95,6 +95,7 @@ static inline struct graph *gen_nodes(struct gen *r, uint32_t n, bool mirror)
 		g->in_ptr[v + 1] = m;
 		g->dim[v] = gen_below(r, 5);
 	}
+	graph_finish(g);
 	return g;
 }
 
@@ -153,6 +154,7 @@ static inline struct graph *gen_graph(uint64_t seed, uint32_t n, uint32_t span)
 			g->const_bytes[g->n_const++] = 1 + gen_below(&r, 64);
 		}
 	}
+	graph_finish(g);
 	graph_colocate(g, CONST_KEEP, true);
 	return g;
 }

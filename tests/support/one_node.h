@@ -10,9 +10,10 @@ enum { ONE_PORTS = 8, ONE_ATTRS = 12 };
 
 struct one_node {
 	struct graph g;
+	enum op_kind kind;
 	const char *key[ONE_ATTRS], *value[ONE_ATTRS], *type, *opset, *name;
 	uint32_t in_ptr[2], in_node[ONE_PORTS], in_port[ONE_PORTS], attr_ptr[2], out_ptr[2],
-		dim_ptr[ONE_PORTS + 1];
+		dim_ptr[ONE_PORTS + 1], readers[2];
 	int64_t id;
 	uint8_t out_elem[ONE_PORTS], out_rank[ONE_PORTS];
 	struct op op;
@@ -26,6 +27,7 @@ static inline void one_node_init(struct one_node *n, const char *type, const cha
 {
 	memset(n, 0, sizeof *n);
 	n->type = type;
+	n->kind = op_kind(type);
 	n->opset = opset;
 	n->name = "node";
 	n->in_ptr[1] = n_in;
@@ -38,6 +40,8 @@ static inline void one_node_init(struct one_node *n, const char *type, const cha
 			      .node_name = &n->name,
 			      .type = &n->type,
 			      .opset = &n->opset,
+			      .kind = &n->kind,
+			      .consumers = {.ptr = n->readers},
 			      .attr_ptr = n->attr_ptr,
 			      .attr_key = n->key,
 			      .attr_value = n->value,

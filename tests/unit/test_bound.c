@@ -209,6 +209,7 @@ static void make_row(struct problem *p, uint64_t seed)
 			p->g->in_node[m++] = reads[v][i];
 		p->g->in_ptr[v + 1] = m;
 	}
+	graph_finish(p->g);
 	double *s = ARENA_NEWN(p->a, double, N *k), *saved = ARENA_NEWN(p->a, double, SAVINGS *k),
 	       *lat = ARENA_NEWN(p->a, double, k *k), *bw = ARENA_NEWN(p->a, double, k *k);
 	uint32_t *src = ARENA_NEWN(p->a, uint32_t, SAVINGS),

@@ -120,6 +120,7 @@ static void known_costs(bool reversed, double scale, float *out)
 		for (uint32_t d = 0; d < 2; d++)
 			set_s[2 * v + (reversed ? 1 - d : d)] = cost_s[v][d] * scale;
 	}
+	graph_finish(g);
 	if (reversed) {
 		latency_s[1] = 1.5 * scale;
 		latency_s[2] = 0.5 * scale;

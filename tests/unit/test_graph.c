@@ -44,20 +44,48 @@ static void test_strtab(void)
 		mem_free(s[i]);
 }
 
-static void test_consumers(void)
+/* Kind and consumers of each node are what its columns say. */
+static bool is_finished(const struct graph *g)
 {
-	struct graph *g = gen_graph(1, 200, 10);
-	struct consumers c;
-	graph_consumers(g, g->arena, &c);
-	bool ok = c.ptr[0] == 0 && c.ptr[g->n] == graph_n_edges(g);
-	for (uint32_t u = 0; u < g->n; u++)
-		for (uint32_t k = c.ptr[u]; k < c.ptr[u + 1]; k++) {
-			uint32_t v = c.dst[k], i = c.slot[k];
+	const struct consumers *c = &g->consumers;
+	bool ok = c->ptr[0] == 0 && c->ptr[g->n] == graph_n_edges(g);
+	for (uint32_t u = 0; u < g->n; u++) {
+		ok &= g->kind[u] == op_kind(g->type[u]);
+		for (uint32_t k = c->ptr[u]; k < c->ptr[u + 1]; k++) {
+			uint32_t v = c->dst[k], i = c->slot[k];
 			ok &= g->in_node[i] == u && i >= g->in_ptr[v] && i < g->in_ptr[v + 1];
-			ok &= k == c.ptr[u] || v >= c.dst[k - 1];
+			ok &= k == c->ptr[u] || v >= c->dst[k - 1];
 		}
-	tap(ok, "consumers are the inputs reversed");
+	}
+	return ok;
+}
+
+static void test_finish(void)
+{
+	struct graph *g = gen_graph(1, 200, 10), *body = gen_graph(2, 30, 5);
+	bool any_unknown = false, ok = is_finished(g);
+	for (uint32_t v = 0; v < g->n; v++)
+		any_unknown |= strcmp(g->type[v], "MyOwnOp") == 0 && g->kind[v] == OP_UNKNOWN;
+	tap(ok && any_unknown && g->kind[0] == OP_PARAMETER,
+	    "kinds are those of the types, and consumers the inputs reversed");
+	/* Types and inputs that change, and a body. */
+	static const char *const others[] = {"Loop", "relu", "Constant", "NoSuchOperator"};
+	g->body = ARENA_NEWN(g->arena, struct graph_body, 1);
+	g->body[0] = (struct graph_body){.node = 3, .role = "body", .graph = body};
+	g->n_bodies = 1;
+	body->kind = NULL;
+	for (uint32_t v = 0; v < g->n; v++) {
+		g->type[v] = others[v % 4];
+		for (uint32_t i = g->in_ptr[v]; v % 3 == 0 && i < g->in_ptr[v + 1]; i++)
+			g->in_node[i] = i % 2 ? GRAPH_NONE : v - 1;
+	}
+	graph_finish(g);
+	tap(is_finished(g) && g->kind[0] == OP_LOOP && g->kind[1] == OP_RELU &&
+		    g->kind[2] == OP_CONST && g->kind[3] == OP_UNKNOWN && body->kind &&
+		    is_finished(body),
+	    "and again behind changes, of bodies as well");
 	graph_free(g);
+	graph_free(body);
 }
 
 /* ---- co-location ---- */
@@ -119,7 +147,7 @@ static void test_colocate(void)
 		graph_colocate(g, CONST_DROP, true);
 		drop &= coloc_is_right(g);
 		for (uint32_t v = 0; v < g->n; v++)
-			drop &= (g->set[v] == GRAPH_NONE) == graph_is_type(g, v, "Const");
+			drop &= (g->set[v] == GRAPH_NONE) == (g->kind[v] == OP_CONST);
 		ordered &= sets_are_ordered(g) && graph_check(g, &e) == 0;
 		graph_colocate(g, CONST_FOLD, true);
 		fold &= coloc_is_right(g);
@@ -131,7 +159,7 @@ static void test_colocate(void)
 					constant &= g->set[g->in_node[i]] == GRAPH_NONE;
 					any = true;
 				}
-			constant = graph_is_type(g, v, "Const") || (any && constant);
+			constant = g->kind[v] == OP_CONST || (any && constant);
 			fold &= (g->set[v] == GRAPH_NONE) == constant;
 		}
 		ordered &= sets_are_ordered(g) && graph_check(g, &e) == 0;
@@ -155,7 +183,7 @@ static void put_variables(struct graph *g, struct gen *r, uint32_t n_variables)
 	g->attr_value = ARENA_NEWN(g->arena, const char *, g->n);
 	for (uint32_t v = 0; v < g->n; v++) {
 		attr_ptr[v] = n;
-		if (!graph_is_type(g, v, "Const") && gen_below(r, 5) == 0) {
+		if (g->kind[v] != OP_CONST && gen_below(r, 5) == 0) {
 			g->type[v] = gen_below(r, 2) ? "ReadValue" : "Assign";
 			g->attr_key[n] = "variable_id";
 			g->attr_value[n++] = ids[gen_below(r, n_variables)];
@@ -163,6 +191,7 @@ static void put_variables(struct graph *g, struct gen *r, uint32_t n_variables)
 	}
 	attr_ptr[g->n] = n;
 	g->attr_ptr = attr_ptr;
+	graph_finish(g);
 }
 
 /* reach (n, n): sets that lead to sets, when those in `of` alike are one; and each to itself. */
@@ -273,9 +302,10 @@ static struct graph *renumber(const struct graph *g, uint64_t seed, uint32_t *to
 			h->in_node[m++] =
 				g->in_node[i] == GRAPH_NONE ? GRAPH_NONE : to[g->in_node[i]];
 		h->in_ptr[k + 1] = m;
-		if (graph_is_type(g, v, "Const"))
+		if (g->kind[v] == OP_CONST)
 			h->const_node[h->n_const++] = k;
 	}
+	graph_finish(h);
 	return h;
 }
 
@@ -484,7 +514,7 @@ int main(void)
 {
 	test_elems();
 	test_strtab();
-	test_consumers();
+	test_finish();
 	test_sizes();
 	test_finding();
 	test_colocate();

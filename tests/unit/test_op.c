@@ -87,6 +87,7 @@ static uint32_t node(const char *type, const char *opset, const char *inputs, en
 		g->attr_value[k++] = value;
 	}
 	g->attr_ptr[v + 1] = k;
+	graph_finish(g);
 	return v;
 }
 

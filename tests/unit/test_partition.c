@@ -286,6 +286,7 @@ static void test_favourites(void)
 		g->in_ptr[v + 1] = m;
 		g->dim[v] = 50;
 	}
+	graph_finish(g);
 	const struct place_setup setup = {.k = 2,
 					  .names = names,
 					  .types = types,

@@ -532,6 +532,7 @@ static struct graph *by_hand(void)
 		g->out_names[o] = "";
 		g->dim_ptr[o + 1] = 2 * (o + 1);
 	}
+	graph_finish(g);
 	graph_colocate(g, CONST_DROP, false); /* sets: Parameter, MatMul, Add, Add, Result */
 	return g;
 }

@@ -92,7 +92,7 @@ int main(void)
 		for (uint32_t s = 0; s < g->n_sets; s++)
 			device[s] = (uint16_t)gen_below(&r, 3);
 		for (uint32_t v = 0; v < g->n; v++) {
-			constant[v] = seed % 4 && graph_is_type(g, v, "Const");
+			constant[v] = seed % 4 && g->kind[v] == OP_CONST;
 			follows[v] = (constant[v] || g->set[v] == GRAPH_NONE) &&
 				     first_consumer(g, v) != GRAPH_NONE;
 		}

@@ -155,6 +155,7 @@ static void make_beside(struct problem *p, uint64_t seed)
 		for (uint32_t d = 0; d < K; d++)
 			s[v * K + d] = d == 2 ? 0.56 * alone : alone;
 	}
+	graph_finish(p->g);
 	for (uint32_t i = 0; i < K * K; i++) {
 		turns[i] = i / K != i % K && (i / K == 2 || i % K == 2);
 		lat[i] = i / K == i % K ? 0 : 2;

@@ -49,6 +49,7 @@ static struct graph *chain_of_blocks(struct gen *r, uint32_t n, bool skips)
 			read_from(g, &m, v, gen_below(r, v));
 		g->in_ptr[++v] = m;
 	}
+	graph_finish(g);
 	return g;
 }
 
@@ -174,6 +175,7 @@ static bool keeps_digits(void)
 			s[v * DEVICES + d] = v < 4 ? (d ? 1 : 50) : d ? -1 : 2;
 		move[v] = v ? 0.3 : 1.1e13;
 	}
+	graph_finish(p.g);
 	bool ok = model_make(&p, s, move, none, none) &&
 		  fabs(along_separators(&p, piece, &n_pieces, &n, &priced) - right) < 1e-9 &&
 		  fabs(priced - right) < 1e-6;

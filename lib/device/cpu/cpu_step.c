@@ -82,7 +82,7 @@ static bool reads_rows(const struct step_spec *s)
 		if (from == GRAPH_NONE)
 			return false;
 		v = from;
-		enum op_kind kind = op_kind(g->type[v]);
+		enum op_kind kind = g->kind[v];
 		enum op_category c = op_info(kind)->category;
 		if (kind == OP_MATMUL || kind == OP_MVN || kind == OP_ATTENTION)
 			return true;

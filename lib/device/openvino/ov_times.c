@@ -34,7 +34,7 @@ static double *find(const struct named *list, uint32_t n, const char *name, doub
 /* Operators that plugins give the name of something smaller behind them. */
 static bool is_product(const struct step_node *n)
 {
-	enum op_category c = op_info(op_kind(n->graph->type[n->v]))->category;
+	enum op_category c = op_info(n->graph->kind[n->v])->category;
 	return c == OPC_MATMUL || c == OPC_CONV || c == OPC_RECURRENT;
 }
 

@@ -52,6 +52,7 @@ static struct graph *to_graph(const struct drawing *d, const uint64_t *bytes)
 		g->out_rank[v] = 1;
 		g->dim[v] = (int64_t)bytes[v];
 	}
+	graph_finish(g);
 	return g;
 }
 

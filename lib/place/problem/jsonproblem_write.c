@@ -171,6 +171,7 @@ static void fill_graph(struct graph *g, const struct json_problem *p, const uint
 	sort_ports(port, p->n_edges);
 	fill_outputs(g, p, order, port, out_of);
 	fill_inputs(g, p, row_of, out_of);
+	graph_finish(g);
 }
 
 /* ---- the records ---- */

@@ -7,7 +7,7 @@
 /* Nodes that take no time when the model runs. */
 static bool node_is_free(const struct graph *g, uint32_t v)
 {
-	enum op_category c = op_info(op_kind(g->type[v]))->category;
+	enum op_category c = op_info(g->kind[v])->category;
 
 	return c == OPC_SOURCE || c == OPC_SINK || c == OPC_VIEW;
 }

@@ -1,7 +1,6 @@
 /* cpu_grid.c - see cpu_grid.h. */
 #include "device/cpu/fuse/cpu_grid.h"
 #include "kernel/cpu_impl.h"
-#include "kernel/graph_facts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +24,7 @@ static bool read_floats(const struct graph *g, int64_t c, enum elem elem,
 /* The value of a constant of one element, perhaps behind a Convert. */
 static bool scalar(const struct graph *g, uint32_t v, const struct step_env *env, float *x)
 {
-	if (v != GRAPH_NONE && op_kind(g->type[v]) == OP_CONVERT)
+	if (v != GRAPH_NONE && g->kind[v] == OP_CONVERT)
 		v = graph_source(g, v, 0);
 	int64_t c = v == GRAPH_NONE ? -1 : graph_const(g, v);
 	if (c < 0 || !env || !env->weights)
@@ -38,7 +37,7 @@ static bool scalar(const struct graph *g, uint32_t v, const struct step_env *env
 static bool along_channels(const struct graph *g, uint32_t v, const struct step_env *env,
 			   uint32_t rank, int64_t n, float *x)
 {
-	if (v != GRAPH_NONE && op_kind(g->type[v]) == OP_CONVERT)
+	if (v != GRAPH_NONE && g->kind[v] == OP_CONVERT)
 		v = graph_source(g, v, 0);
 	int64_t c = v == GRAPH_NONE ? -1 : graph_const(g, v);
 	if (c < 0 || !env || !env->weights)
@@ -58,7 +57,7 @@ bool grid_of_channels(const struct graph *g, uint32_t v, const struct step_env *
 {
 	const char *levels = graph_attr(g, v, "levels");
 	uint32_t o = g->out_ptr[v];
-	if (op_kind(g->type[v]) != OP_FAKE_QUANTIZE || !levels || atoi(levels) != 256)
+	if (g->kind[v] != OP_FAKE_QUANTIZE || !levels || atoi(levels) != 256)
 		return false;
 	float *x = MEM_NEWN(float, (size_t)n * 4); /* low, high; again, of the output */
 	bool fits = true, zero = true, symmetric = true, whole = true;
@@ -158,20 +157,20 @@ static bool find(const struct graph *g, uint32_t v, const struct step_env *env,
 	int levels;
 	uint32_t n = 0;
 	bool zeros = false;
-	while (v != GRAPH_NONE && passes(op_kind(g->type[v])) && n++ < g->n) {
-		if (op_kind(g->type[v]) == OP_PAD && !pads_with(g, v, env, &zeros))
+	while (v != GRAPH_NONE && passes(g->kind[v]) && n++ < g->n) {
+		if (g->kind[v] == OP_PAD && !pads_with(g, v, env, &zeros))
 			return false;
 		v = graph_source(g, v, 0);
 	}
 	if (v == GRAPH_NONE)
 		return false;
-	if (op_kind(g->type[v]) == OP_FAKE_QUANTIZE) {
+	if (g->kind[v] == OP_FAKE_QUANTIZE) {
 		if (!quantized(g, v, env, &f->grid, &levels))
 			return false;
 		f->whole = levels == 256 && keeps_limits(g, v, env);
 		return !zeros || zero_on_grid(&f->grid);
 	}
-	if (op_kind(g->type[v]) != OP_CONCAT || most == 0 ||
+	if (g->kind[v] != OP_CONCAT || most == 0 ||
 	    !find(g, graph_source(g, v, 0), env, passes, most - 1, f))
 		return false;
 	for (uint32_t i = g->in_ptr[v] + 1; i < g->in_ptr[v + 1]; i++) {
@@ -221,7 +220,7 @@ static bool are_codes(const struct graph *g, uint32_t v)
 {
 	bool quantized = false;
 	for (int i = 0; v != GRAPH_NONE && i < STEPS && graph_const(g, v) < 0; i++) {
-		enum op_kind kind = op_kind(g->type[v]);
+		enum op_kind kind = g->kind[v];
 		quantized = quantized || kind == OP_FAKE_QUANTIZE;
 		v = quantized || kind == OP_CONVERT || kind == OP_SUBTRACT || kind == OP_MULTIPLY ||
 				    kind == OP_RESHAPE || kind == OP_TRANSPOSE
@@ -242,17 +241,17 @@ bool grid_of_rows(const struct graph *g, uint32_t v, const struct step_env *env,
 	int64_t rows = 1;
 	bool any = false;
 	int levels;
-	if (op_kind(g->type[v]) != OP_FAKE_QUANTIZE || g->out_elem[o] != EL_F32 || rank < 2 ||
+	if (g->kind[v] != OP_FAKE_QUANTIZE || g->out_elem[o] != EL_F32 || rank < 2 ||
 	    !quantized(g, v, env, grid, &levels) || levels != 256 || !keeps_limits(g, v, env))
 		return false;
 	for (uint32_t d = 0; d + 1 < rank; d++)
 		rows *= dim[d] > 0 ? dim[d] : 0;
-	const struct consumers *readers = graph_readers(env, g);
+	const struct consumers *readers = &g->consumers;
 	for (uint32_t k = readers->ptr[v]; k < readers->ptr[v + 1]; k++) {
 		uint32_t u = readers->dst[k], i = readers->slot[k];
 		if (graph_slot_output(g, i) != o)
 			continue;
-		if (op_kind(g->type[u]) != OP_MATMUL || i != g->in_ptr[u] ||
+		if (g->kind[u] != OP_MATMUL || i != g->in_ptr[u] ||
 		    !are_codes(g, graph_source(g, u, 1)))
 			return false;
 		any = true;

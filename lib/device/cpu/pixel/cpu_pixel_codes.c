@@ -150,7 +150,7 @@ void pixel_want_channels(struct pixel_step *s, const struct step_node *n, uint32
 {
 	struct mem_form f;
 	if (s->elem != EL_I8 || s->scales || n->op->kind != OP_FAKE_QUANTIZE ||
-	    !s->want[out].pixels || !only_depthwise(n->graph, n->v, n->env))
+	    !s->want[out].pixels || !only_depthwise(n->graph, n->v))
 		return;
 	s->scales = MEM_NEWN(float, (size_t)s->shape.channels * 3);
 	if (!grid_of_channels(n->graph, n->v, n->env, s->shape.channels, &f, s->scales)) {

@@ -50,7 +50,7 @@ bool is_mean_of_channels(const struct tensor *axes, uint32_t rank)
 static bool is_line(const struct graph *g, uint32_t v)
 {
 	for (uint32_t n = 0; v != GRAPH_NONE && n < g->n; n++, v = graph_source(g, v, 0)) {
-		enum op_kind kind = op_kind(g->type[v]);
+		enum op_kind kind = g->kind[v];
 		enum op_category c = op_info(kind)->category;
 		if (g->out_rank[g->out_ptr[v]] != 3)
 			return false;
@@ -87,12 +87,12 @@ static bool mvn_axes(const struct graph *g, uint32_t v, const struct step_env *e
 bool norm_joins_channels(const struct graph *g, uint32_t v, const struct step_env *env)
 {
 	uint32_t set;
-	return op_kind(g->type[v]) == OP_MVN && mvn_axes(g, v, env, &set) && (set & 2);
+	return g->kind[v] == OP_MVN && mvn_axes(g, v, env, &set) && (set & 2);
 }
 
 bool is_norm_of_planes(const struct graph *g, uint32_t v, const struct step_env *env)
 {
-	enum op_kind kind = op_kind(g->type[v]); /* others may have no output */
+	enum op_kind kind = g->kind[v]; /* others may have no output */
 	uint32_t set;
 	if ((kind != OP_GROUP_NORM && kind != OP_MVN) || !has_planes(g, v))
 		return false;
@@ -125,7 +125,7 @@ bool keeps_planes(const struct graph *g, uint32_t v)
 /* Has output 0 of v the same images, channels and number of pixels as input 0? */
 static bool is_view(const struct graph *g, uint32_t v)
 {
-	enum op_kind kind = op_kind(g->type[v]);
+	enum op_kind kind = g->kind[v];
 	uint32_t x = graph_source(g, v, 0), o = g->out_ptr[v];
 	if ((kind != OP_RESHAPE && kind != OP_SQUEEZE && kind != OP_UNSQUEEZE) || x == GRAPH_NONE)
 		return false;
@@ -147,7 +147,7 @@ static bool is_view(const struct graph *g, uint32_t v)
 bool turns_to_tokens(const struct graph *g, uint32_t v, const struct step_env *env)
 {
 	struct tensor order;
-	if (op_kind(g->type[v]) != OP_TRANSPOSE)
+	if (g->kind[v] != OP_TRANSPOSE)
 		return false;
 	uint32_t rank = g->out_rank[g->out_ptr[v]], x = graph_source(g, v, 0);
 	if (rank < 3 || !integers(g, graph_source(g, v, 1), env, &order) ||
@@ -176,7 +176,7 @@ static bool is_constant(const struct graph *g, uint32_t v, int most)
 static bool computes_weights(const struct graph *g, uint32_t v)
 {
 	enum { MOST = 6 }; /* operators that constant weights go through */
-	enum op_kind kind = op_kind(g->type[v]);
+	enum op_kind kind = g->kind[v];
 	return (kind == OP_CONVOLUTION || kind == OP_GROUP_CONVOLUTION) &&
 	       !is_constant(g, graph_source(g, v, 1), MOST);
 }
@@ -184,7 +184,7 @@ static bool computes_weights(const struct graph *g, uint32_t v)
 bool pads_pixels(const struct graph *g, uint32_t v)
 {
 	uint32_t x = graph_source(g, v, 0), o = g->out_ptr[v];
-	if (op_kind(g->type[v]) != OP_PAD || x == GRAPH_NONE)
+	if (g->kind[v] != OP_PAD || x == GRAPH_NONE)
 		return false;
 	uint32_t i = g->out_ptr[x] + g->in_port[g->in_ptr[v]];
 	const int64_t *a = g->dim + g->dim_ptr[i], *b = g->dim + g->dim_ptr[o];
@@ -195,12 +195,12 @@ bool pads_pixels(const struct graph *g, uint32_t v)
 /* Does input slot i of node u, which reads the node of output o, read what it holds, and not its shape alone? */
 static bool reads_output(const struct graph *g, uint32_t u, uint32_t i, uint32_t o)
 {
-	return graph_slot_output(g, i) == o && op_kind(g->type[u]) != OP_SHAPE_OF;
+	return graph_slot_output(g, i) == o && g->kind[u] != OP_SHAPE_OF;
 }
 
-bool only_depthwise(const struct graph *g, uint32_t v, const struct step_env *env)
+bool only_depthwise(const struct graph *g, uint32_t v)
 {
-	const struct consumers *readers = graph_readers(env, g);
+	const struct consumers *readers = &g->consumers;
 	uint32_t o = g->out_ptr[v];
 	bool any = false;
 	for (uint32_t k = readers->ptr[v]; k < readers->ptr[v + 1]; k++) {
@@ -208,8 +208,7 @@ bool only_depthwise(const struct graph *g, uint32_t v, const struct step_env *en
 		if (!reads_output(g, u, i, o))
 			continue;
 		uint32_t w = graph_source(g, u, 1);
-		if (op_kind(g->type[u]) != OP_GROUP_CONVOLUTION || i != g->in_ptr[u] ||
-		    w == GRAPH_NONE)
+		if (g->kind[u] != OP_GROUP_CONVOLUTION || i != g->in_ptr[u] || w == GRAPH_NONE)
 			return false;
 		uint32_t p = g->out_ptr[w] + g->in_port[i + 1];
 		if (g->out_rank[p] < 4 || g->dim[g->dim_ptr[p] + 2] != 1)
@@ -236,7 +235,7 @@ static bool any_wanted(const struct graph *g, uint32_t v, const bool *wanted)
 static enum opinion opinion_of(const struct graph *g, uint32_t u, uint32_t i, uint32_t o,
 			       const bool *wanted, const struct step_env *env)
 {
-	enum op_kind kind = op_kind(g->type[u]);
+	enum op_kind kind = g->kind[u];
 	enum op_category category = op_info(kind)->category;
 	bool first = i == g->in_ptr[u];
 	struct tensor axes;
@@ -265,7 +264,7 @@ static enum opinion opinion_of(const struct graph *g, uint32_t u, uint32_t i, ui
 /* Pass: bool of each output, from the last node to the first, as readers come later. */
 static const void *find_wanted(const struct graph *g, const struct step_env *env, struct arena *a)
 {
-	const struct consumers *readers = graph_readers(env, g);
+	const struct consumers *readers = &g->consumers;
 	bool *wanted = ARENA_NEWN(a, bool, (size_t)g->out_ptr[g->n] + 1);
 	for (uint32_t v = g->n; v-- > 0;)
 		for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++) {
@@ -295,7 +294,7 @@ bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
 
 bool splits_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
 {
-	return op_is_split(op_kind(g->type[v])) && keeps_planes(g, v) &&
+	return op_is_split(g->kind[v]) && keeps_planes(g, v) &&
 	       any_wanted(g, v, wanted_outputs(g, env));
 }
 

@@ -16,7 +16,7 @@
  * shape. */
 bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env);
 /* Do depthwise convolutions of node v's output 0 read it, and nothing else? */
-bool only_depthwise(const struct graph *g, uint32_t v, const struct step_env *env);
+bool only_depthwise(const struct graph *g, uint32_t v);
 /* Does Transpose v move dim 1 of a tensor with planes, perhaps seen in other dims, behind all others? */
 bool turns_to_tokens(const struct graph *g, uint32_t v, const struct step_env *env);
 /* Is v an MVN over the planes, or over channels and planes (norm_joins_channels), or a GroupNormalization, of what lies in

@@ -24,7 +24,7 @@ bool pixels_pay(const struct graph *g)
 		return *told == '1';
 	bool any = false;
 	for (uint32_t v = 0; v < g->n; v++) {
-		enum op_kind kind = op_kind(g->type[v]);
+		enum op_kind kind = g->kind[v];
 		if (kind != OP_CONVOLUTION && kind != OP_GROUP_CONVOLUTION &&
 		    kind != OP_CONVOLUTION_BACKPROP)
 			continue;

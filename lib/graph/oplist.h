@@ -1,10 +1,11 @@
 /* oplist.h - the list of operators, one line each: all that is known about an operator outside
- * the kernels.  op.h makes the enum from it, op.c the table, optype.c the vocabulary of features.
+ * the kernels.  op_kind.h makes the enum from it, op/op.c the table, op/optype.c the vocabulary of
+ * features.  What the columns from `category` on mean is op/op.h's and its room's.
  * To add an operator, add its line here and a kernel (lib/kernel/README.md).
  *
  *   kind        OP_KIND
  *   type        as IR files spell it
- *   category    OPC_CATEGORY (op.h)
+ *   category    OPC_CATEGORY (op/op.h)
  *   min, max    least and greatest number of inputs; max -1: any
  *   out         number of outputs; -1: as many as the node has
  *   values      bit i: the value of input i decides the shapes of the outputs
@@ -14,8 +15,8 @@
  *   flags       OPF_x (op.h); 0: none
  *   attrs       attr_ATTRS decodes them
  *   shapes      infer_SHAPES infers the outputs */
-#ifndef HSDAG_OP_OPLIST_H
-#define HSDAG_OP_OPLIST_H
+#ifndef HSDAG_GRAPH_OPLIST_H
+#define HSDAG_GRAPH_OPLIST_H
 
 /* clang-format off */
 #define OP_LIST(X) \
