@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "base/msg.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -33,33 +34,49 @@ bool mem_mul(size_t n, size_t size, size_t *out)
 
 /* ---- the reserve ---- */
 
-static void *_Atomic reserve;
+static pthread_mutex_t reserve_lock = PTHREAD_MUTEX_INITIALIZER;
+static void *reserve;
+static size_t reserve_bytes;
 static atomic_bool ran_out;
 
 bool mem_reserve(size_t bytes)
 {
-	if (!atomic_load(&reserve)) {
-		void *none = NULL, *p = must_fail() ? NULL : malloc(bytes);
-		if (p && !atomic_compare_exchange_strong(&reserve, &none, p))
-			free(p); /* another thread was faster */
+	pthread_mutex_lock(&reserve_lock);
+	if (!reserve || reserve_bytes < bytes) {
+		void *p = must_fail() ? NULL : malloc(bytes);
+		if (p) {
+			free(reserve);
+			reserve = p;
+			reserve_bytes = bytes;
+		}
 	}
-	atomic_store(&ran_out, !atomic_load(&reserve));
-	return !atomic_load(&ran_out);
+	bool had = reserve && reserve_bytes >= bytes;
+	atomic_store(&ran_out, !had);
+	pthread_mutex_unlock(&reserve_lock);
+	return had;
 }
 
 bool mem_use_reserve(void)
 {
-	void *p = atomic_exchange(&reserve, NULL);
-	if (!p)
-		return false;
-	atomic_store(&ran_out, true);
+	pthread_mutex_lock(&reserve_lock);
+	void *p = reserve;
+	reserve = NULL;
+	reserve_bytes = 0;
+	if (p)
+		atomic_store(&ran_out, true);
+	pthread_mutex_unlock(&reserve_lock);
 	free(p);
-	return true;
+	return p != NULL;
 }
 
 bool mem_ran_out(void)
 {
 	return atomic_load(&ran_out);
+}
+
+int mem_check(struct err *e)
+{
+	return mem_ran_out() ? err_set(e, ST_RUNTIME, "out of memory") : 0;
 }
 
 /* ---- pieces ---- */
@@ -125,6 +142,12 @@ void *mem_try(size_t bytes)
 	if (!has_room(bytes))
 		return NULL;
 	return aligned_alloc(64, padded / 64 * 64);
+}
+
+void *mem_try_resize(void *old, size_t bytes)
+{
+	return must_fail() || mem_ran_out() || !has_room(bytes) ? NULL
+								: realloc(old, bytes ? bytes : 1);
 }
 
 void *mem_grow(void *p, size_t *cap, size_t need, size_t size)

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/err.h"
+
 /* n * size in *out; false when it does not fit size_t. */
 bool mem_mul(size_t n, size_t size, size_t *out);
 
@@ -23,13 +25,18 @@ char *mem_strdup(const char *s);
 void mem_free(void *p);
 void *mem_try(size_t bytes); /* 64-byte aligned, not zeroed, NULL when there is none; mem_free */
 
-/* What a library has set aside, so that a small piece that the system does not give ends no process: it is freed then, the piece is
- * had, and mem_try returns NULL from there on, so that what is being done ends with an error soon.  mem_reserve sets it aside where
- * that has not been done, or again, and mem_try tries again; false: the system has not so much.  mem_use_reserve frees it, for
+/* old with room for `bytes`, the new ones not zeroed; NULL: there are none, and old stays. */
+void *mem_try_resize(void *old, size_t bytes);
+
+/* What a library has set aside, so that a piece that the system does not give ends no process: it is freed then, the piece is
+ * had, and mem_try returns NULL from there on, so that what is being done ends with an error soon.  No piece of mem_* may be larger:
+ * whoever reads something large sets aside what it may need first.  mem_reserve sets `bytes` at least aside, more where less is,
+ * or again, and mem_try tries again; false: the system has not so much.  mem_use_reserve frees it, for
  * who got no memory from elsewhere, who tries again; false: there is none.  mem_ran_out: it was freed since.  By any thread. */
 bool mem_reserve(size_t bytes);
 bool mem_use_reserve(void);
 bool mem_ran_out(void);
+int mem_check(struct err *e) MUST_CHECK; /* -1: it was; for what goes on for long */
 
 /* Bytes that the machine, and the process's control group, can still give; UINT64_MAX: unknown.
  * mem_try asks for large pieces, since a system that promises more than it has ends the process

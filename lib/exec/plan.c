@@ -55,7 +55,8 @@ static int build(struct builder *b, struct err *e)
 	b->plan->group = b->c.group;
 	b->plan->predicted_s = b->c.tl->makespan_s;
 	make_values(b);
-	if (plan_could_fit(b, e) < 0 || plan_tasks(b, e) < 0 || plan_memory(b, e) < 0)
+	if (mem_check(e) < 0 || plan_could_fit(b, e) < 0 || plan_tasks(b, e) < 0 ||
+	    mem_check(e) < 0 || plan_memory(b, e) < 0)
 		return -1;
 	return plan_bind(b, e);
 }

@@ -126,7 +126,9 @@ static int prepare(struct prepared_cache *c, struct model *m, const struct fusio
 	struct device *d = &c->devices->dev[g->dev];
 	struct arena *a = arena_new();
 	struct step_spec spec;
-	int rc = describe(c, m, g, local, a, &spec, e);
+	int rc = mem_check(e);
+	if (rc == 0)
+		rc = describe(c, m, g, local, a, &spec, e);
 	if (rc == 0)
 		rc = d->class->prepare(d, &spec, out, e);
 	arena_free(a);
@@ -234,6 +236,8 @@ static int make_jobs(struct prepared_cache *c, struct model *m, const struct fus
 		struct device *d = &c->devices->dev[g->dev];
 		if (!d->class->parallel || find(c, g))
 			continue;
+		if (mem_check(e) < 0)
+			return -1;
 		struct job *x = &job[(*n_jobs)++];
 		*x = (struct job){.g = g, .d = d, .e = ERR_INIT};
 		if (describe_alone(c, m, g, local, a, &x->spec, e) < 0)
@@ -245,8 +249,13 @@ static int make_jobs(struct prepared_cache *c, struct model *m, const struct fus
 int prepared_ahead(struct prepared_cache *c, struct model *m, const struct fusion_group *groups,
 		   uint32_t n, uint32_t *local, struct err *e)
 {
+	uint32_t most = 0;
+	for (uint32_t i = 0; i < n; i++)
+		most += c->devices->dev[groups[i].dev].class->parallel;
+	if (most == 0)
+		return 0;
 	struct arena *a = arena_new();
-	struct job *job = MEM_NEWN(struct job, (size_t)n + 1);
+	struct job *job = MEM_NEWN(struct job, most);
 	int n_jobs = 0, rc = make_jobs(c, m, groups, n, local, a, job, &n_jobs, e);
 	if (rc < 0)
 		n_jobs = 0;

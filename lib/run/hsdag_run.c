@@ -36,21 +36,19 @@ void hsdag_on_out_of_memory(void (*fn)(size_t bytes))
 	msg_on_out_of_memory(fn);
 }
 
-/* What small pieces are had from while a call ends that the system has no memory for. */
-enum { RESERVE = 32 << 20 };
+/* What pieces are had from while a call ends that the system has no memory for: this, and more for what is large.  Of records what
+ * arrays of them take for each byte read, half as much again where they grow.  Of a graph what arrays of its nodes take for each byte that
+ * it has, some 100 a node: the largest is of 450, and one of 8 for each device. */
+enum { RESERVE = 32 << 20, TIMES_READ = 24, TIMES_GRAPH = 8 };
 
-static int reserve(struct err *e)
+/* `bytes` beside the least. */
+static int reserve(uint64_t bytes, struct err *e)
 {
-	return mem_reserve(RESERVE)
+	uint64_t all = (bytes / RESERVE + 1) * RESERVE + (bytes % RESERVE ? RESERVE : 0);
+	return mem_reserve((size_t)all)
 		       ? 0
-		       : err_set(e, ST_RUNTIME, "out of memory: there are no %d MiB to set aside",
-				 RESERVE >> 20);
-}
-
-/* Has all been had from the system? */
-static int check_memory(struct err *e)
-{
-	return mem_ran_out() ? err_set(e, ST_RUNTIME, "out of memory") : 0;
+		       : err_set(e, ST_RUNTIME, "out of memory: there are no %llu MiB to set aside",
+				 (unsigned long long)(all >> 20));
 }
 
 /* ---- opening ---- */
@@ -61,7 +59,9 @@ static int read_answer(hsdag_model *m, const char *path)
 	struct rec r;
 	int k = in ? 1 : -1;
 	while (k > 0 && (k = rec_next(in, &r, &m->e)) > 0)
-		if (check_memory(&m->e) < 0 || answer_take(&m->answer, &r, &m->e) < 0)
+		if (mem_check(&m->e) < 0 ||
+		    reserve(TIMES_READ * (r.offset + r.n_bytes), &m->e) < 0 ||
+		    answer_take(&m->answer, &r, &m->e) < 0)
 			k = -1;
 	rec_reader_close(in);
 	if (k == 0 && m->answer.kind == ANSWER_NONE)
@@ -92,7 +92,10 @@ static int open_session(hsdag_model *m, const hsdag_options *o)
 	how.limit_s = o->timeout_s;
 	int rc = find_devices(m, o, &l);
 	if (rc == 0)
-		rc = check_memory(&m->e);
+		rc = mem_check(&m->e);
+	if (rc == 0)
+		rc = reserve((TIMES_GRAPH + l.n) * (uint64_t)arena_bytes(m->answer.graph->arena),
+			     &m->e);
 	if (rc == 0)
 		rc = session_open(&m->s, m->answer.graph, &l, o->allow_shared, o->weights, NULL, 1,
 				  &how, &m->e);
@@ -110,7 +113,7 @@ static int open_session(hsdag_model *m, const hsdag_options *o)
 	}
 	for (uint32_t i = 0; i < x->n_results; i++)
 		m->out[i] = result_tensor(x, i);
-	return check_memory(&m->e);
+	return mem_check(&m->e);
 }
 
 hsdag_status hsdag_open(const char *path, const hsdag_options *options, hsdag_model **out,
@@ -122,7 +125,7 @@ hsdag_status hsdag_open(const char *path, const hsdag_options *options, hsdag_mo
 	msg_on_out_of_memory(out_of_memory); /* this is a library: no word, no exit */
 	if (options)
 		memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
-	hsdag_model *m = reserve(&e) == 0 ? calloc(1, sizeof *m) : NULL;
+	hsdag_model *m = reserve(0, &e) == 0 ? calloc(1, sizeof *m) : NULL;
 	if (!m)
 		err_set(&e, ST_RUNTIME, "no memory for a model");
 	if (m) {
@@ -240,7 +243,7 @@ hsdag_status hsdag_run(hsdag_model *m)
 {
 	struct exec_sample sample = {0};
 	err_clear(&m->e);
-	int rc = reserve(&m->e);
+	int rc = reserve(0, &m->e);
 	if (rc == 0)
 		rc = executor_run(m->s.x, &m->plan, &sample, &m->e);
 	for (uint32_t i = 0; i < m->s.model.n_results; i++)

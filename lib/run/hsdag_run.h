@@ -14,10 +14,9 @@
  * Errors.  Functions return a status.  The text of the last one is hsdag_error's; of hsdag_open, which
  * has no model then, in the caller's bytes.  The library writes nothing to standard output or standard error, and
  * installs no signal handlers.  Memory that the system does not give is an error like others: 32 MiB are set aside, but not
- * touched, by the first hsdag_open, and from them comes what is needed until the call has ended; the next call sets them aside
- * again, or fails.  In one case a process ends: where one piece is larger than that (of a stream of hundreds of MiB,
- * say; not weights and tensors), the function given to hsdag_on_out_of_memory is called, and abort() if there is none or it
- * returns.
+ * touched, by the first hsdag_open, and more where streams and models are large (up to some 24 times what the stream has);
+ * from them comes what is needed until the call has ended; the next call sets them aside again, or fails.  Should that ever be too
+ * little, the function given to hsdag_on_out_of_memory is called, and abort() if there is none or it returns.
  *
  * Threads.  A model has a thread for each of its devices, which are kept on their cores.  One thread
  * at a time may use a model; several models may be run by several threads at once, but they disturb each other

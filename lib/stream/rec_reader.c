@@ -108,11 +108,25 @@ static void move_rest(struct rec_reader *r)
 	r->start = 0;
 }
 
+/* A record may be of any size, and memory for it be an answer. */
+static int grow(struct rec_reader *r, size_t need, struct err *e)
+{
+	size_t cap = r->cap + r->cap / 2 > need ? r->cap + r->cap / 2 : need;
+	uint8_t *buf = mem_try_resize(r->buf, cap);
+	if (!buf)
+		return err_set(e, ST_RUNTIME, "out of memory for record %llu of '%s'",
+			       (unsigned long long)r->index, r->name);
+	r->buf = buf;
+	r->cap = cap;
+	return 0;
+}
+
 /* Read what is there, at most about `want` bytes; sets eof at the end. */
 static int fill(struct rec_reader *r, size_t want, struct err *e)
 {
 	move_rest(r);
-	r->buf = mem_grow(r->buf, &r->cap, r->len + want, 1);
+	if (r->cap - r->len < want && grow(r, r->len + want, e) < 0)
+		return -1;
 	ssize_t n = read(r->fd, r->buf + r->len, r->cap - r->len);
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return 0;
@@ -207,9 +221,12 @@ static int decode(struct rec_reader *r, size_t n, struct rec *out, struct err *e
 	msgpack_object o;
 	size_t off = 0;
 	msgpack_zone_clear(&r->zone);
-	if (msgpack_unpack((const char *)r->buf + r->start, n, &off, &r->zone, &o) !=
-		    MSGPACK_UNPACK_SUCCESS ||
-	    off != n)
+	msgpack_unpack_return rc =
+		msgpack_unpack((const char *)r->buf + r->start, n, &off, &r->zone, &o);
+	if (rc == MSGPACK_UNPACK_NOMEM_ERROR)
+		return err_set(e, ST_RUNTIME, "out of memory for record %llu of '%s'",
+			       (unsigned long long)r->index, r->name);
+	if (rc != MSGPACK_UNPACK_SUCCESS || off != n)
 		return malformed(r, "not a MessagePack value", e);
 	const msgpack_object *item = o.via.array.ptr;
 	if (o.type != MSGPACK_OBJECT_ARRAY || o.via.array.size != 2 ||

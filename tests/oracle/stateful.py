@@ -2,11 +2,13 @@
 """Language models as they are exported, with variables, over three inferences in a row with 1, 2 and 4 rows: what devrun, segments,
 HETERO and the answers of place compute beside the whole model in OpenVINO.
 
-    stateful.py [--bin DIR] [--rows LIST] [--place N] WORK [NAME...]
+    stateful.py [--bin DIR] [--rows LIST] [--place N] [--seconds S] WORK [NAME...]
 
 WORK/NAME/openvino_model.xml are the models (stateful_exports.py makes them).  The first N of them (3) are placed, too, by place with a budget of 5 s,
 and their answers run by apply and by use.py.  Prints a row for each model and number of rows: largest differences of outputs, of their scale,
 or `refused` where HETERO does not compile a placement, whose causes are listed below.  Exit status 1 where something differs or fails.
+A row has S seconds (1200), and a process and a folder of its own, WORK/runs/NAME.ROWS; its row.json says that it was right, and it is
+not run again.
 
 devrun     all tokens in one inference, on one core, and in a random placement on two, beside three inferences of OpenVINO;
 kept       devrun --keep-state: three inferences of one token in a placement on two cores beside those on one
@@ -215,29 +217,72 @@ class Case:
         return self.apply(to, "place")
 
 
+COLUMNS = ("devrun one", "devrun placed", "devrun kept", "segments", "HETERO layers", "HETERO random", "place, apply")
+
+
+def folder(work, name, rows):
+    return (work / "runs" / ("%s.%d" % (name, rows))).resolve()
+
+
+def run_row(work, name, rows, placed, binaries):
+    """All ways of one row, in a process of its own: what a runtime does to it is the row's."""
+    c = Case(ov.Core(), (work / name / "openvino_model.xml").resolve(), rows, folder(work, name, rows), os.path.abspath(binaries))
+    ways = (lambda: c.at_once("single -D cpu:0"), lambda: c.at_once("random -D cpu:0,cpu:1 --seed 2"), c.kept, c.segments,
+            lambda: c.apply(c.placed("layers"), "layers"), lambda: c.apply(c.placed("random"), "random"),
+            c.answer if placed else lambda: "")
+    row = {"cells": [c.guarded(what, f) for what, f in zip(COLUMNS, ways)], "problems": c.problems,
+           "causes": [without_names(x.split(": ", 1)[1]) for x in c.causes]}
+    (c.work / "row.json").write_text(json.dumps(row), encoding="utf-8")
+
+
+def kept_row(work, name, rows, placed):
+    """What an earlier call found; none where that was wrong, or lacks what is asked for now."""
+    try:
+        row = json.loads((folder(work, name, rows) / "row.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return None if row["problems"] or placed and not row["cells"][-1] else row
+
+
+def make_row(o, name, rows, placed):
+    command = [sys.executable, "-W", "ignore", __file__, "--bin", o.bin, "--row", str(rows), "--place", str(int(placed)), str(o.work), name]
+    why = ""
+    try:
+        p = subprocess.run(command, timeout=o.seconds, check=False)
+        row = kept_row(o.work, name, rows, placed)
+        if row:
+            return row
+        why = "status %d" % p.returncode
+        return json.loads((folder(o.work, name, rows) / "row.json").read_text(encoding="utf-8"))
+    except subprocess.TimeoutExpired:
+        why = "not done in %g s" % o.seconds
+    except (OSError, ValueError):
+        pass
+    return {"cells": ["failed"] * len(COLUMNS), "problems": [why], "causes": []}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", default=str(ROOT / "build/bin"))
     parser.add_argument("--rows", default="1,2,4")
     parser.add_argument("--place", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=1200)
+    parser.add_argument("--row", type=int, help=argparse.SUPPRESS)
     parser.add_argument("work", type=Path)
     parser.add_argument("names", nargs="*")
     o = parser.parse_args()
+    if o.row:
+        run_row(o.work, o.names[0], o.row, o.place, o.bin)
+        return 0
     names = o.names or sorted(p.parent.name for p in o.work.glob("*/openvino_model.xml"))
-    core, problems, causes = ov.Core(), [], []
-    columns = ("devrun one", "devrun placed", "devrun kept", "segments", "HETERO layers", "HETERO random", "place, apply")
-    print("%-10s %4s" % ("model", "rows") + "".join("%15s" % c for c in columns), flush=True)
+    problems, causes = [], []
+    print("%-10s %4s" % ("model", "rows") + "".join("%15s" % c for c in COLUMNS), flush=True)
     for i, name in enumerate(names):
         for rows in map(int, o.rows.split(",")):
-            c = Case(core, (o.work / name / "openvino_model.xml").resolve(), rows, (o.work / "runs" / ("%s.%d" % (name, rows))).resolve(),
-                     os.path.abspath(o.bin))
-            ways = (lambda: c.at_once("single -D cpu:0"), lambda: c.at_once("random -D cpu:0,cpu:1 --seed 2"), c.kept, c.segments,
-                    lambda: c.apply(c.placed("layers"), "layers"), lambda: c.apply(c.placed("random"), "random"),
-                    c.answer if i < o.place else lambda: "")
-            cells = [c.guarded(what, f) for what, f in zip(columns, ways)]
-            print("%-10s %4d" % (name, rows) + "".join("%15s" % x for x in cells), flush=True)
-            problems += ["%s, %d rows: %s" % (name, rows, x) for x in c.problems]
-            causes += [without_names(x.split(": ", 1)[1]) for x in c.causes]
+            row = kept_row(o.work, name, rows, i < o.place) or make_row(o, name, rows, i < o.place)
+            print("%-10s %4d" % (name, rows) + "".join("%15s" % x for x in row["cells"]), flush=True)
+            problems += ["%s, %d rows: %s" % (name, rows, x) for x in row["problems"]]
+            causes += row["causes"]
     for cause in sorted(set(causes)):
         print("HETERO refused %d: %s" % (causes.count(cause), cause))
     print("\n".join(problems) if problems else "nothing differs")

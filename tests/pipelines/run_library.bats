@@ -2,7 +2,7 @@
 # libhsdag-run: installed into a directory, with an example in C and one through ctypes, outputs as devrun run has them;
 # what is refused; what the library exports.
 # programs: devrun
-# seconds: 15
+# seconds: 30
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 
@@ -19,6 +19,29 @@ setup_file() {
 	devrun run -n 1 --warmup 0 --allow-shared --save-inputs in --outputs out -o ran.mp placed.mp
 	# shellcheck disable=SC2046,SC2086
 	"${CC:-gcc}" -std=c11 -Wall -Wextra -Werror $SAN "$ROOT/share/examples/run.c" $(pkg-config --cflags --libs hsdag-run) -o example
+	cat > short.c <<-'C'
+		#include <hsdag/run.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		int main(int argc, char **argv)
+		{
+			char why[HSDAG_ERROR_BYTES];
+			hsdag_model *m;
+			(void)argc;
+			hsdag_status s = hsdag_open(argv[1], NULL, &m, why, sizeof why);
+			if (s != HSDAG_OK) {
+				puts(why);
+				return (int)s;
+			}
+			for (int i = 0; i < 2; i++)
+				if ((s = hsdag_run(m)) != HSDAG_OK)
+					puts(hsdag_error(m));
+			hsdag_close(m);
+			return s == HSDAG_OK ? 0 : 99;
+		}
+	C
+	# shellcheck disable=SC2046,SC2086
+	"${CC:-gcc}" -std=c11 -Wall -Werror $SAN short.c $(pkg-config --cflags --libs hsdag-run) -o short
 }
 
 setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
@@ -133,29 +156,6 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 }
 
 @test "memory that cannot be had is an error, wherever that is: no signal, and the model runs again" {
-	cat > short.c <<-'C'
-		#include <hsdag/run.h>
-		#include <stdio.h>
-		#include <stdlib.h>
-		int main(int argc, char **argv)
-		{
-			char why[HSDAG_ERROR_BYTES];
-			hsdag_model *m;
-			(void)argc;
-			hsdag_status s = hsdag_open(argv[1], NULL, &m, why, sizeof why);
-			if (s != HSDAG_OK) {
-				puts(why);
-				return (int)s;
-			}
-			for (int i = 0; i < 2; i++)
-				if ((s = hsdag_run(m)) != HSDAG_OK)
-					puts(hsdag_error(m));
-			hsdag_close(m);
-			return s == HSDAG_OK ? 0 : 99;
-		}
-	C
-	# shellcheck disable=SC2046,SC2086
-	"${CC:-gcc}" -std=c11 -Wall -Werror $SAN short.c $(pkg-config --cflags --libs hsdag-run) -o short
 	placebase random -D cpu:0,cpu:1 --draw biased --seed 3 lstm_stateful.mp -o short.mp
 	run -0 ./short short.mp
 	opened=0 refused=0
@@ -184,6 +184,37 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		esac
 	done
 	[ $refused -gt 0 ]
+}
+
+@test "no model is so large that memory ends a process: pieces of more than 32 MiB are errors, too" {
+	[ -z "$SAN" ] || skip "address space says nothing beside AddressSanitizer"
+	# 240,000 layers: their operators are one piece of 61 MB; steps are many small ones, of more than all that is set aside.
+	py '
+		n, shape = 240000, "<dim>4</dim>"
+		port = lambda i: "<port id=\"%d\" precision=\"FP32\">%s</port>" % (i, shape)
+		layer = lambda i, kind, more, n_in, out: "<layer id=\"%d\" name=\"a%d\" type=\"%s\" version=\"opset1\">%s<input>%s</input>%s</layer>" % (
+		    i, i, kind, more, "".join(map(port, range(n_in))), "<output>%s</output>" % port(9) if out else "")
+		edge = lambda a, b, to: "<edge from-layer=\"%d\" from-port=\"9\" to-layer=\"%d\" to-port=\"%d\"/>" % (a, b, to)
+		layers, edges = [layer(0, "Parameter", "<data shape=\"4\" element_type=\"f32\"/>", 0, True)], []
+		for i in range(1, n):
+		    adds = i % 3 == 0
+		    layers.append(layer(i, *("Add", "<data auto_broadcast=\"numpy\"/>", 2, True) if adds else ("ReLU", "", 1, True)))
+		    edges += [edge(i - 1, i, 0)] + ([edge(i - 2, i, 1)] if adds else [])
+		layers.append(layer(n, "Result", "", 1, False))
+		edges.append(edge(n - 1, n, 0))
+		open("long.xml", "w").write("<net name=\"n\" version=\"11\"><layers>%s</layers><edges>%s</edges></net>" % ("".join(layers), "".join(edges)))
+		open("long.bin", "w")
+	'
+	ir2dag long.xml | placebase random -D cpu:0,cpu:1 --seed 1 -o long.mp
+	refused=0
+	for ((v = 120000; v < 800000; v += v / 8)); do
+		rc=0
+		(ulimit -v $v; exec ./short long.mp) > said 2> /dev/null || rc=$?
+		[ $rc -eq 1 ] || { echo "ulimit -v $v: status $rc: $(cat said)"; return 1; }
+		grep -q memory said || { cat said; return 1; }
+		refused=$((refused + 1))
+	done
+	[ $refused -gt 5 ]
 }
 
 @test "nothing but its own names can be seen, and uninstall takes all away" {

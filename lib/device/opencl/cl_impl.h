@@ -228,7 +228,7 @@ int cl_chain_fill(struct cl_lowering *p, struct cl_launch *l, struct chain *chai
 struct cl_launch *cl_lower_launch(struct cl_lowering *p, enum cl_kernel_id k);      /* zeroed */
 int cl_lower_refuse(struct cl_lowering *p, const char *fmt, ...) PRINTF_LIKE(2, 3); /* returns -1 */
 void cl_lower_buf(struct cl_launch *l, enum cl_ref_kind kind, int port);
-/* Zeroed data of the lowering's own: *port is what REF_BLOB calls it. */
+/* Zeroed data of the lowering's own: *port is what REF_BLOB calls it.  NULL: no memory. */
 void *cl_lower_blob(struct cl_lowering *p, size_t bytes, int *port);
 int cl_lower_temp(struct cl_lowering *p,
 		  size_t bytes); /* its number for REF_TEMP, below CL_PARTS */

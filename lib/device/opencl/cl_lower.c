@@ -32,9 +32,12 @@ int cl_lower_refuse(struct cl_lowering *p, const char *fmt, ...)
 
 void *cl_lower_blob(struct cl_lowering *p, size_t bytes, int *port)
 {
+	void *data = mem_try(bytes);
+	if (!data)
+		return NULL;
 	*port = p->n_blobs++;
 	p->blob[*port].bytes = bytes;
-	return p->blob[*port].data = mem_alloc(bytes ? bytes : 1, 1);
+	return p->blob[*port].data = memset(data, 0, bytes);
 }
 
 int cl_lower_temp(struct cl_lowering *p, size_t bytes)

@@ -181,7 +181,7 @@ static void copy_state(struct cl_lowering *p, int from, int to)
 	cl_lower_buf(l, REF_OUT, to);
 }
 
-/* The last gate's second bias of GRU, with zeros for the others: (d, rows). */
+/* The last gate's second bias of GRU, with zeros for the others: (d, rows).  -1: no memory. */
 static int gate_bias(struct cl_lowering *p, const struct cells *c)
 {
 	int blob, n = c->hidden;
@@ -189,6 +189,8 @@ static int gate_bias(struct cl_lowering *p, const struct cells *c)
 		.elem = p->s->half ? EL_F16 : EL_F32, .rank = 1, .dim = {c->directions * 3 * n}};
 	const float *b = p->in[c->w + 2].data;
 	to.data = cl_lower_blob(p, (size_t)tensor_bytes(&to), &blob);
+	if (!to.data)
+		return -1;
 	for (int d = 0; b && d < c->directions; d++)
 		for (int j = 0; j < n; j++)
 			tensor_set_real(&to, (d * 3 + 2) * n + j, b[(d * 4 + 3) * n + j]);
@@ -210,6 +212,8 @@ int cl_lower_cell(struct cl_lowering *p)
 		cl_lower_temp(p, d * rows * (size_t)c.batch * sizeof(float));
 	}
 	int bias = c.before ? gate_bias(p, &c) : 0;
+	if (bias < 0)
+		return cl_lower_refuse(p, "no memory for biases");
 	lower_inputs(p, &c);
 	copy_state(p, 1, c.h_port);
 	if (c.lstm)

@@ -53,6 +53,8 @@ static int lower_remap(struct cl_lowering *p, place_fn place, const void *arg, i
 		return cl_lower_refuse(p, "too many dimensions");
 	struct cl_launch *l = cl_lower_launch(p, K_remap);
 	int *tab = cl_lower_blob(p, (size_t)fill_dims(p, l, NULL) * sizeof(int), &blob);
+	if (!tab)
+		return cl_lower_refuse(p, "no memory for a table of places");
 	strides_of(in, stride);
 	for (int d = 0, n = 0; d < (int)out->rank; d++)
 		for (int64_t i = 0; i < out->dim[d]; i++) {
@@ -158,6 +160,8 @@ static int lower_taps(struct cl_lowering *p, const struct resize *q)
 	int64_t n = fill_dims(p, l, taps);
 	int *tab = cl_lower_blob(p, (size_t)n * sizeof(int), &tab_blob);
 	float *weight = cl_lower_blob(p, (size_t)n * sizeof(float), &weight_blob);
+	if (!tab || !weight)
+		return cl_lower_refuse(p, "no memory for a table of weights");
 	strides_of(in, stride);
 	for (int d = 0; d < (int)out->rank; d++)
 		for (int64_t i = 0; i < out->dim[d]; i++) {

@@ -17,7 +17,8 @@ struct fill {
 	int m;                               /* of minimal filtering */
 	const struct window *whole;          /* when taps are left out: the window of w, ... */
 	const struct window *cropped;        /* ... that of the others, ... */
-	int64_t first[3];                    /* ... and where it begins */
+	int64_t first[3];                    /* ... and where it begins, */
+	char *room;                          /* ... memory for those, */
 	void (*fill)(void *arg, void *data); /* of those */
 };
 
@@ -84,7 +85,7 @@ static void fill_cropped(void *arg, void *data)
 	const int64_t *from = f->whole->kernel, *to = f->cropped->kernel;
 	size_t size = cpu_elem_size(f->w->elem), run = (size_t)to[2] * size;
 	int64_t planes = f->groups * f->cout * f->whole->cin;
-	char *room = MEM_NEWN(char, (size_t)(planes * f->cropped->taps) * size + 1), *at = room;
+	char *at = f->room;
 	struct tensor w = *f->w;
 	struct fill inner = *f;
 	for (int64_t i = 0; i < planes; i++)
@@ -97,10 +98,9 @@ static void fill_cropped(void *arg, void *data)
 					       (size_t)(row * from[2] + f->first[2]) * size,
 				       run);
 			}
-	w.data = room;
+	w.data = f->room;
 	inner.w = &w;
 	f->fill(&inner, data);
-	mem_free(room);
 }
 
 int prepare_conv(const struct op *op, const struct tensor *in, const struct tensor *out,
@@ -149,12 +149,17 @@ int prepare_conv(const struct op *op, const struct tensor *in, const struct tens
 		f.cropped = &g;
 		f.fill = fill;
 		fill = fill_cropped;
+		size_t each = cpu_elem_size(w->elem);
+		f.room = mem_try((size_t)(g.groups * g.cout * all.cin * g.taps) * each + 1);
 		for (int d = 0; d < 3; d++) /* which taps these are */
 			layout[0] = layout[0] * 0x9e3779b97f4a7c15 +
 				    ((uint64_t)f.first[d] << 32 | (uint64_t)g.kernel[d]);
 	}
-	struct cpu_pack *pack =
-		cpu_pack_get(c->packs, w->data, layout, floats * pack_size(f.elem), fill, &f);
+	struct cpu_pack *pack = NULL;
+	if (!cropped || f.room)
+		pack = cpu_pack_get(c->packs, w->data, layout, floats * pack_size(f.elem), fill,
+				    &f);
+	mem_free(f.room);
 	if (!pack)
 		return err_set(e, ST_RUNTIME, "out of memory for packed weights");
 	*prep = MEM_NEW(struct cpu_prep);

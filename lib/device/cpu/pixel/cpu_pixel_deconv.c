@@ -6,6 +6,8 @@
  * where it belongs (cpu_pixel_run.c).  Windows that meet without overlap are blocks of one tap. */
 #include "device/cpu/pixel/cpu_pixel_step.h"
 
+#include <string.h>
+
 /* Products with taps that are none, over products with those that are: at most so many. */
 #define MOST_OF_NOTHING 2.0
 
@@ -66,11 +68,14 @@ static float *turned(const struct pixel_step *s, const struct tensor *w)
 	for (int d = 0; d < 3; d++)
 		kernel[d] = d < 5 - (int)w->rank ? 1 : w->dim[(int)w->rank - 3 + d];
 	float *x = mem_try((size_t)count * sizeof *x);
-	float *y = MEM_NEWN(float, (size_t)(s->g.cout * s->g.cin * s->g.taps));
-	if (!x) {
+	size_t bytes = (size_t)(s->g.cout * s->g.cin * s->g.taps) * sizeof *x;
+	float *y = mem_try(bytes);
+	if (!x || !y) {
+		mem_free(x);
 		mem_free(y);
 		return NULL;
 	}
+	memset(y, 0, bytes);
 	cpu_convert(EL_F32, x, w->elem, w->data, count);
 	for (int64_t t = 0; t < taps; t++) {
 		const int64_t at[3] = {t / kernel[2] / kernel[1], t / kernel[2] % kernel[1],
