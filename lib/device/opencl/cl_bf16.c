@@ -8,11 +8,6 @@
 
 enum { M = 20, N = 23, K = 40 };
 
-bool cl_bf16_units(const struct cl_state *s)
-{
-	return cl_device_has(s->place.device, "cl_nv_device_attribute_query");
-}
-
 /* For tests, HSDAG_CL_BF16=1 has products in bf16 computed without matrix units where there are none. */
 static bool allow_plain(void)
 {

@@ -1,7 +1,8 @@
 /* cl_chain.c - element-wise operators of f32 as chains that kernels apply on the way to
  * memory: which nodes of a step make one, with which operands. */
-#include "device/opencl/cl_impl.h"
+#include "device/opencl/cl_lowering.h"
 
+#include "op/slice.h"
 #include "op/value.h"
 
 /* The line of an operator that chains have; NULL: they do not. */
@@ -240,6 +241,22 @@ bool cl_chain_build(struct cl_chain *c, const struct step_spec *s)
 }
 
 /* ---- operands ---- */
+
+int64_t cl_mvn_span(const struct op *op, const struct tensor *in)
+{
+	uint32_t axes = op->a.norm.across_channels ? ~1u : ~3u;
+	struct err ignored = ERR_INIT;
+	int64_t n = 1;
+	if (op->n_in > 1 && (!in[1].data || op_axes(&in[1], in[0].rank, &axes, &ignored)))
+		return 0;
+	int d = (int)in[0].rank - 1;
+	for (; d >= 0 && (axes >> d & 1 || in[0].dim[d] == 1); d--)
+		n *= in[0].dim[d];
+	for (; d >= 0; d--)
+		if (axes >> d & 1 && in[0].dim[d] != 1)
+			return 0;
+	return n;
+}
 
 void cl_chain_split(const struct op *op, const struct tensor *in, const struct tensor *out,
 		    int *n_z, int *n_m, int64_t *groups)

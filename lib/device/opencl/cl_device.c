@@ -104,6 +104,11 @@ static int cl_open(struct device *d, struct err *e)
 	return 0;
 }
 
+static void cl_list_machine(void (*fn)(void *arg, const struct device *d), void *arg)
+{
+	cl_places_list(&opencl_device_class, fn, arg);
+}
+
 /* Where the device is made of cores of this machine, who feeds it stays on them: the other cores
  * may be devices that compute. */
 static void cl_enter(struct device *d)
@@ -138,6 +143,13 @@ static int cl_finish(struct device *d, struct err *e)
 	rc = s->lost;
 	pthread_mutex_unlock(&s->lock);
 	return rc ? cl_err(e, "a command that was queued earlier", rc) : 0;
+}
+
+/* Seconds of launches or batches since the last call. */
+static double cl_busy(struct device *d)
+{
+	struct err ignored = ERR_INIT; /* finish tells it, too */
+	return cl_series_end(d->state, &ignored) ? 0 : cl_launches_busy_s(d->state);
 }
 
 const struct device_class opencl_device_class = {

@@ -56,14 +56,10 @@ static double time_between(cl_event first, cl_event last)
 	return known && t1 > t0 ? (double)(t1 - t0) * 1e-9 : 0;
 }
 
-double cl_busy(struct device *d)
+double cl_launches_busy_s(struct cl_state *s)
 {
-	struct cl_state *s = d->state;
 	size_t per = s->direct ? 1 : 2;
 	double sum = 0;
-	struct err ignored = ERR_INIT; /* finish tells it, too */
-	if (cl_series_end(s, &ignored))
-		return 0;
 	if (s->in_batch) { /* somebody waited for single steps */
 		cl_batch_end(s);
 		(void)clFinish(s->queue);
@@ -104,15 +100,6 @@ static int set_arguments(struct cl_launch *l, cl_kernel kernel, const struct cl_
 		rc = clSetKernelArg(kernel, n, sizeof(cl_mem), &buf[n].mem);
 	}
 	return rc ? rc : clSetKernelArg(kernel, n, cl_kernel_args(l->kernel), &l->args);
-}
-
-int cl_launch_run(struct cl_state *s, struct cl_launch *l, cl_kernel kernel,
-		  const struct cl_span *buf, struct err *e)
-{
-	bool taken;
-	if (cl_series_take(s, l, kernel, buf, &taken, e))
-		return -1;
-	return taken ? 0 : cl_launch_start(s, l, kernel, buf, e);
 }
 
 int cl_launch_start(struct cl_state *s, struct cl_launch *l, cl_kernel kernel,

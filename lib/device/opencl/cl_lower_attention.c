@@ -1,6 +1,6 @@
 /* cl_lower_attention.c - launches of ScaledDotProductAttention: a product with scale and mask as
  * its chain, softmax, a product. */
-#include "device/opencl/cl_impl.h"
+#include "device/opencl/cl_lowering.h"
 
 #include <math.h>
 

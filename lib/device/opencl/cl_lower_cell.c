@@ -2,7 +2,7 @@
  * step by step the product of the state with R and what the gates make of both.
  *
  * W (d, rows, in), R (d, rows, hidden), B (d, b_rows), rows: gates * hidden. */
-#include "device/opencl/cl_impl.h"
+#include "device/opencl/cl_lowering.h"
 
 #include "op/slice.h"
 #include "op/value.h"

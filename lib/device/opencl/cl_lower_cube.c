@@ -1,6 +1,6 @@
 /* cl_lower_cube.c - launches of windows in three dimensions: pooling, and what a convolution's
  * product takes in (the image unfolded into temporary memory). */
-#include "device/opencl/cl_impl.h"
+#include "device/opencl/cl_lowering.h"
 
 /* Sizes, and rows of `inner` results; kernel[] and pad[] from the outermost dim. */
 static struct cube_args cube_of(const struct cl_lowering *p, const int64_t *kernel,

@@ -1,6 +1,6 @@
 /* cl_lower_elem.c - launches of the element-wise operators: which kernel, the
  * loops after broadcasting, parameters. */
-#include "device/opencl/cl_impl.h"
+#include "device/opencl/cl_lowering.h"
 
 #include "op/value.h"
 

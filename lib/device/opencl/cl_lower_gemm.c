@@ -1,6 +1,6 @@
 /* cl_lower_gemm.c - launches of matrix products, and of convolutions as
  * products of the weights and the image seen through the window. */
-#include "device/opencl/cl_impl.h"
+#include "device/opencl/cl_lowering.h"
 
 /* So few rows of A that B is best read straight from memory. */
 static int thin_rows(const struct cl_state *s)

@@ -1,6 +1,6 @@
 /* cl_lower_index.c - launches of the operators that look at indices, and of those that go along
  * one axis in order. */
-#include "device/opencl/cl_impl.h"
+#include "device/opencl/cl_lowering.h"
 
 #include "op/slice.h"
 #include "op/value.h"

@@ -1,6 +1,6 @@
 /* cl_lower_move.c - launches of the operators that copy elements: each is one
  * strided copy, or one per input or output; Gather and Range. */
-#include "device/opencl/cl_impl.h"
+#include "device/opencl/cl_lowering.h"
 
 #include "op/slice.h"
 #include "op/value.h"

@@ -1,44 +1,31 @@
 /* cl_lower_rows.c - launches of reductions, softmax and MVN. */
-#include "device/opencl/cl_impl.h"
+#include "device/opencl/cl_lowering.h"
 
-#include "op/value.h"
-
-/* Which dims of in[0] are in the list of axes in[1]; false when one is out of range. */
-static bool axes_of(const struct tensor *in, bool *is)
-{
-	int rank = (int)in[0].rank;
-	for (int d = 0; d < rank; d++)
-		is[d] = false;
-	for (int64_t i = 0; i < tensor_elements(&in[1]); i++) {
-		int axis = op_axis(tensor_int(&in[1], i), (uint32_t)rank);
-		if (axis < 0)
-			return false;
-		is[axis] = true;
-	}
-	return true;
-}
+#include "op/slice.h"
 
 int cl_lower_reduce(struct cl_lowering *p)
 {
 	const struct tensor *x = &p->in[0];
-	bool is[TENSOR_DIMS], integer = cl_code(p, x->elem) > C_F64;
+	bool integer = cl_code(p, x->elem) > C_F64;
+	uint32_t axes;
 	int64_t stride[TENSOR_DIMS], s = 1, n = 1;
 	struct cl_loops keep = {.n_arrays = 1}, red = {.n_arrays = 1};
 	int op = cl_operator(p->op->kind)->op;
+	struct err ignored = ERR_INIT;
 	if (x->elem == EL_U64 || (!integer && (x->elem != EL_F32 || op >= R_AND)))
 		return cl_lower_refuse(p, "%s of %s is not supported", op_info(p->op->kind)->type,
 				       elem_name(x->elem));
 	if (!cl_lower_known(p, 1))
 		return -1;
-	if (!axes_of(p->in, is))
+	if (op_axes(&p->in[1], x->rank, &axes, &ignored))
 		return cl_lower_refuse(p, "axis is out of range");
 	for (int d = (int)x->rank - 1; d >= 0; d--) {
 		stride[d] = s;
 		s *= x->dim[d];
 	}
 	for (int d = 0; d < (int)x->rank; d++) {
-		cl_loops_add(is[d] ? &red : &keep, x->dim[d], &stride[d]);
-		if (is[d])
+		cl_loops_add(axes >> d & 1 ? &red : &keep, x->dim[d], &stride[d]);
+		if (axes >> d & 1)
 			n *= x->dim[d];
 	}
 	if (integer && !n)
@@ -66,25 +53,6 @@ int cl_lower_reduce(struct cl_lowering *p)
 	cl_lower_buf(l, REF_OUT, 0);
 	l->groups[0] = (size_t)a->n;
 	return 0;
-}
-
-int64_t cl_mvn_span(const struct op *op, const struct tensor *in)
-{
-	bool is[TENSOR_DIMS];
-	int64_t n = 1;
-	if (op->n_in < 2) {
-		for (int d = 0; d < (int)in[0].rank; d++)
-			is[d] = d > 1 || (d == 1 && op->a.norm.across_channels);
-	} else if (!in[1].data || !axes_of(in, is)) {
-		return 0;
-	}
-	int d = (int)in[0].rank - 1;
-	for (; d >= 0 && (is[d] || in[0].dim[d] == 1); d--)
-		n *= in[0].dim[d];
-	for (; d >= 0; d--)
-		if (is[d] && in[0].dim[d] != 1)
-			return 0;
-	return n;
 }
 
 static bool is_f32(struct cl_lowering *p)

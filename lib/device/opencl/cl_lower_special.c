@@ -1,6 +1,6 @@
 /* cl_lower_special.c - launches of FakeQuantize, the rarer normalisations, and transposed
  * convolution. */
-#include "device/opencl/cl_impl.h"
+#include "device/opencl/cl_lowering.h"
 
 #include "op/slice.h"
 #include "op/value.h"

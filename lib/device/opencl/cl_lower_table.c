@@ -1,6 +1,6 @@
 /* cl_lower_table.c - launches of the operators whose result comes from places that tables tell,
  * dim by dim: Pad, Roll, Interpolate. */
-#include "device/opencl/cl_impl.h"
+#include "device/opencl/cl_lowering.h"
 
 #include "op/resize_taps.h"
 #include "op/slice.h"

@@ -1,6 +1,6 @@
 /* cl_lower_window.c - launches of pooling and depthwise convolution: a window
  * that slides over planes, in tiles that fit into local memory. */
-#include "device/opencl/cl_impl.h"
+#include "device/opencl/cl_lowering.h"
 
 /* The most rows of outputs whose inputs fit, for tiles tw columns wide; 0 when not even one. */
 static int fit_rows(const struct cl_shape *h, struct window_args *a, int tw)

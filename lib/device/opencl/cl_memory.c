@@ -1,5 +1,5 @@
 /* cl_memory.c - buffers, views of them, constants, and f32 that is f16 on the device. */
-#include "device/opencl/cl_impl.h"
+#include "device/opencl/cl_lowering.h"
 
 static void CL_CALLBACK memory_gone(cl_mem mem, void *host)
 {

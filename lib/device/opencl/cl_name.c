@@ -265,7 +265,8 @@ void cl_place_describe(const char *name, const struct cl_place *p, struct device
 		describe_cores(name, d);
 }
 
-void cl_list_machine(void (*fn)(void *arg, const struct device *d), void *arg)
+void cl_places_list(const struct device_class *class, void (*fn)(void *arg, const struct device *d),
+		    void *arg)
 {
 	cl_platform_id platforms[MAX_PLATFORMS];
 	cl_uint n_platforms = 0;
@@ -275,14 +276,14 @@ void cl_list_machine(void (*fn)(void *arg, const struct device *d), void *arg)
 		cl_uint n = 0;
 		cl_int rc = clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 0, NULL, &n);
 		if (rc && rc != CL_DEVICE_NOT_FOUND) {
-			struct device d = {.class = &opencl_device_class};
+			struct device d = {.class = class};
 			snprintf(d.name, sizeof d.name, "cl:%u", i);
 			snprintf(d.description, sizeof d.description, "clGetDeviceIDs: %s",
 				 cl_error_name(rc));
 			fn(arg, &d);
 		}
 		for (unsigned j = 0; !rc && j < n && j < MAX_DEVICES; j++) {
-			struct device d = {.class = &opencl_device_class};
+			struct device d = {.class = class};
 			struct cl_place p;
 			struct err e = ERR_INIT;
 			snprintf(d.name, sizeof d.name, "cl:%u.%u", i, j);

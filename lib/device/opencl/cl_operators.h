@@ -16,15 +16,14 @@ enum cl_operator_flags {
 	CL_HEAD = 8 /* a chain may follow it */
 };
 
-struct cl_lowering;
 struct cl_operator {
-	int (*lower)(struct cl_lowering *p); /* NULL: no OpenCL kernel */
-	int op;                              /* enum elem_op, or reduce_op of reductions */
+	int op;                /* enum elem_op, or reduce_op of reductions */
 	enum cl_kernel_id f32; /* element-wise on f32, outside chains; K_COUNT: none */
 	int n_in;              /* element-wise: inputs that are data */
 	unsigned flags;
 	uint32_t f16_constants; /* bit i: constant input i may be f16 although the graph says f32 */
 };
+/* What the line says behind FN; zeros where there is none. */
 const struct cl_operator *cl_operator(enum op_kind kind);
 
 /* clang-format off */
@@ -167,6 +166,7 @@ const struct cl_operator *cl_operator(enum op_kind kind);
 	X(RNN_SEQUENCE, cell)
 /* clang-format on */
 
+struct cl_lowering;
 #define CL_DECLARE(kind, fn, ...) int cl_lower_##fn(struct cl_lowering *p) MUST_CHECK;
 CL_OPERATORS(CL_DECLARE)
 #undef CL_DECLARE

@@ -69,6 +69,11 @@ static const char *split_standard(cl_device_id dev)
 	return fences & ACQ_REL && fences & SCOPE_DEVICE ? "CL3.0" : NULL;
 }
 
+bool cl_bf16_units(const struct cl_state *s)
+{
+	return cl_device_has(s->place.device, "cl_nv_device_attribute_query");
+}
+
 static bool is_cpu(const struct cl_state *s)
 {
 	cl_device_type type = 0;

@@ -198,8 +198,9 @@ static bool add(struct cl_series *q, const struct cl_launch *l, const struct cl_
 	return true;
 }
 
-int cl_series_take(struct cl_state *s, const struct cl_launch *l, cl_kernel kernel,
-		   const struct cl_span *buf, bool *taken, struct err *e)
+/* Put a small launch off (*taken), or start those that were. */
+static int take(struct cl_state *s, const struct cl_launch *l, cl_kernel kernel,
+		const struct cl_span *buf, bool *taken, struct err *e)
 {
 	struct cl_series *q = s->series;
 	*taken = q && is_small(l, buf);
@@ -218,6 +219,15 @@ int cl_series_take(struct cl_state *s, const struct cl_launch *l, cl_kernel kern
 		memcpy(q->buf, buf, (size_t)l->n_buf * sizeof *buf);
 	}
 	return 0;
+}
+
+int cl_launch_run(struct cl_state *s, struct cl_launch *l, cl_kernel kernel,
+		  const struct cl_span *buf, struct err *e)
+{
+	bool taken;
+	if (take(s, l, kernel, buf, &taken, e))
+		return -1;
+	return taken ? 0 : cl_launch_start(s, l, kernel, buf, e);
 }
 
 void cl_series_open(struct cl_state *s)

@@ -1,5 +1,5 @@
 /* cl_step.c - steps on an OpenCL device: lowered to launches, bound to constants and kernels, run. */
-#include "device/opencl/cl_impl.h"
+#include "device/opencl/cl_lowering.h"
 
 #include <stdio.h>
 
