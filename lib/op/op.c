@@ -1,59 +1,23 @@
-/* op.c - the operator table and the decoding of a node. */
+/* op.c - the decoding of a node, the shapes of its outputs, and checks of both. */
 #include "op/opimpl.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef int attr_fn(struct op *op, struct err *e);
-
-struct row {
-	struct op_info info;
-	attr_fn *attrs;
+static const struct {
+	int (*attrs)(struct op *op, struct err *e);
 	infer_fn *infer;
-	flops_fn *flops;
-	unsigned weight;
-};
-
-static const struct row table[OP_COUNT] = {[OP_UNKNOWN] = {{"", OPC_OTHER, 0, -1, -1, 0, 0, 0},
-							   attr_none,
-							   infer_unknown,
-							   flops_out,
-							   1},
+} table[OP_COUNT] = {[OP_UNKNOWN] = {attr_none, infer_unknown},
 #define OP(kind, type, category, min, max, out, values, scalars, cost, w, flags, attrs, shapes) \
-	[OP_##kind] = {{type, OPC_##category, min, max, out, values, scalars, flags}, \
-		       attr_##attrs, \
-		       infer_##shapes, \
-		       flops_##cost, \
-		       w},
-					   OP_LIST(OP)
+	[OP_##kind] = {attr_##attrs, infer_##shapes},
+		     OP_LIST(OP)
 #undef OP
 };
 
-const struct op_info *op_info(enum op_kind kind)
-{
-	return &table[kind < OP_COUNT ? kind : OP_UNKNOWN].info;
-}
-
-bool op_is_view(const struct op *op)
-{
-	return table[op->kind].info.category == OPC_VIEW;
-}
-
-bool op_is_bounded(const struct op *op)
-{
-	return table[op->kind].info.flags & OPF_BOUNDED;
-}
-
-uint64_t op_flops(const struct graph *g, uint32_t v)
-{
-	const struct row *r = &table[g->kind[v]];
-	return r->flops(g, v, r->weight);
-}
-
 static int check_counts(const struct op *op, struct err *e)
 {
-	const struct op_info *info = &table[op->kind].info;
+	const struct op_info *info = op_info(op->kind);
 	if (op->n_in < info->min_in || (info->max_in >= 0 && op->n_in > info->max_in))
 		return err_set(e, ST_INPUT, "%s has %d inputs, not %d to %d", info->type, op->n_in,
 			       info->min_in, info->max_in);
@@ -93,17 +57,17 @@ int op_decode(const struct graph *g, uint32_t v, struct op *op, struct err *e)
 
 static int check_scalars(const struct op *op, const struct tensor *in, struct err *e)
 {
-	uint32_t mask = table[op->kind].info.scalars;
+	uint32_t mask = op_info(op->kind)->scalars;
 	for (int i = 0; i < op->n_in && i < 32; i++)
 		if (mask >> i & 1 && in[i].elem != EL_DYNAMIC && tensor_elements(&in[i]) != 1)
 			return err_set(e, ST_INPUT, "input %d of %s is not a single value", i,
-				       table[op->kind].info.type);
+				       op_info(op->kind)->type);
 	return 0;
 }
 
 static bool values_known(const struct op *op, const struct tensor *in)
 {
-	uint32_t mask = table[op->kind].info.values;
+	uint32_t mask = op_info(op->kind)->values;
 	for (int i = 0; i < op->n_in && i < 32; i++)
 		if (mask >> i & 1 && in[i].elem != EL_DYNAMIC && !in[i].data &&
 		    tensor_elements(&in[i]) != 0)
@@ -147,7 +111,7 @@ int op_check(const struct op *op, const struct tensor *in, const struct tensor *
 		if (!shape_agrees(op, &want[i], &out[i]) ||
 		    (want[i].elem != out[i].elem && want[i].elem != EL_DYNAMIC && !weight)) {
 			err_set(e, ST_INPUT, "output %d of %s is %s, but its inputs make %s", i,
-				table[op->kind].info.type, tensor_text(&out[i], a, sizeof a),
+				op_info(op->kind)->type, tensor_text(&out[i], a, sizeof a),
 				tensor_text(&want[i], b, sizeof b));
 			rc = prefix_node(op, e);
 		}
@@ -159,21 +123,21 @@ int op_check(const struct op *op, const struct tensor *in, const struct tensor *
 
 int op_infer(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
-	const struct row *r = &table[op->kind];
+	const struct op_info *info = op_info(op->kind);
 	for (int i = 0; i < op->n_out; i++)
 		out[i] = (struct tensor){.elem = EL_DYNAMIC};
 	for (int i = 0; i < op->n_in && i < 32; i++)
-		if (r->info.values >> i & 1 && in[i].elem != EL_DYNAMIC && !in[i].data &&
+		if (info->values >> i & 1 && in[i].elem != EL_DYNAMIC && !in[i].data &&
 		    tensor_elements(&in[i]) != 0) {
 			err_set(e, ST_INPUT, "the value of input %d of %s must be known", i,
-				r->info.type);
+				info->type);
 			return prefix_node(op, e);
 		}
-	if (check_scalars(op, in, e) || r->infer(op, in, out, e))
+	if (check_scalars(op, in, e) || table[op->kind].infer(op, in, out, e))
 		return prefix_node(op, e);
 	for (int i = 0; i < op->n_out; i++)
 		if (tensor_elements(&out[i]) < 0) {
-			err_set(e, ST_INPUT, "%s has an output of impossible size", r->info.type);
+			err_set(e, ST_INPUT, "%s has an output of impossible size", info->type);
 			return prefix_node(op, e);
 		}
 	return 0;

@@ -217,6 +217,21 @@ uint64_t flops_bodies(const struct graph *g, uint32_t v, uint64_t weight)
 	return mul(weight, most);
 }
 
+uint64_t op_flops(const struct graph *g, uint32_t v)
+{
+	static const struct {
+		flops_fn *flops;
+		unsigned weight;
+	} table[OP_COUNT] = {[OP_UNKNOWN] = {flops_out, 1},
+#define OP(kind, type, category, min, max, out, values, scalars, cost, w, flags, attrs, shapes) \
+	[OP_##kind] = {flops_##cost, w},
+			     OP_LIST(OP)
+#undef OP
+	};
+	enum op_kind kind = g->kind[v];
+	return table[kind].flops(g, v, table[kind].weight);
+}
+
 uint64_t op_bytes(const struct graph *g, uint32_t v)
 {
 	const struct op_info *info = op_info(g->kind[v]);

@@ -1,0 +1,24 @@
+/* op_info.c - what the list of operators says of each beside functions: its name, its category, counts of its ports. */
+#include "op/op.h"
+
+static const struct op_info table[OP_COUNT] = {[OP_UNKNOWN] = {"", OPC_OTHER, 0, -1, -1, 0, 0, 0},
+#define OP(kind, type, category, min, max, out, values, scalars, cost, w, flags, attrs, shapes) \
+	[OP_##kind] = {type, OPC_##category, min, max, out, values, scalars, flags},
+					       OP_LIST(OP)
+#undef OP
+};
+
+const struct op_info *op_info(enum op_kind kind)
+{
+	return &table[kind < OP_COUNT ? kind : OP_UNKNOWN];
+}
+
+bool op_is_view(const struct op *op)
+{
+	return table[op->kind].category == OPC_VIEW;
+}
+
+bool op_is_bounded(const struct op *op)
+{
+	return table[op->kind].flags & OPF_BOUNDED;
+}
