@@ -52,17 +52,6 @@ static bool reals_there(const struct op *op, uint32_t reals)
 	return true;
 }
 
-bool cpu_output_used(const struct op *op, int i)
-{
-	const struct graph *g = op->g;
-	uint32_t o = g->out_ptr[op->v] + (uint32_t)i;
-	for (uint32_t slot = g->in_ptr[op->v]; slot < g->in_ptr[g->n]; slot++)
-		if (g->in_node[slot] != GRAPH_NONE &&
-		    g->out_ptr[g->in_node[slot]] + g->in_port[slot] == o)
-			return true;
-	return false;
-}
-
 static const struct kernel kernels[OP_COUNT] = {
 #define KERNEL(kind, element_types, fn, flag_bits, ...) \
 	[OP_##kind] = {.native = NATIVE_##element_types, \
@@ -133,26 +122,6 @@ int cpu_kernel_prepare(const struct op *op, const struct tensor *in, const struc
 		(*prep)->unchecked = true;
 	}
 	return 0;
-}
-
-void cpu_prep_free(struct cpu_prep *p)
-{
-	if (!p)
-		return;
-	cpu_pack_drop(p->pack);
-	if (p->more_free)
-		p->more_free(p->more);
-	mem_free(p);
-}
-
-uint64_t cpu_prep_bytes(const struct cpu_prep *p)
-{
-	return p ? (p->pack ? p->pack->bytes : 0) + p->more_bytes : 0;
-}
-
-bool cpu_prep_owns(const struct cpu_prep *p, int i)
-{
-	return p && p->owns >> i & 1;
 }
 
 int cpu_kernel_run(const struct op *op, const struct cpu_prep *prep, const struct tensor *in,

@@ -26,9 +26,13 @@ struct einsum_run {
 	struct cpu_prep *prep;
 };
 
+/* ---- cpu_einsum_part.c ---- */
+
 label_set einsum_labels(const struct einsum_part *p);
 /* The product of the sizes of labels. */
 int64_t einsum_count(const struct einsum_run *r, label_set labels);
+/* Bytes of room that n elements take. */
+int64_t einsum_bytes(const struct einsum_run *r, int64_t n);
 /* n elements of what is left of the room. */
 char *einsum_take(struct einsum_run *r, int64_t n);
 /* Has p those labels, one element behind the other in their order? */
@@ -43,6 +47,8 @@ void einsum_put(const struct einsum_run *r, const int *label, int n, char *data,
 /* p, summed over the labels that are not among `kept`, into data. */
 int einsum_sum(struct einsum_run *r, struct einsum_part *p, label_set kept, char *data,
 	       struct err *e) MUST_CHECK;
+
+/* ---- cpu_einsum_pair.c ---- */
 
 /* c = a b, summed over the labels that c has not, all of which both have. */
 int einsum_multiply(struct einsum_run *r, const struct einsum_part *a, const struct einsum_part *b,

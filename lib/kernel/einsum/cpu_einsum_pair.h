@@ -24,6 +24,11 @@ struct einsum_matrix {
 	bool copied; /* the part has another order */
 };
 
+/* ---- cpu_einsum_matrix.c ---- */
+
+/* The labels of a part, by three roles in that order; how many. */
+int einsum_order(const struct einsum_pair *p, const struct einsum_part *part,
+		 const enum einsum_role *role, int *label);
 /* Which of A and B have a label: 1, 2, or 3 for both. */
 int einsum_owners(const struct einsum_pair *p, int label);
 /* Do the part's labels lie in the order of (batch, rows, cols)? */
@@ -37,6 +42,8 @@ struct einsum_matrix einsum_operand(const struct einsum_pair *p, const struct ei
 				    enum einsum_role rows, enum einsum_role cols);
 /* What was written goes to where the part is. */
 void einsum_deliver(const struct einsum_pair *p, const struct einsum_matrix *c);
+
+/* ---- cpu_einsum_product.c ---- */
 
 /* The pair as a stack of matrix products.  Whatever lies in the order of a product, or of a transposed one, is not
  * copied. */
