@@ -1,438 +1,190 @@
-/* onednn_conv.c - see onednn_conv.h. */
+/* onednn_conv.c - a convolution as a whole, or as several, each of a part of the output channels: tasks of threads where
+ * there are fewer slices than these. */
 #include "kernel/onednn/onednn_conv.h"
-#include "kernel/onednn/onednn_api.h"
-#include "kernel/onednn/onednn_conv_parts.h"
-#include "kernel/onednn/onednn_unary.h"
+#include "kernel/onednn/onednn_slices.h"
 
-#include <pthread.h>
 #include <string.h>
 
 enum {
-	SLICE_BYTES = 768 << 10, /* operands and sums of a slice */
-	MAX_SLICES = 64,
-	PRIMITIVE_BYTES = 36 << 10 /* that the library has on the heap for one, seen with 2.6 */
-};
-
-/* Output rows first .. first + n - 1, input rows from .. from + n_in - 1, with so much padding. */
-struct slice {
-	int64_t first, n, from, n_in, pad, pad_end;
-	int like; /* the slice whose primitive runs it */
-	struct onednn_primitive primitive;
-	struct onednn_primitive
-		plain; /* the same without the unary operator, made when it is needed */
+	PART_PRODUCTS = 1 << 17, /* multiplications of a part, at least */
+	PART_CHANNELS = 64,      /* output channels of a part, at least */
+	BLOCK_CHANNELS = 16      /* a part has whole blocks of them */
 };
 
 struct onednn_conv {
-	struct window g;
-	dnnl_data_type_t src, weights, dst;
-	float *scale, *bias; /* (groups * cout) or NULL */
-	int32_t zero;        /* of src */
-	bool has_unary;
-	enum op_kind unary;
-	struct unary_args args;
-	/* The library's limits make numbers of what is none: where operands are huge, infinite or no numbers, so that sums may not be,
-	 * they are ours. */
-	bool limits, huge_weights;
-	pthread_mutex_t lock;        /* of slice[].plain */
-	int axis;                    /* of the window's dims, that the slices cut */
-	int64_t in_inner, out_inner; /* pixels of a row */
-	int n_slices;
-	struct slice *slice; /* (n_slices) */
-	struct cpu_pack *pack;
-	struct onednn_parts *parts; /* which then do it all; NULL: none */
+	size_t bytes; /* of a part's channels of a pixel of the output */
+	int n;
+	struct onednn_slices **part; /* (n) all with as many slices; 1: the whole */
 };
 
-static dnnl_data_type_t type_of(enum elem t)
+/* ---- parts ---- */
+
+/* A weight that comes from the third cache takes as long as so many multiplications, of whatever type: 60 GB/s beside 110, 230, 460
+ * billion a second in f32, bf16, int8 on a Zen 5.  A core's second cache keeps so many bytes. */
+static const double WEIGHT_PRODUCTS = 7.5;
+enum { KEPT_BYTES = 1 << 20 };
+
+static int choose_parts(const struct onednn_conv_spec *s, int slices, double uneven, int threads)
 {
-	return t == EL_BF16 ? dnnl_bf16 : t == EL_U8 ? dnnl_u8 : t == EL_I8 ? dnnl_s8 : dnnl_f32;
+	const struct window *g = &s->g;
+	int64_t bytes = g->cin * g->cout * g->taps * (int64_t)cpu_elem_size(s->src);
+	int64_t most = g->cin * g->cout * g->taps * g->out_plane / slices / PART_PRODUCTS;
+	if (most > g->cout / PART_CHANNELS)
+		most = g->cout / PART_CHANNELS;
+	if (g->groups > 1 || g->cout % BLOCK_CHANNELS)
+		most = 1;
+	const struct channel_parts c = {
+		.slices = g->batch * slices,
+		.threads = threads,
+		.most = most < threads ? (int)most : threads,
+		.blocks = g->cout / BLOCK_CHANNELS,
+		/* what it costs to bring a part's outputs where they belong */
+		.ready = 30.0 / (double)(g->cin * g->taps),
+		.uneven = uneven,
+		.reading = bytes > KEPT_BYTES ? WEIGHT_PRODUCTS * slices / (double)g->out_plane : 0,
+		.kept = bytes / threads <= KEPT_BYTES,
+		.worth = 0.97,
+	};
+	return channel_parts_choose(&c);
 }
 
-/* ---- preparation ---- */
-
-static bool cut_slice(const struct onednn_conv *m, struct slice *s)
+/* Part `at` of n of s, as it is, but for how many threads it is. */
+static struct onednn_conv_spec part_of(const struct onednn_conv_spec *s, int at, int n)
 {
-	const struct window *g = &m->g;
-	int d = m->axis;
-	int64_t reach = (g->kernel[d] - 1) * g->dilation[d] + 1;
-	int64_t lo = s->first * g->stride[d] - g->pad[d];
-	int64_t hi = (s->first + s->n - 1) * g->stride[d] - g->pad[d] + reach;
-	s->pad = lo < 0 ? -lo : 0;
-	s->pad_end = hi > g->in[d] ? hi - g->in[d] : 0;
-	s->from = lo < 0 ? 0 : lo;
-	s->n_in = (hi > g->in[d] ? g->in[d] : hi) - s->from;
-	return s->n_in > 0 && s->pad < reach && s->pad_end < reach;
+	struct onednn_conv_spec part = *s;
+	int64_t channels = s->g.cout / n, bytes = tensor_bytes(&s->weights) / n;
+	if (n == 1)
+		return part;
+	part.g.cout = channels;
+	part.weights.dim[0] = channels;
+	part.weights.data = (char *)s->weights.data + at * bytes;
+	part.key = (const char *)s->key + at * bytes;
+	part.scale = s->scale ? s->scale + at * channels : NULL;
+	part.bias = s->bias ? s->bias + at * channels : NULL;
+	return part;
 }
 
-static size_t onednn_bytes(dnnl_data_type_t t)
+/* 0: the library has none, or they are cut in different ways. */
+static int make_parts(struct onednn_conv *m, const struct onednn_conv_spec *s, int n,
+		      struct cpu_ctx *c, struct err *e)
 {
-	return t == dnnl_f32 ? 4 : t == dnnl_bf16 ? 2 : 1;
-}
-
-/* Descriptors have two spatial dims, or three where the window has: dims first .. 2. */
-static int first_dim(const struct window *g)
-{
-	return g->in[0] == 1 && g->kernel[0] == 1 && g->out[0] == 1 && !g->pad[0] ? 1 : 0;
-}
-
-static void channels_last(dnnl_memory_desc_t *d, const dnnl_dims_t dims, int n, dnnl_data_type_t t)
-{
-	dnnl_dims_t strides;
-	strides[1] = 1;
-	int64_t step = dims[1];
-	for (int i = n - 1; i >= 2; step *= dims[i--])
-		strides[i] = step;
-	strides[0] = step;
-	onednn_api()->memory_desc_init_by_strides(d, n, dims, t, strides);
-}
-
-static int weight_dims(const struct window *g, dnnl_dims_t dims)
-{
-	int n = 0;
-	if (g->groups > 1)
-		dims[n++] = g->groups;
-	dims[n++] = g->cout;
-	dims[n++] = g->cin;
-	for (int i = first_dim(g); i < 3; i++)
-		dims[n++] = g->kernel[i];
-	return n;
-}
-
-static void bias_desc(const struct onednn_conv *m, dnnl_memory_desc_t *d)
-{
-	dnnl_dims_t dims = {m->g.groups * m->g.cout};
-	onednn_api()->memory_desc_init_by_tag(d, 1, dims, dnnl_f32, dnnl_a);
-}
-
-static bool same_layout(const dnnl_memory_desc_t *a, const dnnl_memory_desc_t *b)
-{
-	uint64_t x[5], y[5];
-	onednn_layout_key(a, x);
-	onednn_layout_key(b, y);
-	return memcmp(x, y, sizeof x) == 0;
-}
-
-/* weights: the layout that another slice's primitive has chosen; NULL: any.  unary: is m's operator in it? */
-static bool slice_primitive(const struct onednn_conv *m, const struct slice *s, bool unary,
-			    const dnnl_memory_desc_t *weights, struct onednn_primitive *made)
-{
-	const struct onednn_api *api = onednn_api();
-	const struct window *g = &m->g;
-	dnnl_dims_t x = {1, g->groups * g->cin}, y = {1, g->groups * g->cout}, w;
-	dnnl_dims_t stride, dilation, pad, pad_end;
-	dnnl_memory_desc_t src, dst, any, bias;
-	dnnl_convolution_desc_t d;
-	int n = 0;
-	for (int i = first_dim(g); i < 3; i++, n++) {
-		int64_t reach = (g->kernel[i] - 1) * g->dilation[i] + 1;
-		int64_t end = (g->out[i] - 1) * g->stride[i] + reach - g->in[i] - g->pad[i];
-		x[2 + n] = i == m->axis ? s->n_in : g->in[i];
-		y[2 + n] = i == m->axis ? s->n : g->out[i];
-		stride[n] = g->stride[i];
-		dilation[n] = g->dilation[i] - 1;
-		pad[n] = i == m->axis ? s->pad : g->pad[i];
-		pad_end[n] = i == m->axis ? s->pad_end : end > 0 ? end : 0;
-		if (g->pad[i] < 0 || g->pad[i] >= reach || pad_end[n] >= reach)
-			return false;
+	m->part = MEM_NEWN(struct onednn_slices *, (size_t)n);
+	for (; m->n < n; m->n++) {
+		struct onednn_conv_spec part = part_of(s, m->n, n);
+		struct onednn_slices *made = m->part[m->n] = onednn_slices_new(&part, 1);
+		if (!made)
+			return 0;
+		if (onednn_slices_pack(made, &part, c, e) < 0) {
+			onednn_slices_free(made);
+			return -1;
+		}
 	}
-	channels_last(&src, x, 2 + n, m->src);
-	channels_last(&dst, y, 2 + n, m->dst);
-	if (!weights && api->memory_desc_init_by_tag(&any, weight_dims(g, w), w, m->weights,
-						     dnnl_format_tag_any) != dnnl_success)
-		return false;
-	bias_desc(m, &bias);
-	dnnl_primitive_attr_t attr = NULL;
-	bool ok = api->dilated_convolution_forward_desc_init(
-			  &d, dnnl_forward_inference, dnnl_convolution_direct, &src,
-			  weights ? weights : &any, m->bias ? &bias : NULL, &dst, stride, dilation,
-			  pad, pad_end) == dnnl_success &&
-		  api->primitive_attr_create(&attr) == dnnl_success;
-	if (ok && m->scale)
-		ok = api->primitive_attr_set_output_scales(attr, y[1], 1 << 1, m->scale) ==
-		     dnnl_success;
-	if (ok && m->zero != 0)
-		ok = api->primitive_attr_set_zero_points(attr, DNNL_ARG_SRC, 1, 0, &m->zero) ==
-		     dnnl_success;
-	ok = ok && (!unary || onednn_unary_append(m->unary, &m->args, attr)) &&
-	     onednn_primitive_new(made, &d, attr);
-	if (attr)
-		api->primitive_attr_destroy(attr);
-	/* Where dilation reaches far, the library has no other for depthwise ones: a product of one row for each channel.  Where
-	 * there are three dims, or several outputs a channel, what it has for f32 and bf16 fills up one channel to 8 or 16. */
-	bool unfit =
-		made->gemm || (!made->depthwise && (m->src == dnnl_f32 || m->src == dnnl_bf16));
-	if (ok && unfit && g->groups > 1 && g->cin == 1)
-		ok = false;
-	/* Where a zero is not code 0, slices with padding may want other weights than those without. */
-	ok = ok && (!weights || same_layout(&made->weights, weights));
-	if (!ok)
-		onednn_primitive_release(made);
-	return ok;
+	for (int i = 1; i < n; i++)
+		if (onednn_slices_count(m->part[i]) != onednn_slices_count(m->part[0]))
+			return 0;
+	return 1;
 }
 
-static bool same_form(const struct slice *a, const struct slice *b)
+static void drop_parts(struct onednn_conv *m)
 {
-	return a->n == b->n && a->n_in == b->n_in && a->pad == b->pad && a->pad_end == b->pad_end;
-}
-
-/* Slices of `each` rows; false: the library has no primitive for one of them. */
-static bool cut_rows(struct onednn_conv *m, int64_t rows, int64_t each)
-{
-	m->slice = MEM_NEWN(struct slice, (size_t)((rows + each - 1) / each));
-	for (int64_t i = 0; i < rows; i += each, m->n_slices++) {
-		struct slice *s = &m->slice[m->n_slices];
-		*s = (struct slice){
-			.first = i, .n = rows - i < each ? rows - i : each, .like = m->n_slices};
-		if (!cut_slice(m, s))
-			return false;
-		for (int j = 0; j < m->n_slices && s->like == m->n_slices; j++)
-			if (same_form(&m->slice[j], s))
-				s->like = j;
-		if (s->like == m->n_slices &&
-		    !slice_primitive(m, s, m->has_unary, i ? &m->slice[0].primitive.weights : NULL,
-				     &s->primitive))
-			return false;
-	}
-	return true;
-}
-
-static void drop_slices(struct onednn_conv *m)
-{
-	for (int i = 0; i < m->n_slices; i++) {
-		onednn_primitive_release(&m->slice[i].primitive);
-		onednn_primitive_release(&m->slice[i].plain);
-	}
-	mem_free(m->slice);
-	m->slice = NULL;
-	m->n_slices = 0;
-}
-
-/* How many slices: their operands and sums fit a cache, but weights that do not are read by few of them; every
- * thread has one. */
-static int64_t count_slices(const struct onednn_conv *m, int n_threads)
-{
-	const struct window *g = &m->g;
-	int64_t rows = g->out[m->axis], size = (int64_t)onednn_bytes(m->src);
-	int64_t weights = g->groups * g->cin * g->cout * g->taps * size;
-	int64_t bytes = g->groups * (g->cin * m->in_inner * size * g->stride[m->axis] +
-				     g->cout * m->out_inner * (int64_t)onednn_bytes(m->dst));
-	int64_t most = (weights > SLICE_BYTES ? weights : SLICE_BYTES) / bytes, pieces;
-	most = most < 1 ? 1 : most;
-	pieces = (rows + most - 1) / most;
-	if (pieces * g->batch < n_threads)
-		pieces = (n_threads + g->batch - 1) / g->batch;
-	if (g->batch < n_threads) /* as many for each thread */
-		pieces = (pieces + n_threads - 1) / n_threads * n_threads;
-	return pieces > rows ? rows : pieces > MAX_SLICES ? MAX_SLICES : pieces;
-}
-
-static bool cut(struct onednn_conv *m, int n_threads)
-{
-	const struct window *g = &m->g;
-	m->axis = first_dim(g);
-	while (m->axis < 2 && g->out[m->axis] == 1)
-		m->axis++;
-	m->in_inner = m->out_inner = 1;
-	for (int i = m->axis + 1; i < 3; i++) {
-		m->in_inner *= g->in[i];
-		m->out_inner *= g->out[i];
-	}
-	/* A dim before the axis has one output, but perhaps several inputs: no slices then. */
-	bool whole = true;
-	for (int i = first_dim(g); i < m->axis; i++)
-		whole = whole && g->in[i] == 1;
-	int64_t pieces = whole ? count_slices(m, n_threads) : 1;
-	if (!whole) {
-		m->axis = first_dim(g);
-		m->in_inner = g->in_plane / g->in[m->axis];
-		m->out_inner = g->out_plane / g->out[m->axis];
-	}
-	/* A short slice may have no primitive that reads the weights as the others do. */
-	for (int64_t rows = g->out[m->axis];; pieces /= 2) {
-		if (cut_rows(m, rows, (rows + pieces - 1) / pieces))
-			return true;
-		drop_slices(m);
-		if (pieces <= 1)
-			return false;
-	}
-}
-
-struct weights_job {
-	const struct window *g;
-	const struct tensor *w;
-	const dnnl_memory_desc_t *to;
-	float *f32;
-	struct err err;
-	int rc;
-};
-
-static void fill_weights(void *arg, void *data)
-{
-	struct weights_job *job = arg;
-	dnnl_dims_t dims, strides;
-	dnnl_memory_desc_t from;
-	const void *src = job->w->data;
-	int n = weight_dims(job->g, dims);
-	int64_t step = 1;
-	for (int i = n - 1; i >= 0; step *= dims[i--])
-		strides[i] = step;
-	onednn_api()->memory_desc_init_by_strides(
-		&from, n, dims, job->w->elem == EL_I8 ? dnnl_s8 : dnnl_f32, strides);
-	if (job->f32) {
-		cpu_convert(EL_F32, job->f32, job->w->elem, src, step);
-		src = job->f32;
-	}
-	job->rc = onednn_reorder(&from, src, job->to, data, &job->err);
-}
-
-static int pack_weights(struct onednn_conv *m, const struct tensor *w, const void *key,
-			struct cpu_ctx *c, struct err *e)
-{
-	const dnnl_memory_desc_t *to = &m->slice[0].primitive.weights;
-	struct weights_job job = {.g = &m->g, .w = w, .to = to};
-	uint64_t layout[6] = {OP_CONVOLUTION | ONEDNN_PACK};
-	onednn_layout_key(to, layout + 1);
-	if (w->elem != EL_F32 && w->elem != EL_I8 &&
-	    !(job.f32 = mem_try((size_t)tensor_elements(w) * sizeof *job.f32)))
-		return cpu_no_memory(e);
-	m->pack = cpu_pack_get(c->packs, key, layout, onednn_api()->memory_desc_get_size(to),
-			       fill_weights, &job);
-	mem_free(job.f32);
-	if (!m->pack)
-		return cpu_no_memory(e);
-	return job.rc < 0 ? err_set(e, ST_RUNTIME, "%s", job.err.msg) : 0;
+	for (int i = 0; i < m->n; i++)
+		onednn_slices_free(m->part[i]);
+	mem_free(m->part);
+	m->part = NULL;
+	m->n = 0;
 }
 
 /* ---- all of it ---- */
+
+int onednn_conv_new(const struct onednn_conv_spec *s, struct cpu_ctx *c, struct onednn_conv **out,
+		    struct err *e)
+{
+	struct onednn_slices *whole = onednn_slices_new(s, c->n_threads);
+	if (!whole)
+		return 0;
+	int n = s->parts ? choose_parts(s, onednn_slices_count(whole), onednn_slices_uneven(whole),
+					c->n_threads)
+			 : 1;
+	struct onednn_conv *m = MEM_NEW(struct onednn_conv);
+	m->bytes = (size_t)(s->g.cout / n) * cpu_elem_size(s->dst);
+	int made = n > 1 ? make_parts(m, s, n, c, e) : 0;
+	if (made == 0) {
+		drop_parts(m);
+		m->part = MEM_NEWN(struct onednn_slices *, 1);
+		m->part[m->n++] = whole;
+		made = onednn_slices_pack(whole, s, c, e) < 0 ? -1 : 1;
+	} else {
+		onednn_slices_free(whole);
+	}
+	if (made > 0)
+		*out = m;
+	else
+		onednn_conv_free(m);
+	return made;
+}
 
 void onednn_conv_free(struct onednn_conv *m)
 {
 	if (!m)
 		return;
-	onednn_parts_free(m->parts);
-	drop_slices(m);
-	cpu_pack_drop(m->pack);
-	mem_free(m->scale);
-	mem_free(m->bias);
-	pthread_mutex_destroy(&m->lock);
+	drop_parts(m);
 	mem_free(m);
-}
-
-/* The longest slice over the mean. */
-static double unevenness(const struct onednn_conv *m)
-{
-	int64_t longest = 0, all = 0;
-	for (int i = 0; i < m->n_slices; i++) {
-		longest = m->slice[i].n > longest ? m->slice[i].n : longest;
-		all += m->slice[i].n;
-	}
-	return (double)(longest * m->n_slices) / (double)all;
-}
-
-int onednn_conv_new(const struct onednn_conv_spec *s, struct cpu_ctx *c, struct onednn_conv **out,
-		    struct err *e)
-{
-	struct onednn_conv *m = MEM_NEW(struct onednn_conv);
-	size_t n = (size_t)(s->g.groups * s->g.cout);
-	m->g = s->g;
-	m->has_unary = s->has_unary;
-	m->unary = s->unary;
-	m->args = s->args;
-	m->limits = s->has_unary && onednn_unary_limits(s->unary);
-	m->huge_weights = m->limits && onednn_any_huge(&s->weights);
-	pthread_mutex_init(&m->lock, NULL);
-	m->src = type_of(s->src);
-	m->dst = type_of(s->dst);
-	m->weights = s->src == EL_U8 || s->src == EL_I8 ? dnnl_s8 : m->src;
-	m->scale = s->scale ? mem_copy(s->scale, n, sizeof *s->scale) : NULL;
-	m->zero = s->zero;
-	m->bias = s->bias ? mem_copy(s->bias, n, sizeof *s->bias) : NULL;
-	int rc = cut(m, s->whole ? 1 : c->n_threads), made = 0;
-	if (rc > 0 && s->parts)
-		made = onednn_parts_new(s, m->n_slices, unevenness(m), c, &m->parts, e);
-	if (made > 0)
-		drop_slices(m);
-	if (made < 0 || (made == 0 && rc > 0 && pack_weights(m, &s->weights, s->key, c, e) < 0))
-		rc = -1;
-	if (rc > 0)
-		*out = m;
-	else
-		onednn_conv_free(m);
-	return rc;
 }
 
 uint64_t onednn_conv_bytes(const struct onednn_conv *m)
 {
-	if (m->parts)
-		return onednn_parts_bytes(m->parts);
-	uint64_t bytes = m->pack ? m->pack->bytes : 0;
-	for (int i = 0; i < m->n_slices; i++)
-		bytes += m->slice[i].like == i ? PRIMITIVE_BYTES : 0;
+	uint64_t bytes = 0;
+	for (int i = 0; i < m->n; i++)
+		bytes += onednn_slices_bytes(m->part[i]);
 	return bytes;
 }
 
 int onednn_conv_slices(const struct onednn_conv *m)
 {
-	return m->parts ? onednn_parts_slices(m->parts) : m->n_slices;
+	return onednn_slices_count(m->part[0]);
 }
 
 int onednn_conv_parts(const struct onednn_conv *m)
 {
-	return m->parts ? onednn_parts_count(m->parts) : 1;
+	return m->n;
+}
+
+/* ---- running ---- */
+
+/* Bytes of a part's outputs in a slice. */
+static size_t part_bytes(const struct onednn_conv *m, int64_t pixels)
+{
+	return ((size_t)pixels * m->bytes + 63) / 64 * 64;
 }
 
 struct window_slice onednn_conv_slice(const struct onednn_conv *m, int i)
 {
-	if (m->parts)
-		return onednn_parts_slice(m->parts, i);
-	const struct slice *s = &m->slice[i];
-	return (struct window_slice){s->from * m->in_inner, s->n_in * m->in_inner,
-				     s->first * m->out_inner, s->n * m->out_inner,
-				     m->slice[s->like].primitive.scratch};
+	struct window_slice first = onednn_slices_at(m->part[0], i);
+	first.scratch += m->n > 1 ? part_bytes(m, first.n) : 0;
+	return first;
 }
 
-static int run_primitive(const struct onednn_conv *m, const struct onednn_primitive *p,
-			 const void *x, void *y, void *scratch, struct err *e)
+/* Into scratch, and from there between the other parts' channels. */
+static int run_part(const struct onednn_conv *m, int i, int at, const void *x, void *y,
+		    char *scratch, struct err *e)
 {
-	dnnl_memory_desc_t bias;
-	const struct onednn_arg args[] = {{DNNL_ARG_SRC, &p->src, x},
-					  {DNNL_ARG_DST, &p->dst, y},
-					  {DNNL_ARG_WEIGHTS, &p->weights, m->pack->data},
-					  {DNNL_ARG_BIAS, &bias, m->bias}};
-	if (m->bias)
-		bias_desc(m, &bias);
-	return onednn_primitive_run(p, args, m->bias ? 4 : 3, scratch, e);
-}
-
-static int run_plain(struct onednn_conv *m, int i, const void *x, void *y, struct err *e)
-{
-	struct slice *s = &m->slice[m->slice[i].like];
-	void *scratch = NULL;
-	pthread_mutex_lock(&m->lock);
-	bool made = s->plain.p ||
-		    slice_primitive(m, s, false, &m->slice[0].primitive.weights, &s->plain);
-	pthread_mutex_unlock(&m->lock);
-	if (!made)
-		return err_set(e, ST_RUNTIME,
-			       "oneDNN has no convolution for numbers that are huge");
-	if (s->plain.scratch && !(scratch = mem_try(s->plain.scratch)))
-		return cpu_no_memory(e);
-	int rc = run_primitive(m, &s->plain, x, y, scratch, e);
-	mem_free(scratch);
-	if (rc == 0)
-		onednn_unary_run(m->unary, &m->args, m->dst == dnnl_bf16, y,
-				 m->g.groups * m->g.cout * s->n * m->out_inner);
-	return rc;
+	int64_t n = onednn_slices_at(m->part[at], i).n;
+	char *sums = scratch, *to = (char *)y + (size_t)at * m->bytes;
+	if (onednn_slices_run(m->part[at], i, x, sums, scratch + part_bytes(m, n), e) < 0)
+		return -1;
+	for (int64_t j = 0; j < n; j++)
+		memcpy(to + (size_t)(j * m->n) * m->bytes, sums + (size_t)j * m->bytes, m->bytes);
+	return 0;
 }
 
 int onednn_conv_run(struct onednn_conv *m, int i, struct channel_part part, const void *x, void *y,
 		    void *scratch, struct err *e)
 {
-	if (m->parts)
-		return onednn_parts_run(m->parts, i, part, x, y, scratch, e);
-	const struct slice *s = &m->slice[i];
-	if (m->limits &&
-	    (m->huge_weights ||
-	     vec_any_huge(m->src == dnnl_bf16, x, m->g.groups * m->g.cin * s->n_in * m->in_inner)))
-		return run_plain(m, i, x, y, e);
-	return run_primitive(m, &m->slice[s->like].primitive, x, y, scratch, e);
+	bool one = part.of > 1;
+	if (m->n == 1)
+		return onednn_slices_run(m->part[0], i, x, y, scratch, e);
+	for (int at = one ? part.at : 0; at < (one ? part.at + 1 : m->n); at++)
+		if (run_part(m, i, at, x, y, scratch, e) < 0)
+			return -1;
+	return 0;
 }

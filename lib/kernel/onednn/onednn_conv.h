@@ -22,7 +22,6 @@ struct onednn_conv_spec {
 	const float *scale, *bias;
 	int zero;       /* of integers: the code that stands for 0, as padding does */
 	bool parts;     /* of output channels, where threads share these better than slices */
-	bool whole;     /* no more slices than caches ask for, as it is a part itself */
 	bool has_unary; /* this operator, which onednn_conv_does, comes behind it */
 	enum op_kind unary;
 	struct unary_args args;
