@@ -99,20 +99,12 @@ bool control_supports(const struct op *op, char *why, size_t cap)
 		return false;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		if (!subgraph_supports(b[i]->graph, why, cap))
+		if (!subgraph_supports(b[i]->graph, &control_bodies, why, cap))
 			return false;
 	return true;
 }
 
 /* ---- preparing ---- */
-
-bool control_carries(const struct graph_body *b, uint32_t parameter)
-{
-	for (uint32_t i = 0; i < b->n_back; i++)
-		if (b->back_to[i] == parameter)
-			return true;
-	return false;
-}
 
 static int new_arm(struct arm *a, const struct graph_body *def, const struct op *op,
 		   const struct tensor *in, const struct step_env *env, struct cpu_ctx *ctx,
@@ -130,13 +122,28 @@ static int new_arm(struct arm *a, const struct graph_body *def, const struct op 
 		    !control_carries(def, m->internal))
 			known[m->internal] = in[m->external];
 	}
-	int rc = subgraph_new(def->graph, known, env, ctx, &a->subgraph, e);
+	int rc = subgraph_new(def->graph, known, env, ctx, &control_bodies, &a->subgraph, e);
 	mem_free(known);
 	return rc;
 }
 
-int control_new(const struct op *op, const struct tensor *in, const struct step_env *env,
-		struct cpu_ctx *ctx, struct control **out, struct err *e)
+static void control_free(struct control *c)
+{
+	if (!c)
+		return;
+	for (uint32_t i = 0; i < c->n_arms; i++) {
+		struct arm *a = &c->arm[i];
+		subgraph_free(a->subgraph);
+		for (uint32_t k = 0; a->room && k < a->def->n_maps; k++)
+			mem_free(a->room[k].p);
+		mem_free(a->room);
+		mem_free(a->slice_shape);
+	}
+	mem_free(c);
+}
+
+static int control_new(const struct op *op, const struct tensor *in, const struct step_env *env,
+		       struct cpu_ctx *ctx, struct control **out, struct err *e)
 {
 	const struct graph_body *def[2];
 	struct control *c = *out = MEM_NEW(struct control);
@@ -154,22 +161,7 @@ int control_new(const struct op *op, const struct tensor *in, const struct step_
 	return -1;
 }
 
-void control_free(struct control *c)
-{
-	if (!c)
-		return;
-	for (uint32_t i = 0; i < c->n_arms; i++) {
-		struct arm *a = &c->arm[i];
-		subgraph_free(a->subgraph);
-		for (uint32_t k = 0; a->room && k < a->def->n_maps; k++)
-			mem_free(a->room[k].p);
-		mem_free(a->room);
-		mem_free(a->slice_shape);
-	}
-	mem_free(c);
-}
-
-uint64_t control_bytes(const struct control *c)
+static uint64_t control_bytes(const struct control *c)
 {
 	uint64_t n = 0;
 	for (uint32_t i = 0; i < c->n_arms; i++) {
@@ -181,18 +173,6 @@ uint64_t control_bytes(const struct control *c)
 }
 
 /* ---- running ---- */
-
-int control_copy_out(const struct dynop_allocator *to, uint32_t i, const struct tensor *t,
-		     struct tensor *out, struct err *e)
-{
-	out[i] = *t;
-	if (to->alloc(to->arg, i, &out[i], e) < 0)
-		return -1;
-	int64_t bytes = tensor_bytes(t);
-	if (bytes > 0)
-		memcpy(out[i].data, t->data, (size_t)bytes);
-	return 0;
-}
 
 static int run_if(struct control *c, const struct tensor *in, struct tensor *out,
 		  const struct dynop_allocator *to, struct err *e)
@@ -217,9 +197,17 @@ static int run_if(struct control *c, const struct tensor *in, struct tensor *out
 	return rc;
 }
 
-int control_run(struct control *c, const struct tensor *in, struct tensor *out,
-		const struct dynop_allocator *to, struct err *e)
+static int control_run(struct control *c, const struct tensor *in, struct tensor *out,
+		       const struct dynop_allocator *to, struct err *e)
 {
 	return c->op.kind == OP_IF ? run_if(c, in, out, to, e)
 				   : control_run_loop(c, in, out, to, e);
 }
+
+const struct dynop_bodies control_bodies = {
+	.supports = control_supports,
+	.prepare = control_new,
+	.release = control_free,
+	.bytes = control_bytes,
+	.run = control_run,
+};

@@ -15,16 +15,9 @@
 
 #include "dynamic/dynop.h"
 
-struct control;
-
+/* Are its bodies there, and can all of them run? */
 bool control_supports(const struct op *op, char *why, size_t cap);
-/* As dynop_new; inputs with data that all iterations see alike are constants of the body. */
-int control_new(const struct op *op, const struct tensor *in, const struct step_env *env,
-		struct cpu_ctx *ctx, struct control **out, struct err *e) MUST_CHECK;
-void control_free(struct control *c);
-uint64_t control_bytes(const struct control *c);
-/* As dynop_run. */
-int control_run(struct control *c, const struct tensor *in, struct tensor *out,
-		const struct dynop_allocator *to, struct err *e) MUST_CHECK;
+/* For dynop_new. */
+extern const struct dynop_bodies control_bodies;
 
 #endif

@@ -1,5 +1,5 @@
-/* control_impl.h - shared by control.c (bodies, If), loop.c (iterations), axis_slice.c (slices of
- * tensors along an axis) and shapes_control.c (shapes of bodies).  Not for others. */
+/* control_impl.h - shared by control.c (bodies, If), loop.c (iterations), control_port.c (ports),
+ * axis_slice.c (slices of tensors along an axis) and shapes_control.c (shapes of bodies).  Not for others. */
 #ifndef HSDAG_DYNAMIC_CONTROL_IMPL_H
 #define HSDAG_DYNAMIC_CONTROL_IMPL_H
 
@@ -23,11 +23,13 @@ struct control {
 	int32_t counter_i32;
 };
 
-/* Does a back edge lead to this Parameter? */
-bool control_carries(const struct graph_body *b, uint32_t parameter);
 /* loop.c: Loop and TensorIterator. */
 int control_run_loop(struct control *c, const struct tensor *in, struct tensor *out,
 		     const struct dynop_allocator *to, struct err *e) MUST_CHECK;
+/* ---- control_port.c ---- */
+
+/* Does a back edge lead to this Parameter? */
+bool control_carries(const struct graph_body *b, uint32_t parameter);
 /* Output i is a copy of t, in memory that `to` gives. */
 int control_copy_out(const struct dynop_allocator *to, uint32_t i, const struct tensor *t,
 		     struct tensor *out, struct err *e) MUST_CHECK;

@@ -1,7 +1,6 @@
 /* dynop.c - an operator with shapes found at run time. */
 #include "dynamic/dynop.h"
 #include "base/mem.h"
-#include "dynamic/control.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 struct dynop {
 	struct op op;
 	struct cpu_ctx *ctx;
+	const struct dynop_bodies *bodies;
 	struct control *control; /* of an operator with bodies; NULL: there are none */
 	struct cpu_prep *prep;
 	bool prepared;                /* for these shapes: */
@@ -19,28 +19,11 @@ struct dynop {
 	bool by_value;                /* values that are not constant decide the outputs' shapes */
 };
 
-int dynop_buffer_grow(struct dynop_buffer *b, int64_t need, struct err *e)
-{
-	size_t bytes = need > 0 ? (size_t)need : 1;
-	if (need >= 0 && bytes <= b->cap)
-		return 0;
-	if (need < 0)
-		return err_set(e, ST_INPUT, "a tensor of impossible size");
-	mem_free(b->p);
-	*b = (struct dynop_buffer){0};
-	if (!(b->p = mem_try(bytes)))
-		return err_set(e, ST_RUNTIME,
-			       "%zu bytes of memory needed; the machine has %llu left", bytes,
-			       (unsigned long long)mem_available());
-	b->cap = bytes;
-	return 0;
-}
-
-bool dynop_supports(const struct op *op, char *why, size_t cap)
+bool dynop_supports(const struct op *op, const struct dynop_bodies *bodies, char *why, size_t cap)
 {
 	const char *reason = "";
 	if (op_info(op->kind)->category == OPC_CONTROL)
-		return control_supports(op, why, cap);
+		return bodies->supports(op, why, cap);
 	if (cpu_kernel_supports(op, &reason))
 		return true;
 	snprintf(why, cap, "%s", reason);
@@ -48,11 +31,12 @@ bool dynop_supports(const struct op *op, char *why, size_t cap)
 }
 
 int dynop_new(const struct op *op, const struct tensor *in, const struct step_env *env,
-	      struct cpu_ctx *ctx, struct dynop **out, struct err *e)
+	      struct cpu_ctx *ctx, const struct dynop_bodies *bodies, struct dynop **out,
+	      struct err *e)
 {
 	size_t n_in = (size_t)op->n_in, n_out = (size_t)op->n_out;
 	struct dynop *d = *out = MEM_NEW(struct dynop);
-	*d = (struct dynop){.op = *op, .ctx = ctx};
+	*d = (struct dynop){.op = *op, .ctx = ctx, .bodies = bodies};
 	d->in = MEM_NEWN(struct tensor, n_in + 1);
 	d->call = MEM_NEWN(struct tensor, n_in + 1);
 	d->out = MEM_NEWN(struct tensor, n_out + 1);
@@ -66,7 +50,7 @@ int dynop_new(const struct op *op, const struct tensor *in, const struct step_en
 			d->by_value |= i < 32 && op_info(op->kind)->values >> i & 1;
 	}
 	if (op_info(op->kind)->category != OPC_CONTROL ||
-	    control_new(&d->op, d->in, env, ctx, &d->control, e) == 0)
+	    bodies->prepare(&d->op, d->in, env, ctx, &d->control, e) == 0)
 		return 0;
 	dynop_free(d);
 	*out = NULL;
@@ -77,7 +61,7 @@ void dynop_free(struct dynop *d)
 {
 	if (!d)
 		return;
-	control_free(d->control);
+	d->bodies->release(d->control);
 	cpu_prep_free(d->prep);
 	mem_free(d->in);
 	mem_free(d->call);
@@ -89,7 +73,7 @@ void dynop_free(struct dynop *d)
 
 uint64_t dynop_bytes(const struct dynop *d)
 {
-	return cpu_prep_bytes(d->prep) + (d->control ? control_bytes(d->control) : 0);
+	return cpu_prep_bytes(d->prep) + (d->control ? d->bodies->bytes(d->control) : 0);
 }
 
 static bool same_kind(const struct tensor *a, const struct tensor *b)
@@ -152,7 +136,7 @@ int dynop_run(struct dynop *d, const struct tensor *in, struct tensor *out,
 	if (d->control) {
 		for (int i = 0; i < d->op.n_in; i++)
 			d->call[i] = d->constant[i] ? d->in[i] : in[i];
-		return control_run(d->control, d->call, out, to, e);
+		return d->bodies->run(d->control, d->call, out, to, e);
 	}
 	if (dynop_infer(d, in, out, e) < 0)
 		return -1;

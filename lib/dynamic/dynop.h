@@ -1,10 +1,10 @@
 /* dynop.h - one operator whose shapes are found when it runs: inputs may have other
  * shapes from call to call, outputs get their shapes and their memory during
- * the call.  Operators with bodies (control.h) are among them.
+ * the call.  Operators with bodies are among them.
  *
- * dynop, control and subgraph call each other in a circle, as what they run is recursive: a
- * dynamic operator may be a Loop, a Loop runs a subgraph, and a subgraph's nodes are dynamic
- * operators.  Only dynop.c includes control.h; the headers go one way.
+ * What they run is recursive: a dynamic operator may be a Loop, a Loop runs a subgraph, and a
+ * subgraph's nodes are dynamic operators.  The files are not: control.h stands on subgraph.h, this
+ * on dynop.h, and who makes a dynamic operator says what runs bodies, control_bodies.
  *
  * The kernels, packed weights and threads are those of kernel.h; what was prepared
  * for the shapes of the last call serves the next one when they are the same. */
@@ -31,13 +31,27 @@ struct dynop_buffer {
 };
 int dynop_buffer_grow(struct dynop_buffer *b, int64_t need, struct err *e) MUST_CHECK;
 
+/* What runs operators with bodies; the functions are as those of dynop below. */
+struct control;
+struct dynop_bodies {
+	bool (*supports)(const struct op *op, char *why, size_t cap);
+	/* Inputs with data that all iterations see alike are constants of the body. */
+	int (*prepare)(const struct op *op, const struct tensor *in, const struct step_env *env,
+		       struct cpu_ctx *ctx, struct control **out, struct err *e);
+	void (*release)(struct control *c); /* NULL is one, too */
+	uint64_t (*bytes)(const struct control *c);
+	int (*run)(struct control *c, const struct tensor *in, struct tensor *out,
+		   const struct dynop_allocator *to, struct err *e);
+};
+
 /* Can it run, with all that its bodies hold?  Otherwise why[cap] says why not. */
-bool dynop_supports(const struct op *op, char *why, size_t cap);
+bool dynop_supports(const struct op *op, const struct dynop_bodies *bodies, char *why, size_t cap);
 
 /* in[op->n_in]: those with data are constants (data is borrowed and stays); of the others
  * nothing is read.  env and ctx are borrowed.  -1 (ST_INPUT): bodies that make no sense. */
 int dynop_new(const struct op *op, const struct tensor *in, const struct step_env *env,
-	      struct cpu_ctx *ctx, struct dynop **out, struct err *e) MUST_CHECK;
+	      struct cpu_ctx *ctx, const struct dynop_bodies *bodies, struct dynop **out,
+	      struct err *e) MUST_CHECK;
 void dynop_free(struct dynop *f);
 uint64_t dynop_bytes(const struct dynop *f); /* packed weights and memory of bodies held now */
 

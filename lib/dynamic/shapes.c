@@ -3,23 +3,8 @@
 #include "base/mem.h"
 #include "ir/weights.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Is `name` the given one?  '*' and '?' in the latter stand for any text and any character. */
-static bool shape_is_for(const char *given, const char *name)
-{
-	return strcmp(given, name) == 0 || (*given && fnmatch(given, name, FNM_NOESCAPE) == 0);
-}
-
-const struct shape_given *shapes_find(const struct shape_list *l, const char *name)
-{
-	for (uint32_t i = 0; i < l->n; i++)
-		if (shape_is_for(l->v[i].name, name))
-			return &l->v[i];
-	return NULL;
-}
 
 /* Is one of the comma-separated names of output o given? */
 static bool has_tensor_name(const struct graph *g, uint32_t o, const char *given)

@@ -49,7 +49,8 @@ static void set_output(struct shapes *s, uint32_t v, int64_t i, struct tensor t)
 
 /* ---- If ---- */
 
-static int infer_branch(struct shapes *s, uint32_t b, bool first, struct err *e)
+static int infer_branch(struct shapes *s, uint32_t b, bool first, shapes_walk_fn *walk,
+			struct err *e)
 {
 	const struct graph_body *def = &s->g->body[b];
 	if (new_body(s, b, e) < 0)
@@ -58,7 +59,7 @@ static int infer_branch(struct shapes *s, uint32_t b, bool first, struct err *e)
 		if (!def->map[k].output && def->map[k].external >= 0)
 			set_parameter(s->body[b], def->map[k].internal,
 				      *input(s, def->node, def->map[k].external));
-	if (shapes_walk(s->body[b], e) < 0)
+	if (walk(s->body[b], e) < 0)
 		return -1;
 	for (uint32_t k = 0; k < def->n_maps; k++) {
 		const struct port_map *m = &def->map[k];
@@ -73,7 +74,7 @@ static int infer_branch(struct shapes *s, uint32_t b, bool first, struct err *e)
 	return 0;
 }
 
-static int infer_if(struct shapes *s, uint32_t v, struct err *e)
+static int infer_if(struct shapes *s, uint32_t v, shapes_walk_fn *walk, struct err *e)
 {
 	const struct tensor *cond = input(s, v, 0);
 	bool first = true;
@@ -84,7 +85,7 @@ static int infer_if(struct shapes *s, uint32_t v, struct err *e)
 		if (cond->data && shape_known(cond) && tensor_elements(cond) > 0 &&
 		    (tensor_int(cond, 0) != 0) != then)
 			continue; /* the branch that is never taken stays as it is */
-		if (infer_branch(s, b, first, e) < 0)
+		if (infer_branch(s, b, first, walk, e) < 0)
 			return -1;
 		first = false;
 	}
@@ -119,7 +120,8 @@ static int first_parameter(struct shapes *s, const struct graph_body *def, uint3
 
 /* Infer the body of a loop again and again.  A round forgets the dims of carried values that come out
  * other than they went in, so each round knows fewer dims, and the last one changes none. */
-static int infer_body(struct shapes *s, const struct graph_body *def, struct err *e)
+static int infer_body(struct shapes *s, const struct graph_body *def, shapes_walk_fn *walk,
+		      struct err *e)
 {
 	uint32_t b = (uint32_t)(def - s->g->body);
 	struct tensor *now = MEM_NEWN(struct tensor, (size_t)def->graph->n + 1);
@@ -138,7 +140,7 @@ static int infer_body(struct shapes *s, const struct graph_body *def, struct err
 				set_parameter(s->body[b], p, now[p]);
 		}
 		if (rc == 0)
-			rc = shapes_walk(s->body[b], e);
+			rc = walk(s->body[b], e);
 		for (uint32_t i = 0; i < def->n_back && rc == 0; i++) {
 			uint32_t p = def->back_to[i];
 			struct tensor t =
@@ -183,11 +185,12 @@ static int count_iterations(struct shapes *s, const struct graph_body *def, int6
 	return 0;
 }
 
-static int infer_loop(struct shapes *s, uint32_t v, const struct graph_body *def, struct err *e)
+static int infer_loop(struct shapes *s, uint32_t v, const struct graph_body *def,
+		      shapes_walk_fn *walk, struct err *e)
 {
 	struct shapes *body;
 	int64_t n;
-	if (infer_body(s, def, e) < 0 || count_iterations(s, def, &n, e) < 0)
+	if (infer_body(s, def, walk, e) < 0 || count_iterations(s, def, &n, e) < 0)
 		return -1;
 	body = s->body[def - s->g->body];
 	for (uint32_t k = 0; k < def->n_maps; k++) {
@@ -208,15 +211,15 @@ static int infer_loop(struct shapes *s, uint32_t v, const struct graph_body *def
 	return 0;
 }
 
-int shapes_control(struct shapes *s, uint32_t v, struct err *e)
+int shapes_control(struct shapes *s, uint32_t v, shapes_walk_fn *walk, struct err *e)
 {
 	char why[200];
 	if (!control_supports(&s->op[v], why, sizeof why) && s->op[v].kind != OP_IF)
 		return err_set(e, ST_INPUT, "%s", why);
 	if (s->op[v].kind == OP_IF)
-		return infer_if(s, v, e);
+		return infer_if(s, v, walk, e);
 	for (uint32_t b = 0; b < s->g->n_bodies; b++)
 		if (s->g->body[b].node == v)
-			return infer_loop(s, v, &s->g->body[b], e);
+			return infer_loop(s, v, &s->g->body[b], walk, e);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* shapes_impl.h - shared by shapes.c (names and the whole), shapes_parse.c, shapes_walk.c (nodes in
- * order) and shapes_control.c (bodies).  Not for others. */
+ * order), shapes_control.c (bodies) and shapes_state.c (what is known).  Not for others. */
 #ifndef HSDAG_DYNAMIC_SHAPES_IMPL_H
 #define HSDAG_DYNAMIC_SHAPES_IMPL_H
 
@@ -17,18 +17,29 @@ struct shapes {
 	const struct shape_list *given; /* of the whole model; NULL in bodies */
 };
 
+/* ---- shapes_state.c ---- */
+
 struct shapes *shapes_new(struct graph *g, const void *weights, uint64_t weights_bytes,
 			  struct cpu_ctx *ctx, struct err *e) MUST_CHECK;
 void shapes_free(struct shapes *s);
-/* All outputs, but of Parameters, which are set. */
-int shapes_walk(struct shapes *s, struct err *e) MUST_CHECK;
-/* The node v has bodies: shapes of its outputs. */
-int shapes_control(struct shapes *s, uint32_t v, struct err *e) MUST_CHECK;
+/* Nothing but what the file says of the rank: of output o, of all outputs of node v. */
+void shapes_set_unknown(struct shapes *s, uint32_t o);
+void shapes_set_all_unknown(struct shapes *s, uint32_t v);
 /* Shapes into the graph and its bodies. */
 void shapes_store(struct shapes *s);
 
+/* Is `name` the given one?  '*' and '?' in the latter stand for any text and any character. */
+bool shape_is_for(const char *given, const char *name);
 /* The given shape of a variable, or NULL. */
 const struct shape_given *shapes_find(const struct shape_list *l, const char *name);
+
+/* ---- shapes_walk.c, shapes_control.c ---- */
+
+/* All outputs, but of Parameters, which are set. */
+typedef int shapes_walk_fn(struct shapes *s, struct err *e) MUST_CHECK;
+shapes_walk_fn shapes_walk;
+/* The node v has bodies, to be walked so: shapes of its outputs. */
+int shapes_control(struct shapes *s, uint32_t v, shapes_walk_fn *walk, struct err *e) MUST_CHECK;
 
 /* a without data, and without the dims (or the rank) in which b differs. */
 static inline struct tensor shape_common(const struct tensor *a, const struct tensor *b)

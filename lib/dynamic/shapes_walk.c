@@ -66,25 +66,6 @@ static void mark_wanted(struct shapes *s)
 
 /* ---- one node ---- */
 
-/* Nothing but what the file says of the rank. */
-static void set_unknown(struct shapes *s, uint32_t o)
-{
-	struct tensor t;
-	tensor_describe(s->g, o, &t);
-	t.data = NULL;
-	if (t.rank > TENSOR_DIMS)
-		t.rank = RANK_DYNAMIC;
-	for (uint32_t i = 0; i < t.rank && t.rank != RANK_DYNAMIC; i++)
-		t.dim[i] = DIM_DYNAMIC;
-	host_values_set(&s->h, o, &t);
-}
-
-static void set_all_unknown(struct shapes *s, uint32_t v)
-{
-	for (uint32_t o = s->g->out_ptr[v]; o < s->g->out_ptr[v + 1]; o++)
-		set_unknown(s, o);
-}
-
 static void inputs_of(const struct shapes *s, uint32_t v, struct tensor *in)
 {
 	const struct graph *g = s->g;
@@ -126,7 +107,7 @@ static void infer_partly(struct shapes *s, uint32_t v, const struct tensor *in)
 	struct tensor *x = MEM_NEWN(struct tensor, n_in + N_PROBES * n_out), *y = x + n_in;
 	struct err e = ERR_INIT;
 	int n = 0; /* how many sizes the operator accepted */
-	set_all_unknown(s, v);
+	shapes_set_all_unknown(s, v);
 	if (values_there(op, in))
 		while (n < N_PROBES && fill_unknown_dims(in, op->n_in, n, x) &&
 		       op_infer(op, x, y + (size_t)n * n_out, &e) == 0)
@@ -154,7 +135,7 @@ static int infer_bounded(struct shapes *s, uint32_t v, struct err *e)
 	for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++) {
 		struct tensor recorded, *t = &s->h.value[o];
 		if (!tensor_describe(g, o, &recorded) || recorded.rank != t->rank) {
-			set_unknown(s, o);
+			shapes_set_unknown(s, o);
 			continue;
 		}
 		for (uint32_t d = 0; d < t->rank; d++)
@@ -181,7 +162,7 @@ static bool set_variable(struct shapes *s, uint32_t v)
 static void set_empty(struct shapes *s, uint32_t v)
 {
 	struct tensor *t = &s->h.value[s->g->out_ptr[v]];
-	set_unknown(s, s->g->out_ptr[v]);
+	shapes_set_unknown(s, s->g->out_ptr[v]);
 	if (!tensor_describe(s->g, s->g->out_ptr[v], t))
 		t->rank = RANK_DYNAMIC;
 	for (uint32_t d = 0; d < t->rank && t->rank != RANK_DYNAMIC; d++)
@@ -200,7 +181,7 @@ static int infer_known(struct shapes *s, uint32_t v, const struct tensor *in, st
 		return infer_bounded(s, v, e);
 	if (values_there(op, in))
 		return host_infer_node(&s->h, v, e);
-	set_all_unknown(s, v);
+	shapes_set_all_unknown(s, v);
 	return 0;
 }
 
@@ -225,7 +206,7 @@ static int infer_node(struct shapes *s, uint32_t v, struct tensor *in, struct er
 	default: /* has inputs */ break;
 	}
 	if (op_info(op->kind)->category == OPC_CONTROL)
-		return shapes_control(s, v, e);
+		return shapes_control(s, v, shapes_walk, e);
 	if (known)
 		return infer_known(s, v, in, e);
 	infer_partly(s, v, in);
@@ -233,39 +214,6 @@ static int infer_node(struct shapes *s, uint32_t v, struct tensor *in, struct er
 }
 
 /* ---- the whole ---- */
-
-struct shapes *shapes_new(struct graph *g, const void *weights, uint64_t weights_bytes,
-			  struct cpu_ctx *ctx, struct err *e)
-{
-	struct shapes *s = MEM_NEW(struct shapes);
-	s->g = g;
-	s->op = MEM_NEWN(struct op, (size_t)g->n + 1);
-	s->wanted = MEM_NEWN(bool, (size_t)g->n + 1);
-	s->body = MEM_NEWN(struct shapes *, (size_t)g->n_bodies + 1);
-	host_values_init(&s->h, g, weights, weights_bytes, ctx);
-	for (uint32_t v = 0; v < g->n; v++)
-		if (op_decode(g, v, &s->op[v], e) < 0) {
-			shapes_free(s);
-			return NULL;
-		}
-	for (uint32_t v = 0; v < g->n; v++)
-		if (s->op[v].kind != OP_CONST)
-			set_all_unknown(s, v);
-	return s;
-}
-
-void shapes_free(struct shapes *s)
-{
-	if (!s)
-		return;
-	for (uint32_t b = 0; b < s->g->n_bodies; b++)
-		shapes_free(s->body[b]);
-	host_values_release(&s->h);
-	mem_free(s->op);
-	mem_free(s->wanted);
-	mem_free(s->body);
-	mem_free(s);
-}
 
 int shapes_walk(struct shapes *s, struct err *e)
 {
@@ -281,30 +229,4 @@ int shapes_walk(struct shapes *s, struct err *e)
 		rc = infer_node(s, v, in, e);
 	mem_free(in);
 	return rc;
-}
-
-static void store_dims(struct shapes *s)
-{
-	struct graph *g = s->g;
-	uint32_t n_out = g->out_ptr[g->n], n = 0;
-	for (uint32_t o = 0; o < n_out; o++)
-		n += s->h.value[o].rank == RANK_DYNAMIC ? 0 : s->h.value[o].rank;
-	g->dim_ptr = ARENA_NEWN(g->arena, uint32_t, (size_t)n_out + 1);
-	g->dim = ARENA_NEWN(g->arena, int64_t, (size_t)n + 1);
-	uint8_t *rank = g->out_rank = ARENA_NEWN(g->arena, uint8_t, (size_t)n_out + 1);
-	for (uint32_t o = 0, at = 0; o < n_out; o++) {
-		const struct tensor *t = &s->h.value[o];
-		rank[o] = (uint8_t)t->rank;
-		for (uint32_t d = 0; t->rank != RANK_DYNAMIC && d < t->rank; d++)
-			g->dim[at++] = t->dim[d];
-		g->dim_ptr[o + 1] = at;
-	}
-}
-
-void shapes_store(struct shapes *s)
-{
-	store_dims(s);
-	for (uint32_t b = 0; b < s->g->n_bodies; b++)
-		if (s->body[b])
-			shapes_store(s->body[b]);
 }

@@ -17,6 +17,7 @@ struct pool_buffer {
 
 struct subgraph {
 	const struct graph *g;
+	const struct dynop_bodies *bodies;
 	struct cpu_ctx *ctx;
 	struct host_values constants;
 	bool *constant;       /* (n) */
@@ -50,7 +51,8 @@ static bool needs_no_run(enum op_kind k)
 	return k == OP_PARAMETER || k == OP_RESULT || k == OP_CONST;
 }
 
-bool subgraph_supports(const struct graph *g, char *why, size_t cap)
+bool subgraph_supports(const struct graph *g, const struct dynop_bodies *bodies, char *why,
+		       size_t cap)
 {
 	struct err e = ERR_INIT;
 	for (uint32_t v = 0; v < g->n; v++) {
@@ -62,7 +64,7 @@ bool subgraph_supports(const struct graph *g, char *why, size_t cap)
 		}
 		if (op.kind == OP_READ_VALUE || op.kind == OP_ASSIGN)
 			snprintf(inner, sizeof inner, "variables inside a body");
-		else if (needs_no_run(op.kind) || dynop_supports(&op, inner, sizeof inner))
+		else if (needs_no_run(op.kind) || dynop_supports(&op, bodies, inner, sizeof inner))
 			continue;
 		snprintf(why, cap, "operator '%s-%s' in its body: %s", g->type[v], g->opset[v],
 			 inner);
@@ -170,7 +172,7 @@ static int prepare_node(struct subgraph *s, uint32_t v, const struct step_env *e
 			return -1;
 	}
 	s->order[s->n_order++] = v;
-	if (dynop_new(&s->op[v], s->in, env, s->ctx, &s->dynop[v], e) < 0)
+	if (dynop_new(&s->op[v], s->in, env, s->ctx, s->bodies, &s->dynop[v], e) < 0)
 		return node_error(g, v, e);
 	return 0;
 }
@@ -211,7 +213,8 @@ static int prepare(struct subgraph *s, const struct tensor *known, const struct 
 }
 
 int subgraph_new(const struct graph *g, const struct tensor *known, const struct step_env *env,
-		 struct cpu_ctx *ctx, struct subgraph **out, struct err *e)
+		 struct cpu_ctx *ctx, const struct dynop_bodies *bodies, struct subgraph **out,
+		 struct err *e)
 {
 	uint32_t n_out = g->out_ptr[g->n], ports_in = 0, ports_out = 0;
 	struct subgraph *s = *out = MEM_NEW(struct subgraph);
@@ -221,7 +224,7 @@ int subgraph_new(const struct graph *g, const struct tensor *known, const struct
 		ports_in = in > ports_in ? in : ports_in;
 		ports_out = o > ports_out ? o : ports_out;
 	}
-	*s = (struct subgraph){.g = g, .ctx = ctx};
+	*s = (struct subgraph){.g = g, .ctx = ctx, .bodies = bodies};
 	host_values_init(&s->constants, g, env->weights, env->weights_bytes, ctx);
 	s->constant = MEM_NEWN(bool, (size_t)g->n + 1);
 	s->order = MEM_NEWN(uint32_t, (size_t)g->n + 1);

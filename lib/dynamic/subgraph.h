@@ -12,13 +12,15 @@
 struct subgraph;
 
 /* g is a body's graph.  known[g->n]: for a Parameter that is the same in all runs its value, else
- * no data; borrowed with the data, and may be NULL.  -1 (ST_INPUT): operators that cannot run,
+ * no data; borrowed with the data, and may be NULL.  bodies: for nodes that have some.  -1 (ST_INPUT): operators that cannot run,
  * constants beyond the weights. */
 int subgraph_new(const struct graph *g, const struct tensor *known, const struct step_env *env,
-		 struct cpu_ctx *ctx, struct subgraph **out, struct err *e) MUST_CHECK;
+		 struct cpu_ctx *ctx, const struct dynop_bodies *bodies, struct subgraph **out,
+		 struct err *e) MUST_CHECK;
 void subgraph_free(struct subgraph *s);
 uint64_t subgraph_bytes(const struct subgraph *s);
-bool subgraph_supports(const struct graph *g, char *why, size_t cap);
+bool subgraph_supports(const struct graph *g, const struct dynop_bodies *bodies, char *why,
+		       size_t cap);
 
 /* Before subgraph_run: the value of Parameter v, borrowed for the run. */
 void subgraph_set(struct subgraph *s, uint32_t v, const struct tensor *t);

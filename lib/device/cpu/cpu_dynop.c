@@ -1,6 +1,7 @@
 /* cpu_dynop.c - a node with shapes found at run time between the tensors of a plan. */
 #include "device/cpu/cpu_dynop.h"
 #include "base/mem.h"
+#include "dynamic/control.h"
 #include "dynamic/variables.h"
 
 #include <stdio.h>
@@ -44,7 +45,7 @@ bool dynop_step_wants(const struct step_spec *s)
 bool dynop_step_supports(const struct step_spec *s, char *why, size_t cap)
 {
 	const struct step_node *n = &s->node[0];
-	return is_variable(n->op) || dynop_supports(n->op, why, cap);
+	return is_variable(n->op) || dynop_supports(n->op, &control_bodies, why, cap);
 }
 
 int dynop_step_new(const struct step_spec *s, struct cpu_ctx *ctx, struct dynop_step **out,
@@ -70,7 +71,7 @@ int dynop_step_new(const struct step_spec *s, struct cpu_ctx *ctx, struct dynop_
 	}
 	int rc = 0;
 	if (!is_variable(n->op))
-		rc = dynop_new(n->op, d->want, n->env, ctx, &d->dynop, e);
+		rc = dynop_new(n->op, d->want, n->env, ctx, &control_bodies, &d->dynop, e);
 	else if (!(d->variable = variables_find(n->env->variables, n->op)))
 		rc = err_set(e, ST_INPUT, "its variable is not known");
 	if (rc == 0)
