@@ -1,5 +1,5 @@
 /* ir_reader.h - the state of one reading of an IR.  Private to lib/ir: ir_reader.c has
- * the elements and where they may stand, ir_layer.c what layers and ports mean. */
+ * the elements and where they may stand, ir_layer.c what layers and ports mean, ir_attr.c attributes. */
 #ifndef HSDAG_IR_IR_READER_H
 #define HSDAG_IR_IR_READER_H
 
@@ -54,6 +54,8 @@ static inline struct raw_layer *layer_of(struct ir_reader *r)
 	return &net->layer.v[net->layer.n - 1];
 }
 
+/* ---- ir_attr.c ---- */
+
 /* An error at the current line, in the layer that is open, if one is. */
 int reader_fail(struct ir_reader *r, struct err *e, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
@@ -64,6 +66,8 @@ int need_attr(struct ir_reader *r, const char *element, const struct xml_attr *a
 	      const char *name, const struct xml_attr **out, struct err *e) MUST_CHECK;
 int need_int(struct ir_reader *r, const char *element, const struct xml_attr *a, int n,
 	     const char *name, int64_t lo, int64_t *out, struct err *e) MUST_CHECK;
+
+/* ---- ir_layer.c ---- */
 
 /* The elements of a layer; each but close_* opens a place. */
 int open_layer(struct ir_reader *r, const struct xml_attr *a, int n, struct err *e) MUST_CHECK;

@@ -29,12 +29,6 @@ struct ir_writer {
 	int64_t *dims;
 };
 
-struct ir_tensor ir_tensor_of(const struct graph *g, uint32_t o)
-{
-	return (struct ir_tensor){(enum elem)g->out_elem[o], g->out_rank[o], g->dim + g->dim_ptr[o],
-				  g->out_names[o]};
-}
-
 struct ir_writer *ir_writer_new(const char *name, const struct ir_bin *bin)
 {
 	struct ir_writer *w = MEM_NEW(struct ir_writer);

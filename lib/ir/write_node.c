@@ -5,6 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+struct ir_tensor ir_tensor_of(const struct graph *g, uint32_t o)
+{
+	return (struct ir_tensor){(enum elem)g->out_elem[o], g->out_rank[o], g->dim + g->dim_ptr[o],
+				  g->out_names[o]};
+}
+
 static void put_variable_shape(struct ir_text *t, const struct graph *g, uint32_t o)
 {
 	text_puts(t, " variable_shape=\"");

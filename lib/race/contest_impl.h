@@ -1,4 +1,4 @@
-/* contest_impl.h - what contest_race.c, contest_judge.c and recall.c share; not for others. */
+/* contest_impl.h - what contest_race.c, contest_judge.c, recall.c and racers.c share; not for others. */
 #ifndef HSDAG_RACE_CONTEST_IMPL_H
 #define HSDAG_RACE_CONTEST_IMPL_H
 

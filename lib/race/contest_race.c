@@ -15,13 +15,6 @@ static const double CHOICE_SHARE = 0.08;
 enum { PARTS_RUNS = 20 };
 static const double PARTS_SHARE = 0.5;
 
-void racers_keep(struct racers *r, uint32_t i, double run_s)
-{
-	struct measurement *m = &r->x->c[i].m;
-	m->sample_s = mem_grow(m->sample_s, &r->cap[i], m->n + 1, sizeof *m->sample_s);
-	m->sample_s[m->n++] = run_s;
-}
-
 static int burst_of(struct racers *r, uint32_t i, uint32_t n, double *run_s, struct err *e)
 {
 	struct contestant *c = &r->x->c[i];
@@ -33,16 +26,6 @@ static int burst_of(struct racers *r, uint32_t i, uint32_t n, double *run_s, str
 			racers_keep(r, i, run_s[j]);
 	}
 	return 1;
-}
-
-double racers_burst_log(const double *run_s, uint32_t n)
-{
-	double s[RACE_MOST_BURST];
-	if (n == 1)
-		return log(run_s[0]);
-	memcpy(s, run_s + 1, (n - 1) * sizeof *s);
-	order_values(s, n - 1);
-	return log(quantile(s, n - 1, 0.5));
 }
 
 /* All of the pool in turn, run by run the geometric mean. */

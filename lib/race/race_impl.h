@@ -1,4 +1,4 @@
-/* race_impl.h - what race.c and race_blocks.c share; not for others. */
+/* race_impl.h - what race.c, race_blocks.c and race_learn.c share; not for others. */
 #ifndef HSDAG_RACE_RACE_IMPL_H
 #define HSDAG_RACE_RACE_IMPL_H
 
@@ -20,6 +20,8 @@ struct race {
 	uint32_t draws;
 };
 
+/* ---- race_learn.c ---- */
+
 /* Seconds of the budget so far. */
 double race_spent(const struct race *x);
 /* The best live arm by shrunk estimates: of the starts or of all.  One with RACE_LEAST bursts goes
@@ -29,6 +31,8 @@ int race_best(const struct race *x, bool start);
 void race_learn(struct race *x);
 /* Nothing live or waiting can be faster than the leader by the tolerance. */
 bool race_settled(const struct race *x);
+/* ---- race_blocks.c ---- */
+
 /* Blocks, one at least, until so many seconds are spent, in the final of the leader beside the best start.  1:
  * settled; 0; -1: the source ended. */
 int race_blocks(struct race *x, double until_s, bool final, struct err *e) MUST_CHECK;

@@ -105,7 +105,7 @@ struct checkpoints {
 	bool above;     /* it has stopped for that */
 };
 
-/* rerun.c: a run begins that becomes the base; all memory is given back. */
+/* checkpoints.c: a run begins that becomes the base; all memory is given back. */
 void checkpoints_begin(struct engine *e);
 void checkpoints_release(struct engine *e);
 
