@@ -197,6 +197,18 @@ int op_permutation(const struct tensor *in, const struct tensor *order, int64_t 
 	return seen + 1 == 1u << rank ? 0 : op_misfit("Transpose's order", in, e);
 }
 
+bool op_moves_dim(const struct tensor *order, uint32_t rank, uint32_t from, uint32_t to)
+{
+	if (tensor_elements(order) != (int64_t)rank)
+		return false;
+	for (uint32_t i = 0, d = 0; i < rank; i++) {
+		d += d == from;
+		if (tensor_int(order, i) != (i == to ? from : d++))
+			return false;
+	}
+	return true;
+}
+
 int infer_transpose(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
 	(void)op;

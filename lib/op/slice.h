@@ -21,6 +21,8 @@ int op_gather_axes(const struct op *op, const struct tensor *in, int *axis,
 /* Transpose: output dim i is input dim perm[i]. */
 int op_permutation(const struct tensor *in, const struct tensor *order, int64_t *perm,
 		   struct err *e) MUST_CHECK;
+/* Does an order (its numbers there) of `rank` dims move dim `from` to `to`, and leave all others in order? */
+bool op_moves_dim(const struct tensor *order, uint32_t rank, uint32_t from, uint32_t to);
 
 /* Integers of tensor t (a shape, a list of axes) into dst[max]; their number, or -1 with an
  * error.  The data must be there. */

@@ -4,8 +4,8 @@
 #include "tap.h"
 
 #include "base/rng.h"
-#include "device/cpu/pixel/cpu_form.h"
-#include "device/cpu/pixel/cpu_form_line.h"
+#include "kernel/nhwc/nhwc_form.h"
+#include "kernel/nhwc/nhwc_line.h"
 #include "kernel/cpu_codes.h"
 #include "kernel/cpu_level.h"
 #include "kernel/cpu_vec.h"

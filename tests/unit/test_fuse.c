@@ -151,14 +151,20 @@ static bool reference(struct bench *b, struct cpu_ctx *ctx)
 static int fused(struct bench *b, struct cpu_ctx *ctx, bool place, uint64_t *bits)
 {
 	struct err e = ERR_INIT;
-	struct fused *f;
+	const struct step_how how = {.ctx = ctx, .elem = EL_F32};
+	struct mem_form want[NODES * 4];
+	void *f = mem_alloc(1, fused_kind.size);
 	void *in[EXTERNAL], *out[NODES * 4], *owned[NODES * 4];
 	bool taken[EXTERNAL] = {false};
 	int same = 1;
-	if (!cpu_fuse_fits(&b->spec))
-		return -1;
-	if (cpu_fuse_new(&b->spec, ctx, &f, &e) < 0)
-		return 0;
+	int made = fused_kind.group(&how, &b->spec) & GROUP_YES
+			   ? fused_kind.init(f, &how, &b->spec, want, &e)
+			   : 0;
+	if (made < 1) {
+		fused_kind.release(f);
+		mem_free(f);
+		return made < 0 ? 0 : -1;
+	}
 	for (uint32_t i = 0; i < b->spec.n_in; i++)
 		in[i] = mem_copy(b->in[i]->data, (size_t)tensor_bytes(b->in[i]), 1);
 	for (uint32_t i = 0; i < b->spec.n_out; i++) {
@@ -166,32 +172,34 @@ static int fused(struct bench *b, struct cpu_ctx *ctx, bool place, uint64_t *bit
 		owned[i] = out[i] = mem_try((size_t)tensor_bytes(t));
 		for (uint32_t j = 0; place && j < b->spec.n_in && out[i] == owned[i]; j++)
 			if (!taken[j] && tensor_bytes(b->in[j]) == tensor_bytes(t) &&
-			    cpu_fuse_in_place(f, j, i)) {
+			    fused_kind.in_place(f, j, i)) {
 				taken[j] = true;
 				out[i] = in[j];
 			}
 	}
-	if (cpu_fuse_run(f, in, out, (struct fuse_codes){UINT32_MAX, UINT32_MAX}, &e) < 0)
+	const struct step_io io = {.plain_in = in, .plain_out = out};
+	if (fused_kind.run(f, &io, &e) < 0)
 		same = 0;
 	*bits = 14695981039346656037u;
 	for (uint32_t i = 0; i < b->spec.n_out; i++) {
 		const struct step_out *o = &b->leaves[i];
-		const float *want = b->value[o->node][o->port], *got = out[i];
+		const float *right = b->value[o->node][o->port], *got = out[i];
 		int64_t n = tensor_elements(&b->out[o->node][o->port]);
 		for (int64_t k = 0; k < n; k++) {
 			uint32_t u;
 			memcpy(&u, &got[k], sizeof u);
 			*bits = (*bits ^ u) * 1099511628211u;
-			float scale = fabsf(want[k]) > 1 ? fabsf(want[k]) : 1;
-			if (!(fabsf(got[k] - want[k]) <= 2e-5f * scale) &&
-			    !(isnan(got[k]) && isnan(want[k])) && got[k] != want[k])
+			float scale = fabsf(right[k]) > 1 ? fabsf(right[k]) : 1;
+			if (!(fabsf(got[k] - right[k]) <= 2e-5f * scale) &&
+			    !(isnan(got[k]) && isnan(right[k])) && got[k] != right[k])
 				same = 0;
 		}
 		mem_free(owned[i]);
 	}
 	for (uint32_t i = 0; i < b->spec.n_in; i++)
 		mem_free(in[i]);
-	cpu_fuse_free(f);
+	fused_kind.release(f);
+	mem_free(f);
 	return same;
 }
 

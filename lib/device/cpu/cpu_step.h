@@ -14,10 +14,6 @@ struct cpu_state {
 	bool pinned;
 	enum cpu_precision precision;
 	bool multiplies; /* in fewer bits than f32: products by oneDNN pay */
-	/* The f32 graph that was last asked about, and whether its tensors lie in pixels. */
-	const struct graph *asked;
-	uint64_t asked_digest;
-	bool in_pixels;
 };
 
 bool cpu_supports(struct device *d, const struct step_spec *spec, char *why, size_t cap);

@@ -2,7 +2,7 @@
  * a precision behind it (cpu_name.h).  The worker's thread and the pool's threads sit on the device's cores. */
 #include "base/mem.h"
 #include "base/pool.h"
-#include "device/cpu/fuse/cpu_fuse.h"
+#include "device/cpu/step/cpu_kind.h"
 #include "device/cpu/cpu_step.h"
 #include "device/host_memory.h"
 #include "kernel/onednn/onednn.h"

@@ -1,5 +1,5 @@
 /* cpu_address.c - where an operand's elements lie for the rows and columns of a matrix. */
-#include "device/cpu/fuse/cpu_fuse_impl.h"
+#include "device/cpu/fuse/cpu_fuse_plan.h"
 
 /* Dims from the innermost outwards, those of size 1 left out; `inner` dims (or parts of one) make
  * up the columns. */

@@ -1,8 +1,5 @@
-/* cpu_codes_matmul.c - see cpu_codes_matmul.h. */
-#include "device/cpu/fuse/cpu_codes_matmul.h"
-#include "device/cpu/fuse/cpu_grid.h"
-#include "kernel/dense/cpu_attend.h"
-#include "kernel/dense/cpu_attend_codes.h"
+/* cpu_codes_matmul.c - which MatMuls are products of codes. */
+#include "device/cpu/fuse/cpu_codes_forms.h"
 #include "kernel/gemm/cpu_product.h"
 #include "kernel/onednn/onednn_codes_matmul.h"
 #include "op/quant.h"
@@ -66,33 +63,13 @@ static bool is_matrix(const struct tensor *t)
 	       (t->quant || t->elem == EL_F32 || t->elem == EL_F16 || t->elem == EL_BF16);
 }
 
-/* Attention whose queries and keys lie on grids: its kernel gets these. */
-static int prepare_attention(const struct step_node *n, struct cpu_prep **prep)
+int codes_matmul(const struct step_how *how, const struct step_node *n, struct cpu_prep **prep,
+		 struct err *e)
 {
-	const struct graph *g = n->graph;
-	struct attend_grids x;
-	if (n->in[0].from == FROM_CONST || n->in[1].from == FROM_CONST || !attend_codes_there() ||
-	    !grid_of_values(g, g->in_node[g->in_ptr[n->v]], n->env, &x.q) ||
-	    !grid_of_values(g, g->in_node[g->in_ptr[n->v] + 1], n->env, &x.k))
-		return 0;
-	*prep = MEM_NEW(struct cpu_prep);
-	(*prep)->more = mem_copy(&x, 1, sizeof x);
-	(*prep)->more_free = mem_free;
-	return 1;
-}
-
-int codes_matmul_prepare(const struct step_node *n, struct cpu_ctx *ctx, struct cpu_prep **prep,
-			 struct err *e)
-{
-	const struct graph *g = n->graph;
-	struct code_grid grid;
-	if (n->op->kind == OP_ATTENTION)
-		return prepare_attention(n, prep);
-	if (n->op->kind != OP_MATMUL || n->n_in != 2 || n->in[0].from == FROM_CONST ||
-	    n->in[1].from != FROM_CONST || !is_matrix(n->in[1].tensor) ||
-	    !tensor_is_static(n->in[0].tensor) || n->in[0].tensor->elem != EL_F32 ||
-	    n->out[0].elem != EL_F32 ||
-	    !grid_of_values(g, g->in_node[g->in_ptr[n->v]], n->env, &grid))
+	const struct code_grid *grid = grid_of_values(how->graph, graph_source(n->graph, n->v, 0));
+	if (!grid || n->n_in != 2 || n->in[0].from == FROM_CONST || n->in[1].from != FROM_CONST ||
+	    !is_matrix(n->in[1].tensor) || !tensor_is_static(n->in[0].tensor) ||
+	    n->in[0].tensor->elem != EL_F32 || n->out[0].elem != EL_F32)
 		return 0;
 	struct operand b = operand_of(n->in[1].tensor, n->op->a.matmul.transpose_b, false);
 	int64_t elements = tensor_elements(n->in[0].tensor);
@@ -109,17 +86,12 @@ int codes_matmul_prepare(const struct step_node *n, struct cpu_ctx *ctx, struct 
 		const struct codes_matmul_spec spec = {.op = n->op,
 						       .in = in,
 						       .out = n->out,
-						       .grid = grid,
+						       .grid = *grid,
 						       .weights = c.code,
 						       .scale = c.scale};
-		rc = onednn_codes_matmul(&spec, ctx, prep, e);
+		rc = onednn_codes_matmul(&spec, how->ctx, prep, e);
 	}
 	mem_free(c.code);
 	mem_free(c.scale);
 	return rc;
-}
-
-const struct code_grid *codes_of_input(const struct cpu_prep *prep)
-{
-	return onednn_codes_of_input(prep);
 }

@@ -1,7 +1,6 @@
 /* cpu_fuse.c - steps of one or several nodes: preparing and running them. */
-#include "device/cpu/fuse/cpu_codes_matmul.h"
-#include "device/cpu/fuse/cpu_fuse_impl.h"
-#include "device/cpu/fuse/cpu_grid.h"
+#include "device/cpu/fuse/cpu_codes_forms.h"
+#include "device/cpu/fuse/cpu_fuse_plan.h"
 
 #include <string.h>
 
@@ -16,6 +15,7 @@ struct fuse_kernel {
 
 struct fused {
 	struct cpu_ctx *ctx;
+	struct mem_form codes;      /* of the input that may be rows of codes */
 	struct fuse_kernel *kernel; /* NULL: none */
 	struct fuse_tokens *tokens; /* in its place; NULL: none */
 	struct fuse_plan *plan;     /* NULL: the kernel alone */
@@ -28,10 +28,30 @@ struct fused {
 	struct tensor *consts; /* (n_consts) constants that run reads where they are */
 };
 
-bool cpu_fuse_fits(const struct step_spec *s)
+/* Has it a Split behind a product that no other node of it reads?  What is behind that can take its parts from where they are
+ * (cpu_moves.h). */
+static bool splits_for_others(const struct step_spec *s)
+{
+	for (uint32_t v = 1; v < s->n_nodes && s->node[0].op->kind == OP_MATMUL; v++) {
+		bool read = !op_is_split(s->node[v].op->kind);
+		for (uint32_t u = v + 1; u < s->n_nodes && !read; u++)
+			for (uint32_t i = 0; i < s->node[u].n_in; i++)
+				read = read || (s->node[u].in[i].from == FROM_NODE &&
+						s->node[u].in[i].index == v);
+		if (!read)
+			return true;
+	}
+	return false;
+}
+
+static enum group_answer fused_group(const struct step_how *how, const struct step_spec *s)
 {
 	struct fuse_plan p;
-	return fuse_parts(s, &p) && fuse_code(&p, NULL);
+	(void)how;
+	return s->n_nodes == 1 ||
+			       (!splits_for_others(s) && fuse_parts(s, &p) && fuse_code(&p, NULL))
+		       ? GROUP_YES
+		       : GROUP_OTHER;
 }
 
 bool cpu_fuse_is_tokens(const struct step_spec *s)
@@ -52,8 +72,8 @@ static void kernel_free(struct fuse_kernel *k)
 	mem_free(k);
 }
 
-static int kernel_new(const struct step_node *n, struct cpu_ctx *ctx, struct fuse_kernel **out,
-		      struct err *e)
+static int kernel_new(const struct step_how *how, const struct step_node *n,
+		      struct fuse_kernel **out, struct err *e)
 {
 	struct fuse_kernel *k = MEM_NEW(struct fuse_kernel);
 	k->op = *n->op;
@@ -71,8 +91,8 @@ static int kernel_new(const struct step_node *n, struct cpu_ctx *ctx, struct fus
 			k->in[i].data = NULL;
 	}
 	*out = k;
-	int rc = ctx->codes ? codes_matmul_prepare(n, ctx, &k->prep, e) : 0;
-	return rc ? rc : cpu_kernel_prepare(&k->op, k->in, k->out, ctx, &k->prep, e);
+	int rc = how->codes ? codes_prepare(how, n, &k->prep, e) : 0;
+	return rc ? rc : cpu_kernel_prepare(&k->op, k->in, k->out, how->ctx, &k->prep, e);
 }
 
 /* Constants that are not packed. */
@@ -93,7 +113,7 @@ static void list_constants(struct fused *f, const struct step_spec *s)
 }
 
 /* The last part once more, with the codes of what its FakeQuantize makes as output. */
-static void new_coded(struct fused *f, const struct step_env *env)
+static void new_coded(struct fused *f, const struct step_how *how)
 {
 	struct fuse_plan *p = f->plan;
 	struct fuse_part *last = &p->part[p->n_parts - 1], *c;
@@ -102,7 +122,7 @@ static void new_coded(struct fused *f, const struct step_env *env)
 	struct epi_code *k = &last->code.code[n > 0 ? n - 1 : 0];
 	if (n == 0 || !r->leaves || r->stored || k->kind != OP_FAKE_QUANTIZE ||
 	    r->kind != OP_FAKE_QUANTIZE || last->code.n_operands == EPI_OPERANDS ||
-	    (last->head && f->tokens) || !grid_of_rows(r->node->graph, r->node->v, env, &f->grid))
+	    (last->head && f->tokens) || !grid_of_rows(how->graph, r->node->v, &f->grid))
 		return;
 	if (k->source[0].operand && last->code.operand[k->source[0].index].col != 1)
 		return;
@@ -122,52 +142,58 @@ static void new_coded(struct fused *f, const struct step_env *env)
 		p->scratch_bytes += (tensor_bytes(r->out) + 63) & ~(int64_t)63;
 }
 
-int cpu_fuse_new(const struct step_spec *s, struct cpu_ctx *ctx, struct fused **out, struct err *e)
+/* Rows of codes of a grid. */
+static struct mem_form form_of_rows(const struct code_grid *g)
 {
+	return (struct mem_form){
+		.elem = EL_U8, .scale = g->scale, .by = g->by, .shift = g->shift, .zero = g->zero};
+}
+
+static int fused_init(void *x, const struct step_how *how, const struct step_spec *s,
+		      struct mem_form *want, struct err *e)
+{
+	struct fused *f = x;
 	struct fuse_plan p;
-	bool fits = fuse_parts(s, &p) && fuse_code(&p, ctx);
-	struct fused *f = MEM_NEW(struct fused);
-	f->ctx = ctx;
-	if (!fits && s->n_nodes > 1) {
-		cpu_fuse_free(f);
+	bool fits = fuse_parts(s, &p) && fuse_code(&p, how->ctx);
+	f->ctx = how->ctx;
+	if (!fits && s->n_nodes > 1)
 		return err_set(e, ST_INPUT, "%u nodes that do not fuse", s->n_nodes);
-	}
 	if (fits && !(s->n_nodes == 1 && p.part[0].head))
 		f->plan = mem_copy(&p, 1, sizeof p);
 	int rc = 0;
 	if (f->plan && p.head > 0)
-		rc = fuse_tokens_new(s, ctx, &f->tokens, e);
+		rc = fuse_tokens_new(s, how->ctx, &f->tokens, e);
 	else if (!f->plan || p.part[0].head)
-		rc = kernel_new(&s->node[0], ctx, &f->kernel, e);
-	if (rc < 0) {
-		cpu_fuse_free(f);
+		rc = kernel_new(how, &s->node[0], &f->kernel, e);
+	if (rc < 0)
 		return -1;
-	}
-	if (f->plan && ctx->codes)
-		new_coded(f, s->node[0].env);
+	if (f->plan && how->codes)
+		new_coded(f, how);
 	/* Of the plan, run needs the programs alone: the spec's nodes go. */
 	for (uint32_t v = 0; f->plan && v < f->plan->n; v++)
 		f->plan->node[v].node = NULL;
 	list_constants(f, s);
-	*out = f;
-	return 0;
+	if (f->kernel && codes_of_input(f->kernel->prep))
+		f->codes = form_of_rows(codes_of_input(f->kernel->prep));
+	if (f->coded)
+		want[f->coded_out] = form_of_rows(&f->grid);
+	return 1;
 }
 
-void cpu_fuse_free(struct fused *f)
+static void fused_release(void *x)
 {
-	if (!f)
-		return;
+	struct fused *f = x;
 	kernel_free(f->kernel);
 	fuse_tokens_free(f->tokens);
 	mem_free(f->plan);
 	mem_free(f->coded);
 	mem_free(f->consts);
-	mem_free(f);
 }
 
-void cpu_fuse_memory(const struct fused *f, void (*fn)(void *arg, const void *key, uint64_t bytes),
-		     void *arg)
+static void fused_memory(const void *x, void (*fn)(void *arg, const void *key, uint64_t bytes),
+			 void *arg)
 {
+	const struct fused *f = x;
 	const struct cpu_prep *prep = f->kernel   ? f->kernel->prep
 				      : f->tokens ? fuse_tokens_prep(f->tokens)
 						  : NULL;
@@ -199,8 +225,9 @@ static bool program_in_place(const struct fuse_part *p, uint32_t in, uint32_t ou
 	return written >= 0;
 }
 
-bool cpu_fuse_in_place(const struct fused *f, uint32_t in, uint32_t out)
+static bool fused_in_place(const void *x, uint32_t in, uint32_t out)
 {
+	const struct fused *f = x;
 	const struct fuse_kernel *k = f->kernel;
 	if (f->plan)
 		return f->plan->n_parts == 1 && !k && !f->tokens &&
@@ -248,31 +275,27 @@ static int run_part(struct fused *f, struct fuse_part *part, void *const *in, vo
 	return cpu_kernel_call(&call, e);
 }
 
-struct fuse_codes cpu_fuse_codes(const struct fused *f, struct code_grid *in, struct code_grid *out)
+/* Input 0 of a product of codes may be rows of these. */
+static bool fused_takes(const void *x, uint32_t i, const struct mem_form *f)
 {
-	struct fuse_codes c = {UINT32_MAX, UINT32_MAX};
-	const struct code_grid *grid = f->kernel ? codes_of_input(f->kernel->prep) : NULL;
-	if (grid) {
-		*in = *grid;
-		c.in = f->kernel->from[0];
-	}
-	if (f->coded) {
-		*out = f->grid;
-		c.out = f->coded_out;
-	}
-	return c;
+	const struct fused *m = x;
+	const struct mem_form *of = &m->codes;
+	return of->elem == EL_U8 && m->kernel->from[0] == i && f->elem == EL_U8 && !f->pixels &&
+	       f->by == of->by && f->shift == of->shift;
 }
 
-int cpu_fuse_run(struct fused *f, void *const *in, void *const *out, struct fuse_codes codes,
-		 struct err *e)
+static int fused_run(void *x, const struct step_io *io, struct err *e)
 {
+	struct fused *f = x;
+	void *const *in = io->plain_in, *const *out = io->plain_out;
 	struct fuse_kernel *k = f->kernel;
 	void *scratch = NULL;
 	for (uint32_t i = 0; k && i < k->n_in; i++)
 		if (k->from[i] != UINT32_MAX)
 			k->in[i].data = in[k->from[i]];
-	if (k && k->n_in && k->from[0] != UINT32_MAX && codes_of_input(k->prep))
-		k->in[0].elem = k->from[0] == codes.in ? EL_U8 : EL_F32;
+	if (f->codes.elem == EL_U8)
+		k->in[0].elem =
+			fused_takes(f, k->from[0], &io->in[k->from[0]]->form) ? EL_U8 : EL_F32;
 	if (!f->plan) {
 		for (uint32_t i = 0; i < k->n_out; i++)
 			k->out[i].data = out[i];
@@ -282,9 +305,23 @@ int cpu_fuse_run(struct fused *f, void *const *in, void *const *out, struct fuse
 	    !(scratch = cpu_slot_scratch(f->ctx, SLOT_STEP, (size_t)f->plan->scratch_bytes)))
 		return cpu_no_memory(e);
 	for (int i = 0; i < f->plan->n_parts; i++) {
-		bool coded = i == f->plan->n_parts - 1 && codes.out != UINT32_MAX;
+		bool coded = f->coded && i == f->plan->n_parts - 1 &&
+			     io->out[f->coded_out]->form.elem == EL_U8;
 		if (run_part(f, coded ? f->coded : &f->plan->part[i], in, out, scratch, e) < 0)
 			return -1;
 	}
 	return 0;
 }
+
+const struct step_kind fused_kind = {
+	.name = "kernel and element-wise programs",
+	.size = sizeof(struct fused),
+	.plain = true,
+	.group = fused_group,
+	.init = fused_init,
+	.release = fused_release,
+	.takes = fused_takes,
+	.run = fused_run,
+	.in_place = fused_in_place,
+	.memory = fused_memory,
+};

@@ -1,5 +1,5 @@
 /* cpu_fuse_code.c - the program of each part of a fused step. */
-#include "device/cpu/fuse/cpu_fuse_impl.h"
+#include "device/cpu/fuse/cpu_fuse_plan.h"
 
 /* A part while its program is written. */
 struct writer {

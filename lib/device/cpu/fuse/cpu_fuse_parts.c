@@ -1,5 +1,5 @@
 /* cpu_fuse_parts.c - which nodes a fused step may have, and in which part each of them runs. */
-#include "device/cpu/fuse/cpu_fuse_impl.h"
+#include "device/cpu/fuse/cpu_fuse_plan.h"
 
 /* ---- what arguments read ---- */
 

@@ -1,7 +1,8 @@
 /* cpu_fuse_tokens.c - a depthwise convolution between the transpositions that lead from tokens to planes and
  * back, computed on the tokens as they lie (kernel/conv/cpu_tokens.h). */
-#include "device/cpu/fuse/cpu_fuse_impl.h"
+#include "device/cpu/fuse/cpu_fuse_plan.h"
 #include "kernel/conv/cpu_tokens.h"
+#include "op/slice.h"
 
 struct fuse_tokens {
 	struct window g;
@@ -15,17 +16,9 @@ struct fuse_tokens {
 /* Does n move dim `from` to `to`, and nothing else, in a tensor whose other dims stay in order? */
 static bool moves_dim(const struct step_node *n, uint32_t rank, uint32_t from, uint32_t to)
 {
-	if (n->op->kind != OP_TRANSPOSE || n->n_in != 2 || n->in[1].from != FROM_CONST ||
-	    !n->in[1].tensor->data || n->in[0].tensor->rank != rank ||
-	    tensor_elements(n->in[1].tensor) != (int64_t)rank)
-		return false;
-	for (uint32_t i = 0, d = 0; i < rank; i++) {
-		d += d == from;
-		int64_t want = i == to ? from : d++;
-		if (tensor_int(n->in[1].tensor, i) != want)
-			return false;
-	}
-	return true;
+	return n->op->kind == OP_TRANSPOSE && n->n_in == 2 && n->in[1].from == FROM_CONST &&
+	       n->in[1].tensor->data && n->in[0].tensor->rank == rank &&
+	       op_moves_dim(n->in[1].tensor, rank, from, to);
 }
 
 static bool reads(const struct step_arg *a, uint32_t node)

@@ -1,0 +1,95 @@
+/* nhwc_conv.h - convolutions of images in NHWC: what their files share. */
+#ifndef HSDAG_DEVICE_CPU_NHWC_NHWC_CONV_H
+#define HSDAG_DEVICE_CPU_NHWC_NHWC_CONV_H
+
+#include <stdatomic.h>
+
+#include "device/cpu/nhwc/nhwc_program.h"
+#include "kernel/conv/cpu_indirect.h"
+#include "kernel/conv/cpu_winograd_pixels.h"
+#include "kernel/onednn/onednn_conv.h"
+#include "kernel/tiles/cpu_tiled_conv.h"
+
+/* A convolution, or a transposed one, whose blocks a convolution computes. */
+struct conv_step {
+	struct cpu_ctx *ctx;
+	struct form_shape in_shape, shape;
+	struct window g;
+	bool joined; /* its images are one behind the other, as if they were one */
+	bool framed; /* the window's input has the padding, of codes of zero, which differ from channel to channel */
+	int64_t margin[3], size[3]; /* of framed ones: in front of the input, and the input's */
+	char *zeros;                /* a pixel of such codes */
+	uint32_t x_in;              /* the input with the data */
+	struct mem_form x;          /* what it is read as */
+	float *x_scales,
+		*scales; /* of x, and of the output, where they are for each channel; NULL */
+	struct onednn_conv *conv; /* one of these four */
+	struct winograd_pixels *winograd;
+	struct indirect *indirect;
+	struct tiled_conv *tiled;
+	int parts; /* of each of the convolution's slices, for threads that had none */
+	/* Of a transposed one: pixels of the output's blocks, in front of the first one's that there are, and of the output */
+	int64_t up[3], crop[3], made[3];
+	bool direct; /* the convolution writes this form */
+	struct mem_form codes;
+	bool has_program; /* it changes what the convolution makes */
+	struct pixel_program program;
+};
+
+/* ---- nhwc_engine.c ---- */
+
+/* As step_kind.release. */
+void conv_release(void *x);
+/* As step_kind.memory: packed weights and primitives. */
+void conv_memory(const void *x, void (*fn)(void *arg, const void *key, uint64_t bytes), void *arg);
+/* The convolution of s->g in s->x.elem: weights (groups * cout, cin, taps), read by the call; key as onednn_conv_spec says; bias
+ * and unary may be NULL.  s->direct: its results are of that type, too, else f32.  1; 0: no such convolution; -1: ST_RUNTIME. */
+int plain_conv(struct conv_step *s, const struct tensor *w, const void *key, const float *bias,
+	       const struct epi_code *unary, struct err *e) MUST_CHECK;
+/* Does a convolution by matrix tiles (tiles), or by oneDNN, apply this unary operator itself? */
+bool conv_does(const struct epi_code *unary, bool tiles);
+/* In how many parts of their output channels slices are worked on, where there are fewer of them than threads. */
+int conv_choose_parts(const struct conv_step *s);
+/* The convolution's slices, whoever computes it: as onednn_conv_slices, onednn_conv_slice, onednn_conv_run. */
+int conv_slices(const struct conv_step *s);
+struct window_slice conv_slice(const struct conv_step *s, int i);
+int conv_slice_run(struct conv_step *s, int i, struct channel_part part, const void *x, void *y,
+		   void *scratch, struct err *e) MUST_CHECK;
+
+/* A run. */
+struct conv_run {
+	struct conv_step *s;
+	const struct step_io *io;
+	struct nhwc_tensor x, y; /* the input with the data, the output */
+	struct nhwc_tensor memory[EPI_OPERANDS];
+	char *ready; /* codes of the whole input, where they are made before; NULL */
+	char *sums;  /* all its sums, where the output is no place for them; NULL */
+	bool adds;   /* a convolution by tiles adds `sum` as it writes */
+	struct tiled_conv_sum sum;
+	struct err err;
+	atomic_flag failed;
+};
+
+/* ---- nhwc_input.c ---- */
+
+/* Pixels of an image. */
+struct pixel_part {
+	int64_t image, first, n;
+};
+/* Of those from `first` on, n of them: as many as the image has there, where images are joined (the step's joined) and do not lie as
+ * one (apart). */
+struct pixel_part pixel_part_of_image(const struct form_shape *s, bool apart, int64_t image,
+				      int64_t first, int64_t n);
+/* Codes of pixels of the convolution's input, which is in another form, to x.  tile: floats of an nhwc_tile. */
+void pixel_make_codes(const struct conv_run *r, struct pixel_part p, char *x, float *tile);
+/* Codes of the pixels that a slice reads: where they are, or made in x. */
+const void *pixel_slice_input(const struct conv_run *r, int64_t image,
+			      const struct window_slice *sl, char *x, float *tile);
+
+/* ---- nhwc_slices.c: the convolution, and what follows it ---- */
+
+/* As step_kind.run, of a convolution and of a transposed one. */
+int conv_run(void *x, const struct step_io *io, struct err *e) MUST_CHECK;
+int deconv_run(void *x, const struct step_io *io, struct err *e) MUST_CHECK;
+
+#endif

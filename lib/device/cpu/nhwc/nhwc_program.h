@@ -1,0 +1,104 @@
+/* nhwc_program.h - element-wise operators over (pixels, channels) of images in NHWC. */
+#ifndef HSDAG_DEVICE_CPU_NHWC_NHWC_PROGRAM_H
+#define HSDAG_DEVICE_CPU_NHWC_NHWC_PROGRAM_H
+
+#include "device/cpu/fuse/cpu_fuse_plan.h"
+#include "device/cpu/nhwc/nhwc_step.h"
+
+enum pixel_operand {
+	PIXEL_ONE,     /* a constant of one value */
+	PIXEL_CHANNEL, /* constants, one a channel: repeated for a tile */
+	PIXEL_SPREAD,  /* an input of the step with one pixel an image, repeated for a tile */
+	PIXEL_MAP,     /* an input of the step with one channel, repeated for all of them */
+	PIXEL_READ,    /* a whole tensor: an input of the step, or a constant */
+	PIXEL_WRITE    /* an output of the step */
+};
+
+/* Is it where a run says, with a form of its own? */
+static inline bool pixel_is_memory(enum pixel_operand k)
+{
+	return k >= PIXEL_SPREAD;
+}
+
+/* A program that multiplies, adds and limits, and perhaps quantizes in the end: passes as in nhwc_line.h, each over what the one before made. */
+enum {
+	LINE_VALUE = -1,
+	LINE_NONE = -2,
+	LINE_PASSES = 4
+}; /* in place of an operand: value 0, nothing */
+struct pixel_line {
+	int n;        /* passes; 0: it is no such program */
+	bool covered; /* while it is made: something else is value 0 by now */
+	int x, y;
+	bool rounds; /* y is quantized: it must be codes */
+	struct line_pass {
+		int m, a; /* m repeats, a may */
+		int also; /* an output that gets what the pass made, not the last pass's */
+		float x_sign, a_sign, slope, lo, hi;
+	} pass[LINE_PASSES];
+};
+
+/* A part of a fused step as a program over (pixels, channels). */
+struct pixel_program {
+	struct form_shape shape;
+	struct epilogue code;          /* one row: the elements of a tile */
+	float *repeated[EPI_OPERANDS]; /* PIXEL_CHANNEL's; NULL */
+	enum pixel_operand kind[EPI_OPERANDS];
+	struct fuse_place place[EPI_OPERANDS];
+	int n_memory, n_write; /* operands that pixel_is_memory; of them PIXEL_WRITE */
+	/* It adds two tensors, perhaps limits the sum to what is positive, and quantizes it. */
+	bool adds, positive;
+	int addend[2]; /* operands; -1: value 0 */
+	int sum;       /* likewise: where it ends up */
+	struct pixel_line line;
+};
+/* Have the values of all nodes, and whole tensors that are inputs, the images and channels of `out`, and others one channel or one pixel?  Broadcasting gives tensors
+ * of as many elements more dims, or fewer; pixels are others then. */
+bool pixel_same_planes(const struct fuse_plan *p, const struct tensor *out);
+/* The program of `part`, whose matrix has the elements of `out`; false: an operand is of no kind.  To
+ * be released in either case; *p is zeros before. */
+bool pixel_program_init(struct pixel_program *p, const struct fuse_part *part,
+			const struct tensor *out);
+void pixel_program_release(struct pixel_program *p);
+/* Does operand o of a matrix over the elements of (images, channels, pixels) have one value a
+ * channel? */
+bool pixel_is_channel(const struct epilogue *code, const struct form_shape *s,
+		      const struct epi_operand *o);
+
+/* Where what FakeQuantize makes goes to memory as codes of its grid, and nowhere else, code leaves rounding to them.  result: the form
+ * that value 0 ends up in; NULL: it does not. */
+void pixel_program_leave_rounding(const struct pixel_program *p, struct epilogue *code,
+				  const struct nhwc_tensor *memory, const struct mem_form *result);
+/* Is code, which rounding was left out of, HSwish of value 0, and nothing else? */
+bool pixel_program_hswish(const struct epilogue *code);
+/* Where a program only adds codes to codes: n elements from `first` of every tensor on.  value: value 0,
+ * before and after.  False: it does something else, or they are no codes. */
+bool pixel_program_add(const struct pixel_program *p, const struct nhwc_tensor *memory,
+		       const struct nhwc_tensor value[2], int64_t first, int64_t n);
+/* Is p, whose operands are classified, a line? */
+void pixel_line_init(struct pixel_program *p);
+/* Does a program add one whole tensor to value 0, and then limit it, and nothing else?  Then that operand; otherwise -1. */
+int pixel_line_adds(const struct pixel_program *p, float *lo, float *hi);
+/* As pixel_program_run, if p is a line over tensors of f32, bf16 or codes in pixels, but of any number of pixels and with the room
+ * of pixel_line_floats; else false.  value: value 0 before and after from pixel `first` on, or NULL. */
+bool pixel_line_run(const struct pixel_program *p, const struct nhwc_tensor *memory,
+		    const struct nhwc_tensor value[2], int64_t image, int64_t first, int64_t n,
+		    float *room);
+int64_t pixel_line_floats(const struct pixel_program *p);
+/* Floats that pixel_program_run needs for n pixels. */
+int64_t pixel_program_floats(const struct pixel_program *p, int64_t n);
+/* Pixels first .. first + n - 1 of an image; c (n,channels): value 0 before and after, or NULL.  code: a
+ * copy of the program's, this thread's own.  memory: (n_operands) of those that pixel_is_memory. */
+void pixel_program_run(const struct pixel_program *p, struct epilogue *code,
+		       const struct nhwc_tensor *memory, int64_t image, int64_t first, int64_t n,
+		       float *c, float *scratch);
+
+/* (n_operands) where those that pixel_is_memory lie in a run. */
+void pixel_program_memory(const struct pixel_program *p, const struct step_io *io,
+			  struct nhwc_tensor *memory);
+/* Do the pixels of all images of `shape` lie one behind the other in every tensor that the program reads or writes, and none has one
+ * pixel for a whole image?  They are pixels of one image then: tiles need not end where a small image does.  p NULL: there is no program. */
+bool pixel_images_join(const struct pixel_program *p, const struct nhwc_tensor *memory,
+		       const struct form_shape *shape);
+
+#endif

@@ -1,0 +1,12 @@
+/* cpu_layout.h - passes: where the spatial dims of a graph's tensors are, and which tensors lie in NHWC. */
+#ifndef HSDAG_DEVICE_CPU_PASS_CPU_LAYOUT_H
+#define HSDAG_DEVICE_CPU_PASS_CPU_LAYOUT_H
+
+#include "device/cpu/graph/cpu_graph.h"
+
+/* x->planes; memory from a. */
+void planes_find(struct cpu_graph *x, struct arena *a);
+/* x->nhwc and x->nhwc_pays, of x->planes. */
+void layout_find(struct cpu_graph *x, struct arena *a);
+
+#endif
