@@ -9,6 +9,7 @@
  * Programs are those of cmd/, whose main is called by another name here.  An error that a program reports is as good as an
  * answer; what libFuzzer and the sanitizers report is a finding, and so is a status that none of them has. */
 #include <fcntl.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,6 +144,12 @@ static const struct target {
 	 {"recdump -k graph -f DATA", "recdump -k cost --tsv set_s[] DATA",
 	  "recdump -k run --tsv lat_s,dev.0 DATA"}},
 	{"program", "reinforce", {"reinforce DATA", "reinforce --candidates 2 --keep DATA"}},
+	/* What a learner's loop brought back to it, once more; its parameters go to a file. */
+	{"program",
+	 "loop",
+	 {"reinforce --recipe paper --steps 1 --params-to OUT --episodes 1 --threads 1 DATA",
+	  "reinforce --recipe paper --steps 2 --params-to OUT --episodes 2 --threads 1 DATA",
+	  "reinforce --params-to OUT --episodes 1 --threads 1 DATA"}},
 	{"program", "topk", {"topk -k 2 DATA", "topk -k 2 --within 1.1 --no-distinct DATA"}},
 	{"program",
 	 "devrun",
@@ -298,6 +305,21 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 		exit(2);
 	}
 	return 0;
+}
+
+void cover_on_one_core(bool one)
+{
+	static cpu_set_t all;
+	cpu_set_t first;
+	int core = 0;
+	if (one && sched_getaffinity(0, sizeof all, &all) < 0)
+		abort();
+	while (!CPU_ISSET(core, &all))
+		core++;
+	CPU_ZERO(&first);
+	CPU_SET(core, &first);
+	if (sched_setaffinity(0, sizeof all, one ? &first : &all) < 0)
+		abort();
 }
 
 /* ---- one input ---- */

@@ -2,6 +2,7 @@
 #ifndef HSDAG_TESTS_COVER_H
 #define HSDAG_TESTS_COVER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,5 +16,7 @@ void cover_npy(const char *path, unsigned kind);
 /* What libFuzzer calls. */
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+/* The process on one of its cores alone; on all of them again. */
+void cover_on_one_core(bool one);
 
 #endif
