@@ -180,8 +180,6 @@ void cpu_unary_f32(enum op_kind kind, const struct unary_args *u, const float *x
 		   int64_t n);
 void cpu_binary_f32(enum op_kind kind, const float *a, int sa, const float *b, int sb, float *y,
 		    int64_t n);
-/* PReLU: slopes of one dim belong to the channels of x; their shape for broadcasting. */
-void cpu_prelu_shape(const struct tensor *x, struct tensor *slope);
 /* The parameters of a unary operator, the constants among them from in.  coarse (cpu_vec.h), with AVX-512: where products are
  * bf16, and where they are of codes and the result is rounded to some (op_mark_rounded), whatever the step has besides; without
  * ctx nowhere. */

@@ -163,29 +163,49 @@ static int misfit(const struct tensor *a, const struct tensor *b, struct err *e)
 		       tensor_text(b, t, sizeof t));
 }
 
-bool op_align_pdpd(const struct tensor *a, const struct tensor *b, int64_t axis,
-		   struct tensor *aligned)
+/* Along the dims of `whole` from `axis` on; -1: the last ones. */
+static bool align_pdpd(const struct tensor *whole, int64_t axis, struct tensor *t)
 {
-	*aligned = *b;
-	uint32_t rank = b->rank;
+	uint32_t rank = t->rank;
 	if (axis < 0)
-		axis = (int64_t)a->rank - rank;
-	while (rank && b->dim[rank - 1] == 1 && axis + rank > a->rank)
+		axis = (int64_t)whole->rank - rank;
+	while (rank && t->dim[rank - 1] == 1 && axis + rank > whole->rank)
 		rank--;
-	if (axis < 0 || axis + rank > a->rank)
+	if (axis < 0 || axis + rank > whole->rank)
 		return false;
-	aligned->rank = a->rank - (uint32_t)axis;
-	for (uint32_t i = 0; i < aligned->rank; i++)
-		aligned->dim[i] = i < rank ? b->dim[i] : 1;
+	t->rank = whole->rank - (uint32_t)axis;
+	for (uint32_t i = rank; i < t->rank; i++)
+		t->dim[i] = 1;
 	return true;
+}
+
+bool op_align(const struct op *op, const struct tensor *whole, int i, const struct tensor *t,
+	      struct tensor *aligned)
+{
+	*aligned = *t;
+	if (i == (op->kind == OP_SELECT))
+		return true;
+	switch (op->kind) {
+	case OP_PRELU:
+		return t->rank != 1 || whole->rank < 2 || t->dim[0] != whole->dim[1] ||
+		       align_pdpd(whole, 1, aligned);
+	case OP_FAKE_QUANTIZE:
+		return op->a.quantize.bcast != BCAST_PDPD ||
+		       align_pdpd(whole, op->a.quantize.axis, aligned);
+	case OP_SELECT: break;
+	default:
+		if (op_n_data(op->kind) != 2)
+			return true;
+	}
+	return op->a.broadcast.bcast != BCAST_PDPD ||
+	       align_pdpd(whole, op->a.broadcast.axis, aligned);
 }
 
 int infer_binary(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
-	struct tensor b = in[1];
+	struct tensor b;
 	out->elem = in[0].elem;
-	if ((op->a.broadcast.bcast == BCAST_PDPD &&
-	     !op_align_pdpd(&in[0], &in[1], op->a.broadcast.axis, &b)) ||
+	if (!op_align(op, &in[0], 1, &in[1], &b) ||
 	    (op->a.broadcast.bcast == BCAST_NONE && !tensor_same_shape(&in[0], &b)) ||
 	    !op_broadcast(&in[0], &b, out))
 		return misfit(&in[0], &in[1], e);
@@ -211,6 +231,11 @@ int infer_select(const struct op *op, const struct tensor *in, struct tensor *ou
 {
 	struct tensor values = {.elem = EL_DYNAMIC};
 	if (op->a.broadcast.bcast == BCAST_PDPD) {
+		struct tensor t, both = {.elem = EL_DYNAMIC};
+		for (int i = 0; i < 3; i += 2)
+			if (!op_align(op, &in[1], i, &in[i], &t) ||
+			    !op_broadcast(&in[1], &t, &both) || !tensor_same_shape(&both, &in[1]))
+				return misfit(&in[1], &in[i], e);
 		op_like(out, &in[1]);
 	} else {
 		if (!op_broadcast(&in[1], &in[2], &values))

@@ -315,6 +315,8 @@ struct op_info {
 	unsigned flags;     /* enum op_flags */
 };
 const struct op_info *op_info(enum op_kind kind);
+/* Inputs of an element-wise operator that are data, the first ones; others are parameters.  0: it is none. */
+int op_n_data(enum op_kind kind);
 bool op_is_view(const struct op *op); /* the output has input 0's bytes: needs no kernel */
 bool op_is_bounded(const struct op *op);
 
@@ -354,10 +356,11 @@ bool op_fold_pad(const struct op *pad, const struct tensor *in, const struct ten
 int op_axis(int64_t axis, uint32_t rank);
 /* Numpy broadcast of two shapes into out (rank and dims); false when they do not fit. */
 bool op_broadcast(const struct tensor *a, const struct tensor *b, struct tensor *out);
-/* PaddlePaddle's rule: b lies along the dims of a from `axis` on (-1: the last ones).
- * *aligned is b with dims of 1 appended, so that op_broadcast applies; false: does not fit. */
-bool op_align_pdpd(const struct tensor *a, const struct tensor *b, int64_t axis,
-		   struct tensor *aligned);
+/* Input i, t, of an element-wise operator with dims of 1 appended, so that op_broadcast to `whole` applies: by
+ * PaddlePaddle's rule it lies along the dims of `whole` from an axis on, and a vector of PReLU's slopes along
+ * the channels.  whole: input 0, but of Select input 1.  False: it does not fit. */
+bool op_align(const struct op *op, const struct tensor *whole, int i, const struct tensor *t,
+	      struct tensor *aligned);
 
 /* ---- costs of a node from its recorded shapes ---- */
 

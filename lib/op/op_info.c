@@ -13,6 +13,18 @@ const struct op_info *op_info(enum op_kind kind)
 	return &table[kind < OP_COUNT ? kind : OP_UNKNOWN];
 }
 
+int op_n_data(enum op_kind kind)
+{
+	switch (op_info(kind)->category) {
+	case OPC_UNARY: return 1;
+	/* clang-format off */
+	case OPC_BINARY: case OPC_COMPARE: return 2;
+	/* clang-format on */
+	case OPC_TERNARY: return op_info(kind)->max_in;
+	default: return 0;
+	}
+}
+
 bool op_is_view(const struct op *op)
 {
 	return table[op->kind].category == OPC_VIEW;

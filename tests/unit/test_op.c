@@ -170,6 +170,16 @@ static void test_inference(void)
 	infers("f32[2,4,5]", "Add", "opset1", "", 2, s245, shaped("4,1"), no, no);
 	infers("error", "Add", "opset1", "", 2, s245, shaped("3,1"), no, no);
 	infers("boolean[2,4,5]", "Less", "opset1", "", 2, s245, shaped(""), no, no);
+	infers("f32[2,4,5]", "Add", "opset1", "auto_broadcast=pdpd;axis=1", 2, s245,
+	       shaped("4,1,1"), no, no);
+	infers("error", "Add", "opset1", "auto_broadcast=pdpd;axis=0", 2, s245, shaped("4"), no,
+	       no);
+	infers("f32[2,4,5]", "Select", "opset1", "auto_broadcast=pdpd;axis=1", 3, shaped("4"), s245,
+	       shaped("4,5"), no);
+	infers("error", "Select", "opset1", "auto_broadcast=pdpd;axis=1", 3, shaped("4"), s245,
+	       shaped("2,4"), no);
+	infers("error", "Select", "opset1", "auto_broadcast=pdpd;axis=1", 3, shaped("5"), s245,
+	       shaped("4"), no);
 	infers("f32[2,20]", "Reshape", "opset1", "special_zero=true", 2, s245, listed("0,-1"), no,
 	       no);
 	infers("f32[0,20]", "Reshape", "opset1", "special_zero=true", 2, shaped("0,4,5"),
@@ -199,6 +209,38 @@ static void test_inference(void)
 	infers("error", "Tile", "opset1", "", 2, s245,
 	       listed("4611686018427387904,4611686018427387904"), no, no);
 	infers("error", "Broadcast", "opset3", "mode=numpy", 2, s245, listed("-4"), no, no);
+}
+
+/* Input i of an operator, of that shape, as numpy's broadcasting to `whole` wants it. */
+static void aligns(const char *want, const char *type, const char *attrs, int n, int i,
+		   const char *whole, const char *shape)
+{
+	char text[200] = "no";
+	struct err e = ERR_INIT;
+	struct op op;
+	struct tensor w = shaped(whole), t = shaped(shape), got;
+	if (decode_one(type, "opset1", n, attrs, &op, &e) == 0 && op_align(&op, &w, i, &t, &got))
+		tensor_text(&got, text, sizeof text);
+	tap(strcmp(text, want) == 0, "%s(%s): [%s] lies in [%s] as %s", type, attrs, shape, whole,
+	    want);
+	graph_free(g);
+}
+
+static void test_align(void)
+{
+	const char *pdpd = "auto_broadcast=pdpd;axis=1";
+	aligns("f32[3]", "PReLU", "", 2, 1, "2,5,4,3", "3");
+	aligns("f32[5,1,1]", "PReLU", "", 2, 1, "2,5,4,3", "5");
+	aligns("f32[5,1,1]", "Add", pdpd, 2, 1, "2,5,4,3", "5");
+	aligns("f32[2,5,4,3]", "Add", pdpd, 2, 0, "2,5,4,3", "2,5,4,3");
+	aligns("f32[5]", "Add", "", 2, 1, "2,5,4,3", "5");
+	aligns("no", "Add", "auto_broadcast=pdpd;axis=3", 2, 1, "2,5,4,3", "4,3");
+	aligns("f32[5,1,1]", "Select", pdpd, 3, 0, "2,5,4,3", "5");
+	aligns("f32[2,5]", "Select", pdpd, 3, 1, "2,5", "2,5");
+	aligns("f32[5,4,1]", "FakeQuantize", pdpd, 5, 3, "2,5,4,3", "5,4");
+	tap(op_n_data(OP_SELU) == 1 && op_n_data(OP_LESS) == 2 &&
+		    op_n_data(OP_FAKE_QUANTIZE) == 5 && op_n_data(OP_MATMUL) == 0,
+	    "inputs that are data");
 }
 
 static void test_table(void)
@@ -838,6 +880,7 @@ int main(void)
 {
 	test_table();
 	test_inference();
+	test_align();
 	test_pads();
 	test_costs();
 	test_host_eval();

@@ -12,9 +12,10 @@ static const struct cl_operator *row_of(enum op_kind kind)
 	return row->flags & CHAIN ? row : NULL;
 }
 
-static int n_data(const struct step_node *v, const struct cl_operator *row)
+/* Swish may have a factor as its second one. */
+static int n_data(const struct step_node *v)
 {
-	return v->op->kind == OP_SWISH && v->op->n_in == 2 ? 2 : row->n_in;
+	return v->op->kind == OP_SWISH && v->op->n_in == 2 ? 2 : op_n_data(v->op->kind);
 }
 
 /* Is its input i, which is no data but a parameter, known? */
@@ -29,16 +30,13 @@ bool cl_chain_starts(const struct step_node *v)
 	const struct cl_operator *row = row_of(v->op->kind);
 	if (!row || v->n_out != 1 || v->out[0].elem != EL_F32)
 		return false;
-	for (int i = 0; i < n_data(v, row); i++)
+	for (int i = 0; i < n_data(v); i++)
 		if (v->in[i].from == FROM_NONE || v->in[i].tensor->elem != EL_F32)
 			return false;
-	switch (v->op->kind) {
-	/* clang-format off */
-	case OP_HARD_SIGMOID: case OP_SELU: return known(v, 1) && known(v, 2);
-	/* clang-format on */
-	case OP_SWISH: return v->op->n_in < 2 || tensor_elements(v->in[1].tensor) == 1;
-	default: /* no parameters */ return true;
-	}
+	for (int i = n_data(v); i < v->op->n_in; i++)
+		if (!known(v, i))
+			return false;
+	return v->op->kind != OP_SWISH || v->op->n_in < 2 || tensor_elements(v->in[1].tensor) == 1;
 }
 
 /* May a chain follow this node? */
@@ -86,26 +84,14 @@ static bool save(struct cl_chain *c, int j, int n_nodes)
 	return true;
 }
 
-/* PReLU's slope of rank 1 belongs to dim 1, pdpd's second input to the dims from `axis` on. */
-static int align_of(const struct op *op, int input, const struct tensor *t, int rank)
-{
-	if (op->kind == OP_PRELU)
-		return input == 1 && t->rank == 1 && rank > 1 ? 1 : rank - (int)t->rank;
-	if (row_of(op->kind)->n_in > 1 && op->a.broadcast.bcast == BCAST_PDPD && input == 1 &&
-	    op->a.broadcast.axis >= 0)
-		return (int)op->a.broadcast.axis;
-	return rank - (int)t->rank;
-}
-
 /* The operand that input i of node v is; its number, or -1. */
 static int operand_add(struct cl_chain *c, const struct step_node *v, int node, int i)
 {
-	const struct tensor *t = v->in[i].tensor;
-	int shift = tensor_elements(t) == 1 ? 0 : align_of(v->op, i, t, (int)v->out[0].rank);
-	if (shift < 0 || (tensor_elements(t) != 1 && shift + t->rank > v->out[0].rank) ||
-	    c->n_operands == OPERANDS)
+	struct tensor t;
+	if (!op_align(v->op, v->in[0].tensor, i, v->in[i].tensor, &t) ||
+	    (tensor_elements(&t) != 1 && t.rank > v->out[0].rank) || c->n_operands == OPERANDS)
 		return -1;
-	c->operand[c->n_operands] = (struct cl_operand){{REF_IN, i, node}, t, shift};
+	c->operand[c->n_operands] = (struct cl_operand){{REF_IN, i, node}, t};
 	return c->n_operands++;
 }
 
@@ -155,16 +141,6 @@ static bool fold_scalar(struct post *q, enum op_kind kind, int x_at, const struc
 	return true;
 }
 
-static bool same_shape(const struct tensor *a, const struct tensor *b)
-{
-	if (a->rank != b->rank)
-		return false;
-	for (uint32_t d = 0; d < a->rank; d++)
-		if (a->dim[d] != b->dim[d])
-			return false;
-	return true;
-}
-
 /* Post of node `i`, whose value x comes in at port x_at; y_at: the port of its other input, -1
  * when there is none. */
 static bool node_post(struct cl_chain *c, const struct step_spec *s, int i, int x_at, int y_at)
@@ -177,7 +153,7 @@ static bool node_post(struct cl_chain *c, const struct step_spec *s, int i, int 
 	if (y && fold_scalar(&folded, v->op->kind, x_at, y)) {
 		y = NULL;
 	} else if (y && y->from == FROM_NODE) {
-		if (!same_shape(y->tensor, &v->out[0]) || !save(c, (int)y->index, i))
+		if (!tensor_same_shape(y->tensor, &v->out[0]) || !save(c, (int)y->index, i))
 			return false;
 		from = SAVED;
 	} else if (y && (from = operand_add(c, v, i, y_at)) < 0) {
@@ -200,7 +176,7 @@ static bool node_post(struct cl_chain *c, const struct step_spec *s, int i, int 
 static bool first_post(struct cl_chain *c, const struct step_spec *s)
 {
 	const struct step_node *v = &s->node[0];
-	int n = n_data(v, row_of(v->op->kind));
+	int n = n_data(v);
 	return operand_add(c, v, 0, 0) == 0 && node_post(c, s, 0, 0, n > 1 ? 1 : -1);
 }
 
@@ -210,14 +186,14 @@ static bool next_post(struct cl_chain *c, const struct step_spec *s, int i)
 	const struct step_node *v = &s->node[i];
 	if (!cl_chain_starts(&s->node[0]) && !(cl_operator(v->op->kind)->flags & POST))
 		return false;
-	if (!cl_chain_starts(v) || !same_shape(&v->out[0], &s->node[i - 1].out[0]))
+	if (!cl_chain_starts(v) || !tensor_same_shape(&v->out[0], &s->node[i - 1].out[0]))
 		return false;
-	int n = n_data(v, row_of(v->op->kind)), x_at = -1;
+	int n = n_data(v), x_at = -1;
 	for (int j = n - 1; j >= 0; j--)
 		if (v->in[j].from == FROM_NODE && (int)v->in[j].index == i - 1 && !v->in[j].port)
 			x_at = j;
 	if (x_at < 0 || (v->op->kind == OP_PRELU && x_at) || (v->op->kind == OP_SWISH && x_at) ||
-	    !same_shape(v->in[x_at].tensor, &v->out[0]))
+	    !tensor_same_shape(v->in[x_at].tensor, &v->out[0]))
 		return false;
 	return node_post(c, s, i, x_at, n > 1 ? 1 - x_at : -1);
 }
@@ -328,29 +304,10 @@ static bool batch_loop(int n, const int64_t *dim, const int64_t *stride, struct 
 	return one_loop(last - first, dim + first, stride + first, &at->zs);
 }
 
-/* Strides of an operand over the dims of `out`. */
-static bool operand_strides(const struct cl_operand *q, const struct tensor *out, int64_t *stride)
-{
-	int64_t s = 1;
-	for (uint32_t d = 0; d < out->rank; d++)
-		stride[d] = 0;
-	if (tensor_elements(q->t) == 1)
-		return true;
-	for (int d = (int)q->t->rank - 1; d >= 0; d--) {
-		int to = d + q->shift;
-		if (to >= (int)out->rank || (q->t->dim[d] != 1 && q->t->dim[d] != out->dim[to]))
-			return false;
-		if (q->t->dim[d] != 1)
-			stride[to] = s;
-		s *= q->t->dim[d];
-	}
-	return true;
-}
-
 bool cl_chain_broadcasts(const struct cl_operand *q, const struct tensor *out)
 {
 	int64_t stride[TENSOR_DIMS];
-	return operand_strides(q, out, stride);
+	return cl_broadcast_strides(&q->t, out, stride);
 }
 
 bool cl_chain_operands(const struct cl_chain *c, const struct tensor *out, int n_z, int n_m,
@@ -361,7 +318,7 @@ bool cl_chain_operands(const struct cl_chain *c, const struct tensor *out, int n
 		struct operand o = {.zd = 1, .zm = 1};
 		int rank = (int)out->rank, z = n_z;
 		if (i < c->n_operands) {
-			if (!operand_strides(&c->operand[i], out, stride))
+			if (!cl_broadcast_strides(&c->operand[i].t, out, stride))
 				return false;
 			for (int d = 0; d < rank; d++)
 				dim[d] = out->dim[d];
@@ -386,12 +343,12 @@ bool cl_chain_operands(const struct cl_chain *c, const struct tensor *out, int n
 	return true;
 }
 
-bool cl_chain_operand(const struct tensor *t, int shift, const struct tensor *out, int n_z, int n_m,
+bool cl_chain_operand(const struct tensor *t, const struct tensor *out, int n_z, int n_m,
 		      struct operand *at)
 {
-	struct cl_chain c = {.n_operands = 1, .operand = {{.t = t, .shift = shift}}};
+	struct cl_chain c = {.n_operands = 1, .operand = {{.t = *t}}};
 	struct operand all[OPERANDS];
-	bool ok = shift >= 0 && cl_chain_operands(&c, out, n_z, n_m, 1, all);
+	bool ok = cl_chain_operands(&c, out, n_z, n_m, 1, all);
 	*at = all[0];
 	return ok;
 }

@@ -40,8 +40,7 @@ static int fill_chain(struct cl_lowering *p, const struct tensor *scores, struct
 	if (mask->elem != EL_F32 && mask->elem != EL_BOOLEAN)
 		return cl_lower_refuse(p, "a mask of %s is not supported", elem_name(mask->elem));
 	g->chain.post[g->chain.n++] = (struct post){.op = E_ADD, .from = 0};
-	if (!cl_chain_operand(mask, (int)scores->rank - (int)mask->rank, scores,
-			      (int)scores->rank - 2, 1, &g->at[0]))
+	if (!cl_chain_operand(mask, scores, (int)scores->rank - 2, 1, &g->at[0]))
 		return cl_lower_refuse(p, "the mask does not broadcast to the scores");
 	refs[(*n_refs)++] =
 		mask->elem == EL_F32 ? (struct cl_ref){REF_IN, 3, 0} : added_mask(p, mask);

@@ -4,48 +4,16 @@
 
 #include "op/value.h"
 
-/* Dims of input t from the right, for output dim d of rank `rank`; pdpd's second input belongs to
- * the dims from `axis` on. */
-static int align_of(const struct cl_lowering *p, int input, int rank)
-{
-	const struct tensor *t = &p->in[input];
-	if (p->op->kind == OP_PRELU)
-		return input == 1 && t->rank == 1 && rank > 1 ? 1 : rank - (int)t->rank;
-	if (p->op->a.broadcast.bcast == BCAST_PDPD && input == 1 && p->op->a.broadcast.axis >= 0)
-		return (int)p->op->a.broadcast.axis;
-	return rank - (int)t->rank;
-}
-
-/* Strides of an input over the dims of the output; false when it does not broadcast. */
-static bool broadcast_strides(const struct tensor *out, const struct tensor *t, int shift,
-			      int64_t *stride)
-{
-	int64_t s = 1;
-	if (shift < 0 || shift + (int)t->rank > (int)out->rank)
-		return false;
-	for (int d = 0; d < (int)out->rank; d++)
-		stride[d] = 0;
-	for (int d = (int)t->rank - 1; d >= 0; d--) {
-		if (t->dim[d] != 1 && t->dim[d] != out->dim[d + shift])
-			return false;
-		if (t->dim[d] != 1)
-			stride[d + shift] = s;
-		s *= t->dim[d];
-	}
-	return true;
-}
-
-/* Fill loops, types and the sharing out of an elem launch with n_in inputs t[], dim 0 of which
- * is dim shift[] of the output. */
-static int fill_loops(struct cl_lowering *p, struct cl_launch *l, int n_in,
-		      const struct tensor *const *t, const int *shift)
+/* Fill loops, types and the sharing out of an elem launch with n_in inputs t[], which broadcast to the
+ * output. */
+static int fill_loops(struct cl_lowering *p, struct cl_launch *l, int n_in, const struct tensor *t)
 {
 	struct elem_args *a = &l->args.elem;
 	const struct tensor *out = &p->out[0];
 	struct cl_loops loops = {.n_arrays = n_in + 1};
 	int64_t stride[OPERANDS][TENSOR_DIMS], s[LOOP_ARRAYS], dense = tensor_elements(out);
 	for (int i = 0; i < n_in; i++)
-		if (!broadcast_strides(out, t[i], shift[i], stride[i]))
+		if (!cl_broadcast_strides(&t[i], out, stride[i]))
 			return cl_lower_refuse(
 				p, "input %d does not broadcast to the output's shape", i);
 	for (int d = 0; d < (int)out->rank; d++) {
@@ -75,34 +43,31 @@ static int fill_loops(struct cl_lowering *p, struct cl_launch *l, int n_in,
 /* The same for inputs 0 to n_in - 1 of the node. */
 static int fill_ports(struct cl_lowering *p, struct cl_launch *l, int n_in)
 {
-	const struct tensor *t[OPERANDS];
-	int shift[OPERANDS];
+	struct tensor t[OPERANDS];
 	for (int i = 0; i < n_in; i++) {
-		t[i] = &p->in[i];
-		shift[i] = n_in == 1 ? 0 : align_of(p, i, (int)p->out[0].rank);
+		if (!op_align(p->op, &p->in[p->op->kind == OP_SELECT], i, &p->in[i], &t[i]))
+			return cl_lower_refuse(
+				p, "input %d does not broadcast to the output's shape", i);
 		l->args.elem.code[i] = cl_code(p, p->in[i].elem);
 	}
-	return fill_loops(p, l, n_in, t, shift);
+	return fill_loops(p, l, n_in, t);
 }
 
 /* A chain that starts with this node. */
 static int lower_chain(struct cl_lowering *p)
 {
 	const struct cl_chain *c = p->chain;
-	const struct tensor *t[OPERANDS];
-	int shift[OPERANDS];
+	struct tensor t[OPERANDS];
 	if (!c->n_operands)
 		return cl_lower_refuse(p, "parameters of %s must be constants on an OpenCL device",
 				       op_info(p->op->kind)->type);
 	struct cl_launch *l = cl_lower_launch(p, K_elem);
 	l->args.elem.chain = c->chain;
-	for (int i = 0; i < c->n_operands; i++) {
+	for (int i = 0; i < c->n_operands; i++)
 		t[i] = c->operand[i].t;
-		shift[i] = c->operand[i].shift;
-	}
 	cl_chain_bufs(c, l);
 	cl_lower_buf(l, REF_OUT, 0);
-	return fill_loops(p, l, c->n_operands, t, shift);
+	return fill_loops(p, l, c->n_operands, t);
 }
 
 static bool is_integer(enum elem t)
@@ -152,9 +117,9 @@ int cl_lower_elem(struct cl_lowering *p)
 	if (op->kind == OP_IS_INF) /* bit 0: positive ones count, bit 1: negative ones */
 		a->alpha = (float)((op->a.act.hi != 0.0f) + 2 * (op->a.act.lo != 0.0f));
 	cl_lower_buf(l, REF_IN, 0);
-	cl_lower_buf(l, REF_IN, row->n_in > 1 ? 1 : 0);
+	cl_lower_buf(l, REF_IN, op_n_data(op->kind) > 1 ? 1 : 0);
 	cl_lower_buf(l, REF_OUT, 0);
-	return fill_ports(p, l, row->n_in);
+	return fill_ports(p, l, op_n_data(op->kind));
 }
 
 int cl_lower_convert(struct cl_lowering *p)

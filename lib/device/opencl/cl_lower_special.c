@@ -15,25 +15,19 @@ static int f32_only(struct cl_lowering *p, int n)
 	return 0;
 }
 
-/* Input i as loops over the output's dims; channels[]: for BatchNorm, its dim 0 is dim 1. */
-static int five_strides(struct cl_lowering *p, const struct tensor *t, bool channels,
-			int64_t *stride)
+/* Input i of FakeQuantize or, i > 0, BatchNorm, whose vectors are of the channels, over the output's dims. */
+static int five_strides(struct cl_lowering *p, int i, const struct tensor *in, int64_t *stride)
 {
 	const struct tensor *out = &p->out[0];
-	int shift = channels ? 1 : (int)out->rank - (int)t->rank;
-	int64_t s = 1;
-	for (int d = 0; d < (int)out->rank; d++)
-		stride[d] = 0;
-	for (int d = (int)t->rank - 1; d >= 0; d--) {
-		if (t->dim[d] == 1)
-			continue;
-		if (d + shift < 0 || d + shift >= (int)out->rank ||
-		    t->dim[d] != out->dim[d + shift])
-			return cl_lower_refuse(p, "inputs do not broadcast to the output's shape");
-		stride[d + shift] = s;
-		s *= t->dim[d];
-	}
-	return 0;
+	struct tensor t = *in;
+	bool fits = true;
+	if (p->op->kind == OP_FAKE_QUANTIZE)
+		fits = op_align(p->op, &p->in[0], i, in, &t);
+	for (; i > 0 && p->op->kind == OP_BATCH_NORM && t.rank + 1 < out->rank; t.rank++)
+		t.dim[t.rank] = 1;
+	return fits && cl_broadcast_strides(&t, out, stride)
+		       ? 0
+		       : cl_lower_refuse(p, "inputs do not broadcast to the output's shape");
 }
 
 int cl_lower_five(struct cl_lowering *p)
@@ -47,10 +41,10 @@ int cl_lower_five(struct cl_lowering *p)
 	int rank = (int)out->rank;
 	if (f32_only(p, 5))
 		return -1;
-	if (rank > ND || (!batch_norm && op->a.quantize.bcast == BCAST_PDPD))
+	if (rank > ND)
 		return cl_lower_refuse(p, "this %s is not supported", op_info(op->kind)->type);
 	for (int i = 0; i < 5; i++)
-		if (five_strides(p, &p->in[port[i]], batch_norm && i, stride[i]))
+		if (five_strides(p, i, &p->in[port[i]], stride[i]))
 			return -1;
 	struct cl_launch *l = cl_lower_launch(p, K_elem_five);
 	struct five_args *a = &l->args.five;

@@ -119,6 +119,23 @@ size_t cl_bytes(const struct cl_lowering *p, const struct tensor *t)
 
 /* ---- loops ---- */
 
+bool cl_broadcast_strides(const struct tensor *t, const struct tensor *out, int64_t *stride)
+{
+	int shift = (int)out->rank - (int)t->rank;
+	int64_t s = 1;
+	for (uint32_t d = 0; d < out->rank; d++)
+		stride[d] = 0;
+	for (int d = (int)t->rank - 1; d >= 0; d--) {
+		if (t->dim[d] == 1)
+			continue;
+		if (d + shift < 0 || t->dim[d] != out->dim[d + shift])
+			return false;
+		stride[d + shift] = s;
+		s *= t->dim[d];
+	}
+	return true;
+}
+
 void cl_loops_add(struct cl_loops *l, int64_t dim, const int64_t *stride)
 {
 	l->dim[l->rank] = dim;

@@ -13,8 +13,7 @@ struct cl_chain {
 	int n_operands;
 	struct cl_operand {
 		struct cl_ref ref;
-		const struct tensor *t;
-		int shift; /* its dim 0 is dim `shift` of the result */
+		struct tensor t; /* that broadcasts to the result (op_align) */
 	} operand[OPERANDS];
 	int saved;            /* the node whose result E_SAVE keeps; -1 */
 	int after[POSTS + 2]; /* posts up to and with those of a node */
@@ -67,8 +66,8 @@ bool cl_chain_operands(const struct cl_chain *c, const struct tensor *out, int n
 bool cl_chain_broadcasts(const struct cl_operand *q, const struct tensor *out);
 /* Append the operands' buffers to the launch, OPERANDS of them. */
 void cl_chain_bufs(const struct cl_chain *c, struct cl_launch *l);
-/* One operand t, dim 0 of which is dim `shift` of out, as above. */
-bool cl_chain_operand(const struct tensor *t, int shift, const struct tensor *out, int n_z, int n_m,
+/* One operand t, as above. */
+bool cl_chain_operand(const struct tensor *t, const struct tensor *out, int n_z, int n_m,
 		      struct operand *at);
 /* The n_z, n_m and groups of a node that a chain may follow. */
 void cl_chain_split(const struct op *op, const struct tensor *in, const struct tensor *out,
@@ -111,6 +110,9 @@ int cl_elem_code(enum elem t); /* enum elem_code; -1: not known to kernels */
 int cl_code(const struct cl_lowering *p, enum elem t);
 int cl_log(const struct cl_lowering *p, enum elem t);
 size_t cl_bytes(const struct cl_lowering *p, const struct tensor *t);
+
+/* Strides of t, in elements, over the dims of `out`, that it broadcasts to; false: it does not. */
+bool cl_broadcast_strides(const struct tensor *t, const struct tensor *out, int64_t *stride);
 
 /* Nested loops over several arrays, outermost first; merged where all strides allow. */
 enum { LOOPS = 24, LOOP_ARRAYS = OPERANDS + 1 };

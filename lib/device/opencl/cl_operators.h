@@ -2,7 +2,7 @@
  * lowers it to kernel launches.  Operators without a line have no OpenCL kernel.
  *
  *   X(KIND, FN, ...): int cl_lower_FN(struct cl_lowering *) lowers OP_KIND.  Behind it the other
- *   members of struct cl_operator; of element-wise operators op, f32, n_in and flags. */
+ *   members of struct cl_operator; of element-wise operators op, f32 and flags. */
 #ifndef HSDAG_DEVICE_OPENCL_CL_OPERATORS_H
 #define HSDAG_DEVICE_OPENCL_CL_OPERATORS_H
 
@@ -19,7 +19,6 @@ enum cl_operator_flags {
 struct cl_operator {
 	int op;                /* enum elem_op, or reduce_op of reductions */
 	enum cl_kernel_id f32; /* element-wise on f32, outside chains; K_COUNT: none */
-	int n_in;              /* element-wise: inputs that are data */
 	unsigned flags;
 	uint32_t f16_constants; /* bit i: constant input i may be f16 although the graph says f32 */
 };
@@ -28,75 +27,75 @@ const struct cl_operator *cl_operator(enum op_kind kind);
 
 /* clang-format off */
 #define CL_OPERATORS(X) \
-	X(ABS, elem, E_ABS, K_elem, 1, CHAIN | POST | INT) \
-	X(NEGATIVE, elem, E_NEG, K_elem, 1, CHAIN | POST | INT) \
-	X(RELU, elem, E_RELU, K_elem, 1, CHAIN | POST | INT) \
-	X(CLAMP, elem, E_CLAMP, K_elem, 1, CHAIN | POST | INT) \
-	X(SIGN, elem, E_SIGN, K_elem, 1, CHAIN | INT) \
-	X(ROUND, elem, E_COPY, K_elem, 1, CHAIN | INT) \
-	X(SQRT, elem, E_SQRT, K_elem, 1, CHAIN | POST) \
-	X(CEILING, elem, E_CEIL, K_elem, 1, CHAIN) \
-	X(FLOOR, elem, E_FLOOR, K_elem, 1, CHAIN) \
-	X(HSWISH, elem, E_HSWISH, K_elem, 1, CHAIN | POST) \
-	X(HSIGMOID, elem, E_HSIGMOID, K_elem, 1, CHAIN | POST) \
-	X(HARD_SIGMOID, elem, E_HARD_SIGMOID, K_elem, 1, CHAIN | POST) \
-	X(SOFT_SIGN, elem, E_SOFT_SIGN, K_elem, 1, CHAIN) \
-	X(EXP, elem, E_EXP, K_elem, 1, CHAIN) \
-	X(LOG, elem, E_LOG, K_elem, 1, CHAIN) \
-	X(SIGMOID, elem, E_SIGMOID, K_elem, 1, CHAIN | POST) \
-	X(TANH, elem, E_TANH, K_elem, 1, CHAIN | POST) \
-	X(GELU, elem, E_GELU_ERF, K_elem, 1, CHAIN | POST) \
-	X(ERF, elem, E_ERF, K_elem, 1, CHAIN) \
-	X(SWISH, elem, E_SWISH, K_elem, 1, CHAIN | POST) \
-	X(SOFT_PLUS, elem, E_SOFT_PLUS, K_elem, 1, CHAIN) \
-	X(MISH, elem, E_MISH, K_elem, 1, CHAIN) \
-	X(ELU, elem, E_ELU, K_elem, 1, CHAIN | POST) \
-	X(SELU, elem, E_SELU, K_elem, 1, CHAIN) \
-	X(ERF_INV, elem, E_ERF_INV, K_elem_rare, 1, 0) \
-	X(SIN, elem, E_SIN, K_elem_rare, 1, 0) \
-	X(COS, elem, E_COS, K_elem_rare, 1, 0) \
-	X(TAN, elem, E_TAN, K_elem_rare, 1, 0) \
-	X(ASIN, elem, E_ASIN, K_elem_rare, 1, 0) \
-	X(ACOS, elem, E_ACOS, K_elem_rare, 1, 0) \
-	X(ATAN, elem, E_ATAN, K_elem_rare, 1, 0) \
-	X(SINH, elem, E_SINH, K_elem_rare, 1, 0) \
-	X(COSH, elem, E_COSH, K_elem_rare, 1, 0) \
-	X(ASINH, elem, E_ASINH, K_elem_rare, 1, 0) \
-	X(ACOSH, elem, E_ACOSH, K_elem_rare, 1, 0) \
-	X(ATANH, elem, E_ATANH, K_elem_rare, 1, 0) \
-	X(IS_NAN, elem, E_IS_NAN, K_elem_test, 1, 0) \
-	X(IS_INF, elem, E_IS_INF, K_elem_test, 1, 0) \
-	X(IS_FINITE, elem, E_IS_FINITE, K_elem_test, 1, 0) \
-	X(BITWISE_NOT, elem, E_BIT_NOT, K_COUNT, 1, INT) \
-	X(LOGICAL_NOT, elem, E_NOT, K_COUNT, 1, INT) \
+	X(ABS, elem, E_ABS, K_elem, CHAIN | POST | INT) \
+	X(NEGATIVE, elem, E_NEG, K_elem, CHAIN | POST | INT) \
+	X(RELU, elem, E_RELU, K_elem, CHAIN | POST | INT) \
+	X(CLAMP, elem, E_CLAMP, K_elem, CHAIN | POST | INT) \
+	X(SIGN, elem, E_SIGN, K_elem, CHAIN | INT) \
+	X(ROUND, elem, E_COPY, K_elem, CHAIN | INT) \
+	X(SQRT, elem, E_SQRT, K_elem, CHAIN | POST) \
+	X(CEILING, elem, E_CEIL, K_elem, CHAIN) \
+	X(FLOOR, elem, E_FLOOR, K_elem, CHAIN) \
+	X(HSWISH, elem, E_HSWISH, K_elem, CHAIN | POST) \
+	X(HSIGMOID, elem, E_HSIGMOID, K_elem, CHAIN | POST) \
+	X(HARD_SIGMOID, elem, E_HARD_SIGMOID, K_elem, CHAIN | POST) \
+	X(SOFT_SIGN, elem, E_SOFT_SIGN, K_elem, CHAIN) \
+	X(EXP, elem, E_EXP, K_elem, CHAIN) \
+	X(LOG, elem, E_LOG, K_elem, CHAIN) \
+	X(SIGMOID, elem, E_SIGMOID, K_elem, CHAIN | POST) \
+	X(TANH, elem, E_TANH, K_elem, CHAIN | POST) \
+	X(GELU, elem, E_GELU_ERF, K_elem, CHAIN | POST) \
+	X(ERF, elem, E_ERF, K_elem, CHAIN) \
+	X(SWISH, elem, E_SWISH, K_elem, CHAIN | POST) \
+	X(SOFT_PLUS, elem, E_SOFT_PLUS, K_elem, CHAIN) \
+	X(MISH, elem, E_MISH, K_elem, CHAIN) \
+	X(ELU, elem, E_ELU, K_elem, CHAIN | POST) \
+	X(SELU, elem, E_SELU, K_elem, CHAIN) \
+	X(ERF_INV, elem, E_ERF_INV, K_elem_rare, 0) \
+	X(SIN, elem, E_SIN, K_elem_rare, 0) \
+	X(COS, elem, E_COS, K_elem_rare, 0) \
+	X(TAN, elem, E_TAN, K_elem_rare, 0) \
+	X(ASIN, elem, E_ASIN, K_elem_rare, 0) \
+	X(ACOS, elem, E_ACOS, K_elem_rare, 0) \
+	X(ATAN, elem, E_ATAN, K_elem_rare, 0) \
+	X(SINH, elem, E_SINH, K_elem_rare, 0) \
+	X(COSH, elem, E_COSH, K_elem_rare, 0) \
+	X(ASINH, elem, E_ASINH, K_elem_rare, 0) \
+	X(ACOSH, elem, E_ACOSH, K_elem_rare, 0) \
+	X(ATANH, elem, E_ATANH, K_elem_rare, 0) \
+	X(IS_NAN, elem, E_IS_NAN, K_elem_test, 0) \
+	X(IS_INF, elem, E_IS_INF, K_elem_test, 0) \
+	X(IS_FINITE, elem, E_IS_FINITE, K_elem_test, 0) \
+	X(BITWISE_NOT, elem, E_BIT_NOT, K_COUNT, INT) \
+	X(LOGICAL_NOT, elem, E_NOT, K_COUNT, INT) \
 	X(CONVERT, convert) \
 	X(CONVERT_LIKE, convert) \
 	/* element-wise, two inputs and more */ \
-	X(ADD, elem, E_ADD, K_elem, 2, CHAIN | POST | INT) \
-	X(SUBTRACT, elem, E_SUB, K_elem, 2, CHAIN | POST | INT) \
-	X(MULTIPLY, elem, E_MUL, K_elem, 2, CHAIN | POST | INT) \
-	X(DIVIDE, elem, E_DIV, K_elem, 2, CHAIN | POST | INT) \
-	X(MINIMUM, elem, E_MIN, K_elem, 2, CHAIN | POST | INT) \
-	X(MAXIMUM, elem, E_MAX, K_elem, 2, CHAIN | POST | INT) \
-	X(SQUARED_DIFFERENCE, elem, E_SQUARED_DIFF, K_elem, 2, CHAIN | POST | INT) \
-	X(PRELU, elem, E_PRELU, K_elem, 2, CHAIN | POST | INT) \
-	X(FLOOR_MOD, elem, E_FLOOR_MOD, K_elem, 2, CHAIN | INT) \
-	X(POWER, elem, E_POW, K_elem_rare, 2, INT) \
-	X(MOD, elem, E_MOD, K_elem_rare, 2, INT) \
-	X(EQUAL, elem, E_EQ, K_elem_test, 2, INT) \
-	X(NOT_EQUAL, elem, E_NE, K_elem_test, 2, INT) \
-	X(LESS, elem, E_LT, K_elem_test, 2, INT) \
-	X(LESS_EQUAL, elem, E_LE, K_elem_test, 2, INT) \
-	X(GREATER, elem, E_GT, K_elem_test, 2, INT) \
-	X(GREATER_EQUAL, elem, E_GE, K_elem_test, 2, INT) \
-	X(BITWISE_AND, elem, E_BIT_AND, K_COUNT, 2, INT) \
-	X(BITWISE_OR, elem, E_BIT_OR, K_COUNT, 2, INT) \
-	X(BITWISE_XOR, elem, E_BIT_XOR, K_COUNT, 2, INT) \
-	X(BITWISE_LEFT_SHIFT, elem, E_SHL, K_COUNT, 2, INT) \
-	X(BITWISE_RIGHT_SHIFT, elem, E_SHR, K_COUNT, 2, INT) \
-	X(LOGICAL_AND, elem, E_AND, K_COUNT, 2, INT) \
-	X(LOGICAL_OR, elem, E_OR, K_COUNT, 2, INT) \
-	X(LOGICAL_XOR, elem, E_XOR, K_COUNT, 2, INT) \
+	X(ADD, elem, E_ADD, K_elem, CHAIN | POST | INT) \
+	X(SUBTRACT, elem, E_SUB, K_elem, CHAIN | POST | INT) \
+	X(MULTIPLY, elem, E_MUL, K_elem, CHAIN | POST | INT) \
+	X(DIVIDE, elem, E_DIV, K_elem, CHAIN | POST | INT) \
+	X(MINIMUM, elem, E_MIN, K_elem, CHAIN | POST | INT) \
+	X(MAXIMUM, elem, E_MAX, K_elem, CHAIN | POST | INT) \
+	X(SQUARED_DIFFERENCE, elem, E_SQUARED_DIFF, K_elem, CHAIN | POST | INT) \
+	X(PRELU, elem, E_PRELU, K_elem, CHAIN | POST | INT) \
+	X(FLOOR_MOD, elem, E_FLOOR_MOD, K_elem, CHAIN | INT) \
+	X(POWER, elem, E_POW, K_elem_rare, INT) \
+	X(MOD, elem, E_MOD, K_elem_rare, INT) \
+	X(EQUAL, elem, E_EQ, K_elem_test, INT) \
+	X(NOT_EQUAL, elem, E_NE, K_elem_test, INT) \
+	X(LESS, elem, E_LT, K_elem_test, INT) \
+	X(LESS_EQUAL, elem, E_LE, K_elem_test, INT) \
+	X(GREATER, elem, E_GT, K_elem_test, INT) \
+	X(GREATER_EQUAL, elem, E_GE, K_elem_test, INT) \
+	X(BITWISE_AND, elem, E_BIT_AND, K_COUNT, INT) \
+	X(BITWISE_OR, elem, E_BIT_OR, K_COUNT, INT) \
+	X(BITWISE_XOR, elem, E_BIT_XOR, K_COUNT, INT) \
+	X(BITWISE_LEFT_SHIFT, elem, E_SHL, K_COUNT, INT) \
+	X(BITWISE_RIGHT_SHIFT, elem, E_SHR, K_COUNT, INT) \
+	X(LOGICAL_AND, elem, E_AND, K_COUNT, INT) \
+	X(LOGICAL_OR, elem, E_OR, K_COUNT, INT) \
+	X(LOGICAL_XOR, elem, E_XOR, K_COUNT, INT) \
 	X(SELECT, select) \
 	X(FAKE_QUANTIZE, five) \
 	/* reductions */ \

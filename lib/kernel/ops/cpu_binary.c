@@ -240,13 +240,12 @@ static void binary_row(void *arg, int64_t out, const void *const *in, const int6
 
 int run_binary(const struct kernel_call *k, struct err *e)
 {
-	struct tensor b = k->in[1];
+	struct tensor b;
 	struct binary_run r = {.kind = k->op->kind, .a = &k->in[0], .b = &b, .out = &k->out[0]};
 	struct bcast c;
 	r.floor = r.kind == OP_DIVIDE && cpu_is_folded(k) && k->op->a.broadcast.floor &&
 		  (r.a->elem == EL_I32 || r.a->elem == EL_I64);
-	if (k->op->a.broadcast.bcast == BCAST_PDPD &&
-	    !op_align_pdpd(&k->in[0], &k->in[1], k->op->a.broadcast.axis, &b))
+	if (!op_align(k->op, &k->in[0], 1, &k->in[1], &b))
 		return err_set(e, ST_INPUT, "shapes do not broadcast");
 	if (r.a->elem != b.elem)
 		return err_set(e, ST_INPUT, "inputs of types %s and %s", elem_name(r.a->elem),
@@ -265,23 +264,14 @@ static void prelu_row(void *arg, int64_t out, const void *const *in, const int64
 		       (float *)r->out->data + out, n);
 }
 
-void cpu_prelu_shape(const struct tensor *x, struct tensor *slope)
-{
-	if (slope->rank != 1 || x->rank < 2 || slope->dim[0] != x->dim[1])
-		return;
-	slope->rank = x->rank - 1;
-	for (uint32_t i = 1; i < slope->rank; i++)
-		slope->dim[i] = 1;
-}
-
 int run_prelu(const struct kernel_call *k, struct err *e)
 {
-	struct tensor slope = k->in[1];
+	struct tensor slope;
 	struct binary_run r = {.kind = k->op->kind, .a = &k->in[0], .b = &slope, .out = &k->out[0]};
 	struct bcast c;
 	struct tensor whole = {.elem = EL_F32};
-	cpu_prelu_shape(r.a, &slope);
-	if (!op_broadcast(r.a, &slope, &whole) || !tensor_same_shape(&whole, r.a))
+	if (!op_align(k->op, r.a, 1, &k->in[1], &slope) || !op_broadcast(r.a, &slope, &whole) ||
+	    !tensor_same_shape(&whole, r.a))
 		return err_set(e, ST_INPUT, "slopes do not broadcast");
 	cpu_bcast_init(&c, r.out, (const struct tensor *const[]){r.a, &slope}, 2);
 	cpu_bcast_run(k->ctx, &c, prelu_row, &r);

@@ -53,14 +53,13 @@ int run_select(const struct kernel_call *k, struct err *e)
 {
 	struct ternary_run r = {k->op, k->in, k->out};
 	struct bcast c;
-	struct tensor cond = k->in[0], other = k->in[2];
-	if (cpu_elem_size(cond.elem) != 1 || !cpu_elem_size(r.out->elem) ||
-	    k->in[1].elem != other.elem)
+	struct tensor cond, other;
+	if (cpu_elem_size(k->in[0].elem) != 1 || !cpu_elem_size(r.out->elem) ||
+	    k->in[1].elem != k->in[2].elem)
 		return err_set(e, ST_INPUT, "Select of %s by %s", elem_name(r.out->elem),
-			       elem_name(cond.elem));
-	if (k->op->a.broadcast.bcast == BCAST_PDPD &&
-	    (!op_align_pdpd(&k->in[1], &k->in[0], k->op->a.broadcast.axis, &cond) ||
-	     !op_align_pdpd(&k->in[1], &k->in[2], k->op->a.broadcast.axis, &other)))
+			       elem_name(k->in[0].elem));
+	if (!op_align(k->op, &k->in[1], 0, &k->in[0], &cond) ||
+	    !op_align(k->op, &k->in[1], 2, &k->in[2], &other))
 		return err_set(e, ST_INPUT, "shapes do not broadcast");
 	cpu_bcast_init(&c, r.out, (const struct tensor *const[]){&cond, &k->in[1], &other}, 3);
 	cpu_bcast_run(k->ctx, &c, select_row, &r);
@@ -85,13 +84,10 @@ int run_fake_quantize(const struct kernel_call *k, struct err *e)
 	struct ternary_run r = {k->op, k->in, k->out};
 	struct bcast c;
 	struct tensor whole = {.elem = EL_F32}, in[5] = {k->in[0]};
-	bool pdpd = k->op->a.quantize.bcast == BCAST_PDPD, fits = true;
-	for (int j = 1; j < 5 && fits; j++) {
-		in[j] = k->in[j];
-		fits = (!pdpd ||
-			op_align_pdpd(&in[0], &k->in[j], k->op->a.quantize.axis, &in[j])) &&
+	bool fits = true;
+	for (int j = 1; j < 5 && fits; j++)
+		fits = op_align(k->op, &in[0], j, &k->in[j], &in[j]) &&
 		       op_broadcast(&in[0], &in[j], &whole) && tensor_same_shape(&whole, &in[0]);
-	}
 	if (!fits)
 		return err_set(e, ST_INPUT, "limits of FakeQuantize do not broadcast");
 	cpu_bcast_init(&c, r.out,

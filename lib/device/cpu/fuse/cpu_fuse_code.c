@@ -47,16 +47,6 @@ static int full_operand(struct writer *w, uint32_t v)
 	return add_operand(w, &(struct epi_operand){NULL, 1, w->part->code.rows, cols, 1}, &place);
 }
 
-/* Do the inputs after the first broadcast in PaddlePaddle's way, and along which axis? */
-static bool pdpd_axis(const struct op *op, int64_t *axis)
-{
-	bool quantize = op->kind == OP_FAKE_QUANTIZE;
-	if (!quantize && (op_info(op->kind)->category != OPC_BINARY || op->kind == OP_PRELU))
-		return false;
-	*axis = quantize ? op->a.quantize.axis : op->a.broadcast.axis;
-	return (quantize ? op->a.quantize.bcast : op->a.broadcast.bcast) == BCAST_PDPD;
-}
-
 /* Argument i of node f. */
 static bool find_source(struct writer *w, const struct fuse_node *f, int i, struct epi_source *s)
 {
@@ -64,12 +54,8 @@ static bool find_source(struct writer *w, const struct fuse_node *f, int i, stru
 	const struct op *op = f->node ? f->node->op : NULL;
 	struct tensor t = *a->tensor;
 	struct strided r;
-	int64_t axis;
-	if (op && i > 0 && pdpd_axis(op, &axis) &&
-	    !op_align_pdpd(f->arg[0].tensor, a->tensor, axis, &t))
+	if (op && !op_align(op, f->arg[0].tensor, i, a->tensor, &t))
 		return false;
-	if (i == 1 && f->kind == OP_PRELU)
-		cpu_prelu_shape(f->arg[0].tensor, &t);
 	if (!fuse_resolve(w->plan, a, &t, &r))
 		return false;
 	if (r.base == BASE_NODE && w->plan->node[r.index].part == w->number) {

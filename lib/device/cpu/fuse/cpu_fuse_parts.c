@@ -74,9 +74,8 @@ static bool is_f32(const struct tensor *t)
 /* try_x: f becomes an x; false when the node cannot. */
 static bool try_code(struct fuse_node *f, const struct step_node *n)
 {
-	enum op_category cat = op_info(n->op->kind)->category;
 	f->role = ROLE_CODE;
-	f->n_data = cat == OPC_UNARY ? 1 : cat == OPC_BINARY ? 2 : 5;
+	f->n_data = op_n_data(n->op->kind);
 	if (!cpu_kernel_fuses(n->op->kind) || n->n_out != 1 || (uint32_t)f->n_data > n->n_in)
 		return false;
 	for (uint32_t i = 0; i < n->n_in; i++) {
