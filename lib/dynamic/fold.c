@@ -90,9 +90,8 @@ void host_fold(struct host_values *h, const bool *constant)
 	bool *packed = MEM_NEWN(bool, g->n);
 	uint32_t *waiting = MEM_NEWN(uint32_t, g->n); /* readers without a value */
 	uint64_t held = 0;
-	for (uint32_t i = 0; i < g->in_ptr[g->n]; i++)
-		if (g->in_node[i] != GRAPH_NONE)
-			waiting[g->in_node[i]]++;
+	for (uint32_t v = 0; v < g->n; v++)
+		waiting[v] = g->consumers.ptr[v + 1] - g->consumers.ptr[v];
 	for (uint32_t v = 0; v < g->n; v++) {
 		if (!constant[v] || graph_const(g, v) >= 0)
 			continue;

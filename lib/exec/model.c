@@ -38,9 +38,8 @@ static void mark_live(struct model *m)
 	m->used = ARENA_NEWN(m->arena, bool, n_outputs(g));
 	m->readers = ARENA_NEWN(m->arena, uint32_t, n_outputs(g));
 	m->quant = ARENA_NEWN(m->arena, struct model_quant *, n_outputs(g));
-	for (uint32_t i = 0; i < g->in_ptr[g->n]; i++)
-		if (g->in_node[i] != GRAPH_NONE)
-			m->readers[graph_slot_output(g, i)]++;
+	for (uint32_t k = 0; k < g->consumers.ptr[g->n]; k++)
+		m->readers[graph_slot_output(g, g->consumers.slot[k])]++;
 	for (uint32_t v = g->n; v-- > 0;) {
 		if (model_is(m, v, OP_RESULT) || model_is(m, v, OP_ASSIGN))
 			m->live[v] = true;

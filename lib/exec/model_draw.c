@@ -1,5 +1,6 @@
 /* model_draw.c - what each input of a model stands for, and values like that. */
 #include "exec/model_draw.h"
+#include "base/heap.h"
 #include "base/rng.h"
 #include "op/value.h"
 
@@ -109,6 +110,12 @@ static void note_select(struct draw *x, uint32_t v, unsigned how, struct err *e)
 		}
 }
 
+static bool is_gather(enum op_kind kind)
+{
+	return kind == OP_GATHER || kind == OP_GATHER_ELEMENTS || kind == OP_GATHER_ND ||
+	       kind == OP_GATHER_TREE;
+}
+
 /* Node v reads the input, through slot s. */
 static void note_reader(struct draw *x, uint32_t v, uint32_t s, unsigned how, struct err *e)
 {
@@ -116,7 +123,7 @@ static void note_reader(struct draw *x, uint32_t v, uint32_t s, unsigned how, st
 	uint32_t in = g->in_ptr[v], port = s - in;
 	int64_t b;
 	double exponent;
-	if (strncmp(g->type[v], "Gather", 6) == 0 && port == 1) {
+	if (is_gather(g->kind[v]) && port == 1) {
 		b = gather_bound(x, v, e);
 		if (b > 0 && (x->by.gather == 0 || b < x->by.gather))
 			x->by.gather = b;
@@ -155,26 +162,40 @@ static bool carries(const struct op *op)
 					   op_info(op->kind)->category == OPC_MOVE));
 }
 
+/* What reads the input, from it on in the order of rows, through nodes that carry it. */
 static int find_readers(struct draw *x, struct err *e)
 {
 	struct model *m = x->m;
 	const struct graph *g = m->g;
+	const struct consumers *readers = &g->consumers;
 	uint8_t *how = MEM_NEWN(uint8_t, g->n); /* 0: node has nothing of the input */
+	bool *met = MEM_NEWN(bool, g->n);
+	uint32_t *next = MEM_NEWN(uint32_t, (size_t)g->n + 1), n_next = 0;
 	how[m->param[x->i]] = CARRIED;
-	for (uint32_t v = 0; v < g->n && e->code == ST_OK; v++)
+	heap_push(next, &n_next, m->param[x->i]);
+	while (n_next > 0 && e->code == ST_OK) {
+		uint32_t v = heap_pop(next, &n_next);
 		for (uint32_t s = g->in_ptr[v]; s < g->in_ptr[v + 1]; s++) {
 			uint32_t from = g->in_node[s];
 			if (from == GRAPH_NONE || !how[from])
 				continue;
 			note_reader(x, v, s, how[from], e);
-			if (strncmp(g->type[v], "Gather", 6) == 0 && s == g->in_ptr[v] + 1)
+			if (is_gather(g->kind[v]) && s == g->in_ptr[v] + 1)
 				continue; /* what it makes are no indices any more */
 			if (carries(&m->op[v]))
 				how[v] |= how[from];
 			else if (m->op[v].kind == OP_LOGICAL_NOT)
 				how[v] |= how[from] ^ (CARRIED | NEGATED);
 		}
+		for (uint32_t k = readers->ptr[v]; how[v] && k < readers->ptr[v + 1]; k++)
+			if (!met[readers->dst[k]]) {
+				met[readers->dst[k]] = true;
+				heap_push(next, &n_next, readers->dst[k]);
+			}
+	}
 	mem_free(how);
+	mem_free(met);
+	mem_free(next);
 	return e->code == ST_OK ? 0 : -1;
 }
 

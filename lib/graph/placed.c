@@ -8,26 +8,27 @@ struct work {
 	const struct graph *g;
 	const uint16_t *device;
 	struct arena *a;
-	bool *follows;      /* (n) its first consumer */
-	uint32_t *consumer; /* (n) the first; GRAPH_NONE */
+	bool *follows; /* (n) its first consumer */
 	struct placed *p;
 };
+
+static uint32_t first_consumer(const struct graph *g, uint32_t v)
+{
+	const struct consumers *c = &g->consumers;
+	return c->ptr[v] < c->ptr[v + 1] ? c->dst[c->ptr[v]] : GRAPH_NONE;
+}
 
 static void assign_nodes(struct work *w)
 {
 	const struct graph *g = w->g;
 	struct placed *p = w->p;
-	for (uint32_t v = 0; v < g->n; v++)
-		w->consumer[v] = GRAPH_NONE;
-	/* Backwards, so that consumers are placed before, and the first one has the last word. */
+	/* Backwards, so that consumers are placed before. */
 	for (uint32_t v = g->n; v-- > 0;) {
 		uint32_t s = g->set[v];
-		w->follows[v] &= w->consumer[v] != GRAPH_NONE;
-		p->node_device[v] = w->follows[v] ? p->node_device[w->consumer[v]]
-						  : w->device[s == GRAPH_NONE ? 0 : s];
-		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++)
-			if (g->in_node[i] != GRAPH_NONE)
-				w->consumer[g->in_node[i]] = v;
+		uint32_t first = first_consumer(g, v);
+		w->follows[v] &= first != GRAPH_NONE;
+		p->node_device[v] =
+			w->follows[v] ? p->node_device[first] : w->device[s == GRAPH_NONE ? 0 : s];
 		if (s != GRAPH_NONE)
 			p->set_device[s] = p->node_device[v];
 	}
@@ -48,7 +49,7 @@ static void find_segments(struct work *w)
 			if (u == GRAPH_NONE || g->set[u] == GRAPH_NONE || g->set[v] == GRAPH_NONE)
 				continue;
 			/* A constant with many consumers does not tie them together. */
-			if (w->follows[u] ? w->consumer[u] == v
+			if (w->follows[u] ? first_consumer(g, u) == v
 					  : p->node_device[u] == p->node_device[v])
 				disjoint_join(parent, g->set[u], g->set[v]);
 		}
@@ -116,7 +117,6 @@ void placed_init(const struct graph *g, const uint16_t *device, uint32_t k, cons
 	out->segments = ARENA_NEWN(a, uint32_t, k);
 	out->segment = arena_raw(a, g->n_sets, sizeof *out->segment);
 	w.follows = arena_raw(a, g->n, sizeof *w.follows);
-	w.consumer = arena_raw(a, g->n, sizeof *w.consumer);
 	for (uint32_t v = 0; v < g->n; v++)
 		w.follows[v] = g->set[v] == GRAPH_NONE || (constant && constant[v]);
 	assign_nodes(&w);

@@ -25,9 +25,9 @@ bool cpu_output_used(const struct op *op, int i)
 {
 	const struct graph *g = op->g;
 	uint32_t o = g->out_ptr[op->v] + (uint32_t)i;
-	for (uint32_t slot = g->in_ptr[op->v]; slot < g->in_ptr[g->n]; slot++)
-		if (g->in_node[slot] != GRAPH_NONE &&
-		    g->out_ptr[g->in_node[slot]] + g->in_port[slot] == o)
+	const struct consumers *readers = &g->consumers;
+	for (uint32_t k = readers->ptr[op->v]; k < readers->ptr[op->v + 1]; k++)
+		if (graph_slot_output(g, readers->slot[k]) == o)
 			return true;
 	return false;
 }
