@@ -12,7 +12,7 @@ static struct support_row *row_of(struct support *s, const struct graph *g, uint
 				  struct arena *a)
 {
 	for (uint32_t i = 0; i < s->n_rows; i++)
-		if (strcmp(s->row[i].type, g->type[v]) == 0 &&
+		if (s->row[i].type == g->type[v] && /* equal types are equal pointers */
 		    strcmp(s->row[i].opset, g->opset[v]) == 0)
 			return &s->row[i];
 	struct support_row *r = &s->row[s->n_rows++];

@@ -41,7 +41,7 @@ static void type_fill(const struct feat_work *w, float *x)
 		if (s == GRAPH_NONE)
 			continue;
 		int t = w->o->paper ? (int)strtab_find(&w->types, g->type[v])
-				    : optype_find(g->type[v]);
+				    : optype_of(g->kind[v]);
 		x[(size_t)s * w->d + (t < 0 ? OPTYPE_COUNT : (uint32_t)t)] += 1 / (float)w->size[s];
 	}
 }

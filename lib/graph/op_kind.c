@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <strings.h>
 
-static const char *const names[OP_COUNT] = {[OP_UNKNOWN] = "",
+static const char *const names[OP_KINDS] = {[OP_UNKNOWN] = "",
 #define OP(kind, type, ...) [OP_##kind] = type,
-					    OP_LIST(OP)
+					    OP_LIST(OP) OP_NAMES_ONLY(OP) OP_OF_PROBLEMS(OP)
 #undef OP
 };
 
@@ -30,18 +30,20 @@ static int find_type(const void *key, const void *item)
 }
 
 /* All kinds sorted by name; made at program start, so that look-ups need no lock. */
-static enum op_kind by_type[OP_COUNT - 1];
+static enum op_kind by_type[OP_KINDS];
+static size_t n_types;
 
 __attribute__((constructor)) static void sort_types(void)
 {
-	for (int i = 0; i < OP_COUNT - 1; i++)
-		by_type[i] = (enum op_kind)(i + 1);
-	qsort(by_type, OP_COUNT - 1, sizeof by_type[0], compare_type);
+	for (int i = OP_UNKNOWN + 1; i < OP_KINDS; i++)
+		if (i != OP_COUNT)
+			by_type[n_types++] = (enum op_kind)i;
+	qsort(by_type, n_types, sizeof by_type[0], compare_type);
 }
 
 enum op_kind op_kind(const char *type)
 {
-	const enum op_kind *k = bsearch(type, by_type, OP_COUNT - 1, sizeof by_type[0], find_type);
+	const enum op_kind *k = bsearch(type, by_type, n_types, sizeof by_type[0], find_type);
 	if (k)
 		return *k;
 	for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++)

@@ -281,10 +281,19 @@
 	X(RANDOM_UNIFORM, "RandomUniform", OTHER, 3, 3, 1, 1, 6, out, 1, 0, random, random) \
 	X(MULTINOMIAL, "Multinomial", OTHER, 2, 2, 1, 2, 2, out, 1, 0, random, multinomial)
 
-/* Types of OpenVINO's opsets that have no line above: they are in the vocabulary only. */
+/* Types of OpenVINO's opsets that have no line above: kinds of nodes, and in the vocabulary of
+ * features, but no operators that op.h describes. */
 #define OP_NAMES_ONLY(X) \
-	X("AUGRUCell") X("AUGRUSequence") X("BGRtoNV12") \
-	X("RGBtoNV12") X("StringTensorPack") X("StringTensorUnpack") X("Xor")
+	X(AUGRU_CELL, "AUGRUCell") \
+	X(AUGRU_SEQUENCE, "AUGRUSequence") \
+	X(BGR_TO_NV12, "BGRtoNV12") \
+	X(RGB_TO_NV12, "RGBtoNV12") \
+	X(STRING_TENSOR_PACK, "StringTensorPack") \
+	X(STRING_TENSOR_UNPACK, "StringTensorUnpack") \
+	X(XOR, "Xor")
+
+/* Kinds of nodes that problems in JSON tell (lib/place/problem/jsonproblem_dnnpart.c). */
+#define OP_OF_PROBLEMS(X) X(BACKWARD, "Backward")
 /* clang-format on */
 
 #endif

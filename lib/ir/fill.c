@@ -12,7 +12,6 @@ enum { MOST_INDICES = 1 << 20 };
 struct item {
 	const struct graph *g;
 	uint32_t c; /* index into g->const_* */
-	const struct roles *roles;
 	const struct role *role;
 	uint64_t offset, bytes;
 	size_t number; /* in document order */
@@ -89,7 +88,7 @@ static bool fill_constant(const struct filling *f, const struct item *it)
 
 /* What one more operator wants of a shared constant: the same; or, of a Reshape's shape,
  * one size that differs, which becomes -1. */
-static bool agree(const char *type, double *value, const double *other, uint64_t n)
+static bool agree(enum op_kind kind, double *value, const double *other, uint64_t n)
 {
 	uint32_t differ = 0;
 	for (uint64_t i = 0; i < n; i++)
@@ -100,7 +99,7 @@ static bool agree(const char *type, double *value, const double *other, uint64_t
 	for (uint64_t i = 0, k = 0; differ && i < n; i++)
 		if (value[i] == -1 && ++k > 1)
 			return false;
-	return differ == 0 || strcmp(type, "Reshape") == 0;
+	return differ == 0 || kind == OP_RESHAPE;
 }
 
 /* The n values that all operators which use these constants agree on. */
@@ -109,17 +108,17 @@ static bool infer(const struct item *it, size_t n_items, uint64_t n, double *val
 	bool known = false;
 	for (size_t i = 0; i < n_items; i++) {
 		const struct graph *g = it[i].g;
-		const struct consumers *cons = &it[i].roles->cons;
+		const struct consumers *readers = &g->consumers;
 		uint32_t v = g->const_node[it[i].c];
-		for (uint32_t k = cons->ptr[v]; k < cons->ptr[v + 1]; k++) {
-			struct role r = {.kind = ROLE_INDEX, .node = cons->dst[k]};
-			r.input = cons->slot[k] - g->in_ptr[r.node];
-			if (!fill_is_index(g->type[r.node], r.input))
+		for (uint32_t k = readers->ptr[v]; k < readers->ptr[v + 1]; k++) {
+			struct role r = {.kind = ROLE_INDEX, .node = readers->dst[k]};
+			r.input = readers->slot[k] - g->in_ptr[r.node];
+			if (!fill_is_index(g->kind[r.node], r.input))
 				r = *it[i].role;
 			if (r.kind != ROLE_INDEX)
 				continue;
-			if (!fill_index(g, cons, &r, n, known ? other : value) ||
-			    (known && !agree(g->type[r.node], value, other, n)))
+			if (!fill_index(g, &r, n, known ? other : value) ||
+			    (known && !agree(g->kind[r.node], value, other, n)))
 				return false;
 			known = true;
 		}
@@ -164,17 +163,11 @@ static void miss(struct filling *f, const struct item *it)
 /* All constants of g and its bodies with their roles. */
 static void collect(struct filling *f, const struct graph *g, bool in_body)
 {
-	struct roles *roles = ARENA_NEWN(f->arena, struct roles, 1);
-	fill_roles(g, in_body, f->arena, roles);
+	const struct role *role = fill_roles(g, in_body, f->arena);
 	for (uint32_t c = 0; c < g->n_const; c++) {
 		f->item = mem_grow(f->item, &f->cap, f->n + 1, sizeof *f->item);
-		f->item[f->n] = (struct item){g,
-					      c,
-					      roles,
-					      &roles->role[g->const_node[c]],
-					      g->const_offset[c],
-					      g->const_bytes[c],
-					      f->n};
+		f->item[f->n] = (struct item){
+			g, c, &role[g->const_node[c]], g->const_offset[c], g->const_bytes[c], f->n};
 		f->n++;
 	}
 	for (uint32_t b = 0; b < g->n_bodies; b++)

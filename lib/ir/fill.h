@@ -46,21 +46,18 @@ struct role {
 	uint32_t node, input; /* the consumer that decided it */
 };
 
-struct roles {
-	struct role *role; /* (n) of the first output of each node; ROLE_NONE where it does not
-			    * depend on constants alone */
-	struct consumers cons;
-};
-/* in_body: Parameters count as constants. */
-void fill_roles(const struct graph *g, bool in_body, struct arena *a, struct roles *out);
+/* (n) of the first output of each node; ROLE_NONE where it does not depend on constants alone.
+ * in_body: Parameters count as constants.  Memory from a. */
+struct role *fill_roles(const struct graph *g, bool in_body, struct arena *a);
 
-/* Is input k of this type of operator a shape, an axis or a count? */
-bool fill_is_index(const char *type, uint32_t k);
+/* Is input k of this operator a shape, an axis or a count? */
+bool fill_is_index(enum op_kind kind, uint32_t k);
+/* Does it go through sequences, cell by cell? */
+bool fill_is_sequence(enum op_kind kind);
 
 /* The n integers that input r->input of node r->node must have for the recorded shapes;
  * false when they do not follow from them. */
-bool fill_index(const struct graph *g, const struct consumers *cons, const struct role *r,
-		uint64_t n, double *value);
+bool fill_index(const struct graph *g, const struct role *r, uint64_t n, double *value);
 
 /* Half of the range of a quantised type (127 for i8), 0 for types that are not. */
 double elem_half_range(enum elem t);

@@ -4,54 +4,59 @@
  * has the role that its first consumer with an opinion gives it; operators that
  * only move elements hand on the role of their own output. */
 #include "ir/fill.h"
+#include "op/op.h"
 
 #include <math.h>
 #include <string.h>
 
 struct ctx {
 	const struct graph *g;
-	struct consumers cons;
 	bool *constant;     /* (n) computed from constants alone */
 	enum elem *origin;  /* (n) element type of the largest constant behind it */
 	struct role *role;  /* (n) of the node's outputs */
 	struct role **body; /* (n_bodies) roles inside */
 };
 
-static bool is_one_of(const char *type, const char *const *list)
+/* Has its output the elements of input 0, in another order or number? */
+static bool is_mover(enum op_kind kind)
 {
-	for (; *list; list++)
-		if (strcmp(type, *list) == 0)
-			return true;
-	return false;
+	switch (kind) {
+	case OP_CONVERT:
+	case OP_RESHAPE:
+	case OP_TRANSPOSE:
+	case OP_SQUEEZE:
+	case OP_UNSQUEEZE:
+	case OP_BROADCAST:
+	case OP_TILE:
+	case OP_SPLIT:
+	case OP_VARIADIC_SPLIT:
+	case OP_STRIDED_SLICE:
+	case OP_SLICE:
+	case OP_PAD:
+	case OP_READ_VALUE:
+	case OP_CONVERT_LIKE:
+	case OP_REVERSE:
+	case OP_ROLL:
+	case OP_DEPTH_TO_SPACE:
+	case OP_SPACE_TO_DEPTH:
+	case OP_SHUFFLE_CHANNELS:
+	case OP_IDENTITY:
+	case OP_INTERPOLATE: return true;
+	default: return false;
+	}
 }
 
-/* Operators whose output has the elements of input 0, in another order or number. */
-static const char *const movers[] = {"Convert",
-				     "Reshape",
-				     "Transpose",
-				     "Squeeze",
-				     "Unsqueeze",
-				     "Broadcast",
-				     "Tile",
-				     "Split",
-				     "VariadicSplit",
-				     "StridedSlice",
-				     "Slice",
-				     "Pad",
-				     "ReadValue",
-				     "ConvertLike",
-				     "Reverse",
-				     "Roll",
-				     "DepthToSpace",
-				     "SpaceToDepth",
-				     "ShuffleChannels",
-				     "Identity",
-				     "Interpolate",
-				     NULL};
+bool fill_is_sequence(enum op_kind kind)
+{
+	return kind == OP_LSTM_SEQUENCE || kind == OP_GRU_SEQUENCE || kind == OP_RNN_SEQUENCE ||
+	       kind == OP_AUGRU_SEQUENCE;
+}
 
-static const char *const cells[] = {"LSTMCell",    "LSTMSequence",  "GRUCell",
-				    "GRUSequence", "RNNCell",       "RNNSequence",
-				    "AUGRUCell",   "AUGRUSequence", NULL};
+static bool is_cell(enum op_kind kind)
+{
+	return fill_is_sequence(kind) || kind == OP_LSTM_CELL || kind == OP_GRU_CELL ||
+	       kind == OP_RNN_CELL || kind == OP_AUGRU_CELL;
+}
 
 static struct role value(float lo, float hi)
 {
@@ -103,25 +108,25 @@ bool fill_attr_true(const struct graph *g, uint32_t v, const char *key)
 /* Products whose input k is a weight: products that one output sums. */
 static struct role product_role(const struct graph *g, uint32_t v, uint32_t k)
 {
-	const char *t = g->type[v];
+	enum op_kind kind = g->kind[v];
 	double n = fmax((double)elements(g, v, k), 1);
-	bool deformable = strcmp(t, "DeformableConvolution") == 0;
-	if (strcmp(t, "MatMul") == 0 && k < 2) {
+	bool deformable = kind == OP_DEFORMABLE_CONVOLUTION;
+	if (kind == OP_MATMUL && k < 2) {
 		bool last = k == 0 ? !fill_attr_true(g, v, "transpose_a")
 				   : fill_attr_true(g, v, "transpose_b");
 		return weight(1, dim(g, v, k, last ? -1 : -2));
 	}
-	if ((strcmp(t, "Convolution") == 0 || strcmp(t, "BinaryConvolution") == 0) && k == 1)
+	if ((kind == OP_CONVOLUTION || kind == OP_BINARY_CONVOLUTION) && k == 1)
 		return weight(2, n / dim(g, v, k, 0));
 	if (deformable && k == 2)
 		return weight(2, n / dim(g, v, k, 0));
-	if (strcmp(t, "GroupConvolution") == 0 && k == 1)
+	if (kind == OP_GROUP_CONVOLUTION && k == 1)
 		return weight(2, n / dim(g, v, k, 0) / dim(g, v, k, 1));
-	if (strcmp(t, "ConvolutionBackpropData") == 0 && k == 1)
+	if (kind == OP_CONVOLUTION_BACKPROP && k == 1)
 		return weight(2, n / dim(g, v, k, 1));
-	if (strcmp(t, "GroupConvolutionBackpropData") == 0 && k == 1)
+	if (kind == OP_GROUP_CONVOLUTION_BACKPROP && k == 1)
 		return weight(2, n / dim(g, v, k, 0) / dim(g, v, k, 2));
-	if (strcmp(t, "Einsum") == 0)
+	if (kind == OP_EINSUM)
 		return weight(1, sqrt(n));
 	return (struct role){0};
 }
@@ -129,9 +134,10 @@ static struct role product_role(const struct graph *g, uint32_t v, uint32_t k)
 /* Cells: X, H, [C,] [lengths of sequences,] W, R, B. */
 static struct role cell_role(const struct graph *g, uint32_t v, uint32_t k)
 {
-	const char *t = g->type[v];
-	bool sequence = strstr(t, "Sequence") != NULL;
-	uint32_t lengths = strncmp(t, "LSTM", 4) == 0 ? 3 : 2, w = lengths + sequence;
+	enum op_kind kind = g->kind[v];
+	bool sequence = fill_is_sequence(kind),
+	     lstm = kind == OP_LSTM_CELL || kind == OP_LSTM_SEQUENCE;
+	uint32_t lengths = lstm ? 3 : 2, w = lengths + sequence;
 	if (sequence && k == lengths)
 		return (struct role){.kind = ROLE_INDEX, .node = v, .input = k};
 	if (k == w || k == w + 1)
@@ -143,8 +149,9 @@ static struct role cell_role(const struct graph *g, uint32_t v, uint32_t k)
 static struct role arithmetic_role(const struct ctx *c, uint32_t v, uint32_t k)
 {
 	const struct graph *g = c->g;
-	const char *t = g->type[v];
-	bool product = strcmp(t, "Multiply") == 0 || strcmp(t, "Divide") == 0;
+	const struct consumers *readers = &g->consumers;
+	enum op_kind kind = g->kind[v];
+	bool product = kind == OP_MULTIPLY || kind == OP_DIVIDE;
 	uint32_t other = g->in_node[g->in_ptr[v] + 1 - k];
 	if (c->constant[v]) {
 		int64_t mine = elements(g, v, k), theirs = elements(g, v, 1 - k);
@@ -157,11 +164,11 @@ static struct role arithmetic_role(const struct ctx *c, uint32_t v, uint32_t k)
 		if (!product && half > 0)
 			return (struct role){.kind = ROLE_ZERO_POINT, .elem = c->origin[other]};
 	}
-	if (product || (strcmp(t, "Subtract") == 0 && k == 0))
+	if (product || (kind == OP_SUBTRACT && k == 0))
 		return factor(1);
-	for (uint32_t i = c->cons.ptr[v]; i < c->cons.ptr[v + 1]; i++) {
-		static const char *const positive[] = {"Sqrt", "Log", "Power", "Divide", NULL};
-		if (is_one_of(g->type[c->cons.dst[i]], positive))
+	for (uint32_t i = readers->ptr[v]; i < readers->ptr[v + 1]; i++) {
+		enum op_kind by = g->kind[readers->dst[i]];
+		if (by == OP_SQRT || by == OP_LOG || by == OP_POWER || by == OP_DIVIDE)
 			return value(0.05f, 0.15f); /* must not make its sum negative or zero */
 	}
 	return value(-0.1f, 0.1f);
@@ -184,70 +191,73 @@ static struct role quantize_role(const struct ctx *c, uint32_t v, uint32_t k)
 static struct role other_role(const struct ctx *c, uint32_t v, uint32_t k)
 {
 	static const struct {
-		const char *type;
+		enum op_kind kind;
 		uint32_t input;
 		float lo, hi;
-	} table[] = {{"Power", 1, 1, 1},
-		     {"Power", 0, 0.9f, 1.1f},
-		     {"PReLU", 1, 0.15f, 0.35f},
-		     {"Swish", 1, 0.9f, 1.1f},
-		     {"SquaredDifference", 0, -0.1f, 0.1f},
-		     {"SquaredDifference", 1, -0.1f, 0.1f},
-		     {"Maximum", 0, -0.1f, 0},
-		     {"Maximum", 1, -0.1f, 0},
-		     {"Minimum", 0, 3, 6},
-		     {"Minimum", 1, 3, 6},
-		     {"HardSigmoid", 1, 0.2f, 0.2f},
-		     {"HardSigmoid", 2, 0.5f, 0.5f},
-		     {"Selu", 1, 1.6733f, 1.6733f},
-		     {"Selu", 2, 1.0507f, 1.0507f},
-		     {"BatchNormInference", 1, 0.9f, 1.1f},
-		     {"BatchNormInference", 2, -0.1f, 0.1f},
-		     {"BatchNormInference", 3, -0.1f, 0.1f},
-		     {"BatchNormInference", 4, 0.9f, 1.1f},
-		     {"GroupNormalization", 1, 0.9f, 1.1f},
-		     {"GroupNormalization", 2, -0.1f, 0.1f},
-		     {"GatherND", 0, -1, 1},
-		     {"GatherElements", 0, -1, 1},
-		     {"EmbeddingBagOffsetsSum", 0, -1, 1},
-		     {"EmbeddingBagPackedSum", 0, -1, 1},
-		     {"EmbeddingSegmentsSum", 0, -1, 1},
-		     {"EmbeddingBagOffsets", 0, -1, 1},
-		     {"EmbeddingBagPacked", 0, -1, 1},
-		     {"Concat", UINT32_MAX, -1, 1},
-		     {"Result", 0, -1, 1},
-		     {"OneHot", 2, 1, 1},
-		     {"OneHot", 3, 0, 0},
-		     {"ScatterUpdate", 0, -1, 1},
-		     {"ScatterUpdate", 2, -1, 1},
-		     {"ScatterNDUpdate", 0, -1, 1},
-		     {"ScatterNDUpdate", 2, -1, 1},
-		     {"ScatterElementsUpdate", 0, -1, 1},
-		     {"ScatterElementsUpdate", 2, -1, 1}};
+	} table[] = {{OP_POWER, 1, 1, 1},
+		     {OP_POWER, 0, 0.9f, 1.1f},
+		     {OP_PRELU, 1, 0.15f, 0.35f},
+		     {OP_SWISH, 1, 0.9f, 1.1f},
+		     {OP_SQUARED_DIFFERENCE, 0, -0.1f, 0.1f},
+		     {OP_SQUARED_DIFFERENCE, 1, -0.1f, 0.1f},
+		     {OP_MAXIMUM, 0, -0.1f, 0},
+		     {OP_MAXIMUM, 1, -0.1f, 0},
+		     {OP_MINIMUM, 0, 3, 6},
+		     {OP_MINIMUM, 1, 3, 6},
+		     {OP_HARD_SIGMOID, 1, 0.2f, 0.2f},
+		     {OP_HARD_SIGMOID, 2, 0.5f, 0.5f},
+		     {OP_SELU, 1, 1.6733f, 1.6733f},
+		     {OP_SELU, 2, 1.0507f, 1.0507f},
+		     {OP_BATCH_NORM, 1, 0.9f, 1.1f},
+		     {OP_BATCH_NORM, 2, -0.1f, 0.1f},
+		     {OP_BATCH_NORM, 3, -0.1f, 0.1f},
+		     {OP_BATCH_NORM, 4, 0.9f, 1.1f},
+		     {OP_GROUP_NORM, 1, 0.9f, 1.1f},
+		     {OP_GROUP_NORM, 2, -0.1f, 0.1f},
+		     {OP_GATHER_ND, 0, -1, 1},
+		     {OP_GATHER_ELEMENTS, 0, -1, 1},
+		     {OP_EMBEDDING_OFFSETS_SUM, 0, -1, 1},
+		     {OP_EMBEDDING_PACKED_SUM, 0, -1, 1},
+		     {OP_EMBEDDING_SEGMENTS_SUM, 0, -1, 1},
+		     {OP_EMBEDDING_OFFSETS, 0, -1, 1},
+		     {OP_EMBEDDING_PACKED, 0, -1, 1},
+		     {OP_CONCAT, UINT32_MAX, -1, 1},
+		     {OP_RESULT, 0, -1, 1},
+		     {OP_ONE_HOT, 2, 1, 1},
+		     {OP_ONE_HOT, 3, 0, 0},
+		     {OP_SCATTER_UPDATE, 0, -1, 1},
+		     {OP_SCATTER_UPDATE, 2, -1, 1},
+		     {OP_SCATTER_ND_UPDATE, 0, -1, 1},
+		     {OP_SCATTER_ND_UPDATE, 2, -1, 1},
+		     {OP_SCATTER_ELEMENTS_UPDATE, 0, -1, 1},
+		     {OP_SCATTER_ELEMENTS_UPDATE, 2, -1, 1}};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (strcmp(c->g->type[v], table[i].type) == 0 &&
+		if (c->g->kind[v] == table[i].kind &&
 		    (table[i].input == k || table[i].input == UINT32_MAX))
 			return value(table[i].lo, table[i].hi);
 	return (struct role){0};
 }
 
-bool fill_is_index(const char *t, uint32_t k)
+bool fill_is_index(enum op_kind kind, uint32_t k)
 {
 	static const struct {
-		const char *type;
+		enum op_kind kind;
 		uint32_t first, last;
-	} table[] = {{"Reshape", 1, 1},     {"Transpose", 1, 1},     {"Squeeze", 1, 1},
-		     {"Unsqueeze", 1, 1},   {"Broadcast", 1, 2},     {"Tile", 1, 1},
-		     {"Split", 1, 1},       {"VariadicSplit", 1, 2}, {"Gather", 1, 2},
-		     {"Interpolate", 1, 3}, {"TopK", 1, 1},          {"OneHot", 1, 1},
-		     {"NormalizeL2", 1, 1}, {"LRN", 1, 1},           {"MVN", 1, 1},
-		     {"Range", 0, 2},       {"Loop", 0, 1},          {"If", 0, 0},
-		     {"Slice", 1, 4},       {"StridedSlice", 1, 3},  {"Pad", 1, 2},
-		     {"CumSum", 1, 1}};
-	if (strncmp(t, "Reduce", 6) == 0 && k == 1)
+	} table[] = {{OP_RESHAPE, 1, 1},      {OP_TRANSPOSE, 1, 1},
+		     {OP_SQUEEZE, 1, 1},      {OP_UNSQUEEZE, 1, 1},
+		     {OP_BROADCAST, 1, 2},    {OP_TILE, 1, 1},
+		     {OP_SPLIT, 1, 1},        {OP_VARIADIC_SPLIT, 1, 2},
+		     {OP_GATHER, 1, 2},       {OP_INTERPOLATE, 1, 3},
+		     {OP_TOP_K, 1, 1},        {OP_ONE_HOT, 1, 1},
+		     {OP_NORMALIZE_L2, 1, 1}, {OP_LRN, 1, 1},
+		     {OP_MVN, 1, 1},          {OP_RANGE, 0, 2},
+		     {OP_LOOP, 0, 1},         {OP_IF, 0, 0},
+		     {OP_SLICE, 1, 4},        {OP_STRIDED_SLICE, 1, 3},
+		     {OP_PAD, 1, 2},          {OP_CUM_SUM, 1, 1}};
+	if (op_info(kind)->category == OPC_REDUCE && k == 1)
 		return true;
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (strcmp(t, table[i].type) == 0)
+		if (kind == table[i].kind)
 			return k >= table[i].first && k <= table[i].last;
 	return false;
 }
@@ -270,23 +280,22 @@ static struct role body_role(const struct ctx *c, uint32_t v, uint32_t k)
 /* The role that input k of v gives to what feeds it. */
 static struct role role_at(const struct ctx *c, uint32_t v, uint32_t k)
 {
-	const char *t = c->g->type[v];
+	enum op_kind kind = c->g->kind[v];
 	struct role r = product_role(c->g, v, k);
 	if (r.kind != ROLE_NONE)
 		return r;
-	if (is_one_of(t, cells))
+	if (is_cell(kind))
 		return cell_role(c->g, v, k);
-	if (strcmp(t, "Add") == 0 || strcmp(t, "Subtract") == 0 || strcmp(t, "Multiply") == 0 ||
-	    strcmp(t, "Divide") == 0)
+	if (kind == OP_ADD || kind == OP_SUBTRACT || kind == OP_MULTIPLY || kind == OP_DIVIDE)
 		return k < 2 && n_inputs(c->g, v) == 2 ? arithmetic_role(c, v, k) : r;
-	if (strcmp(t, "FakeQuantize") == 0)
+	if (kind == OP_FAKE_QUANTIZE)
 		return quantize_role(c, v, k);
-	if (fill_is_index(t, k))
+	if (fill_is_index(kind, k))
 		return (struct role){.kind = ROLE_INDEX, .node = v, .input = k};
-	if (c->constant[v] && ((k == 0 && is_one_of(t, movers)) || strcmp(t, "Concat") == 0 ||
-			       (strcmp(t, "Gather") == 0 && k == 0)))
+	if (c->constant[v] &&
+	    ((k == 0 && is_mover(kind)) || kind == OP_CONCAT || (kind == OP_GATHER && k == 0)))
 		return c->role[v];
-	if (strcmp(t, "Gather") == 0 && k == 0)
+	if (kind == OP_GATHER && k == 0)
 		return value(-1, 1);
 	if (c->g->n_bodies && (r = body_role(c, v, k)).kind != ROLE_NONE)
 		return r;
@@ -301,8 +310,7 @@ static void find_constants(struct ctx *c, struct arena *a, bool in_body)
 	c->origin = ARENA_NEWN(a, enum elem, g->n);
 	for (uint32_t v = 0; v < g->n; v++) {
 		int64_t most = -1;
-		bool is_source = strcmp(g->type[v], "Const") == 0 ||
-				 (in_body && strcmp(g->type[v], "Parameter") == 0);
+		bool is_source = g->kind[v] == OP_CONST || (in_body && g->kind[v] == OP_PARAMETER);
 		c->constant[v] = is_source || n_inputs(g, v) > 0;
 		if (is_source)
 			c->origin[v] = g->out_elem[g->out_ptr[v]];
@@ -317,26 +325,23 @@ static void find_constants(struct ctx *c, struct arena *a, bool in_body)
 	}
 }
 
-void fill_roles(const struct graph *g, bool in_body, struct arena *a, struct roles *out)
+struct role *fill_roles(const struct graph *g, bool in_body, struct arena *a)
 {
 	struct ctx c = {.g = g};
-	c.cons = g->consumers;
+	const struct consumers *readers = &g->consumers;
 	find_constants(&c, a, in_body);
 	c.role = ARENA_NEWN(a, struct role, g->n);
 	c.body = ARENA_NEWN(a, struct role *, g->n_bodies);
-	for (uint32_t b = 0; b < g->n_bodies; b++) {
-		struct roles inner;
-		fill_roles(g->body[b].graph, true, a, &inner);
-		c.body[b] = inner.role;
-	}
+	for (uint32_t b = 0; b < g->n_bodies; b++)
+		c.body[b] = fill_roles(g->body[b].graph, true, a);
 	for (uint32_t v = g->n; v-- > 0;) {
 		if (!c.constant[v])
 			continue;
-		for (uint32_t i = c.cons.ptr[v];
-		     i < c.cons.ptr[v + 1] && c.role[v].kind == ROLE_NONE; i++) {
-			uint32_t w = c.cons.dst[i];
-			c.role[v] = role_at(&c, w, c.cons.slot[i] - g->in_ptr[w]);
+		for (uint32_t i = readers->ptr[v];
+		     i < readers->ptr[v + 1] && c.role[v].kind == ROLE_NONE; i++) {
+			uint32_t w = readers->dst[i];
+			c.role[v] = role_at(&c, w, readers->slot[i] - g->in_ptr[w]);
 		}
 	}
-	*out = (struct roles){c.role, c.cons};
+	return c.role;
 }

@@ -4,6 +4,7 @@
  * Where several answers give the same result for these shapes (an axis of size 1)
  * the first is taken; where they would not, there is no answer. */
 #include "ir/fill.h"
+#include "op/op.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -292,68 +293,69 @@ static bool unchanged(const struct role *r, bool slice, struct dims in, struct d
 }
 
 /* A slice of a shape that tells PriorBox the size of an image: the last sizes. */
-static bool image_size(const struct graph *g, const struct consumers *cons, const struct role *r,
-		       struct dims in, struct dims out, uint64_t n, double *value)
+static bool image_size(const struct graph *g, const struct role *r, struct dims in, struct dims out,
+		       uint64_t n, double *value)
 {
+	const struct consumers *readers = &g->consumers;
 	bool prior_box = false;
-	for (uint32_t i = cons->ptr[r->node]; i < cons->ptr[r->node + 1]; i++)
-		prior_box |= strncmp(g->type[cons->dst[i]], "PriorBox", 8) == 0;
+	for (uint32_t i = readers->ptr[r->node]; i < readers->ptr[r->node + 1]; i++)
+		prior_box |= g->kind[readers->dst[i]] == OP_PRIOR_BOX ||
+			     g->kind[readers->dst[i]] == OP_PRIOR_BOX_CLUSTERED;
 	if (!prior_box || n != 1 || in.n != 1 || out.n != 1 || out.v[0] < 0 || in.v[0] < out.v[0])
 		return false;
 	*value = r->input == 1 ? (double)(in.v[0] - out.v[0]) : r->input == 2 ? (double)in.v[0] : 1;
 	return true;
 }
 
-bool fill_index(const struct graph *g, const struct consumers *cons, const struct role *r,
-		uint64_t n, double *value)
+bool fill_index(const struct graph *g, const struct role *r, uint64_t n, double *value)
 {
 	uint32_t v = r->node, k = r->input, axis;
-	const char *t = g->type[v];
+	enum op_kind kind = g->kind[v];
 	struct dims in = {0}, out = {0};
-	if (strcmp(t, "If") == 0 || (strcmp(t, "Loop") == 0 && k == 1))
+	if (kind == OP_IF || (kind == OP_LOOP && k == 1))
 		return fill_all(1, n, value);
-	if (strcmp(t, "Loop") == 0)
+	if (kind == OP_LOOP)
 		return n == 1 && trip_count(g, v, value);
-	if (n > MAX_RANK && strstr(t, "Sequence") == NULL && strcmp(t, "VariadicSplit") != 0)
+	if (n > MAX_RANK && !fill_is_sequence(kind) && kind != OP_VARIADIC_SPLIT)
 		return false;
 	if (g->out_ptr[v] == g->out_ptr[v + 1] || !output_dims(g, g->out_ptr[v], &out) ||
 	    !input_dims(g, v, 0, &in))
 		return false;
-	if (strcmp(t, "Reshape") == 0 || (strcmp(t, "Broadcast") == 0 && k == 1))
+	if (kind == OP_RESHAPE || (kind == OP_BROADCAST && k == 1))
 		return target_shape(out, n, value);
-	if (strcmp(t, "Transpose") == 0)
+	if (kind == OP_TRANSPOSE)
 		return order(in, out, n, value);
-	if (strcmp(t, "Squeeze") == 0)
+	if (kind == OP_SQUEEZE)
 		return removed(in, out, n, value);
-	if (strcmp(t, "Unsqueeze") == 0)
+	if (kind == OP_UNSQUEEZE)
 		return removed(out, in, n, value);
-	if (strncmp(t, "Reduce", 6) == 0)
+	if (op_info(kind)->category == OPC_REDUCE)
 		return reduced(in, out, fill_attr_true(g, v, "keep_dims"), n, value);
-	if (strcmp(t, "Tile") == 0)
+	if (kind == OP_TILE)
 		return repeats(in, out, n, value);
-	if (strcmp(t, "Split") == 0 || strcmp(t, "VariadicSplit") == 0)
+	if (kind == OP_SPLIT || kind == OP_VARIADIC_SPLIT)
 		return split(g, v, k, in, n, value);
-	if (strcmp(t, "Gather") == 0)
+	if (kind == OP_GATHER)
 		return k == 2 && n == 1 && gather_axis(g, v, in, out, value);
-	if (strcmp(t, "Interpolate") == 0)
+	if (kind == OP_INTERPOLATE)
 		return resize(g, r, in, out, n, value);
-	if (strcmp(t, "TopK") == 0 || strcmp(t, "OneHot") == 0)
+	if (kind == OP_TOP_K || kind == OP_ONE_HOT)
 		return n == 1 && axis_attr(g, v, "axis", out.n, &axis) && out.v[axis] >= 0 &&
 		       fill_all((double)out.v[axis], 1, value);
-	if (strcmp(t, "NormalizeL2") == 0 || strcmp(t, "LRN") == 0)
+	if (kind == OP_NORMALIZE_L2 || kind == OP_LRN)
 		return n == 1 ? fill_all(1, 1, value) : last_axes(in.n, n, value);
-	if (strcmp(t, "MVN") == 0)
+	if (kind == OP_MVN)
 		return last_axes(in.n, n, value);
-	if (strcmp(t, "Range") == 0)
+	if (kind == OP_RANGE)
 		return n == 1 && out.n == 1 && out.v[0] >= 0 &&
 		       fill_all(k == 0   ? 0
 				: k == 1 ? (double)out.v[0]
 					 : 1,
 				1, value);
-	if (strcmp(t, "StridedSlice") == 0 || strcmp(t, "Pad") == 0)
-		return unchanged(r, *t == 'S', in, out, n, value) ||
-		       (*t == 'S' && image_size(g, cons, r, in, out, n, value));
-	if (strstr(t, "Sequence") != NULL)
+	if (kind == OP_STRIDED_SLICE || kind == OP_PAD)
+		return unchanged(r, kind == OP_STRIDED_SLICE, in, out, n, value) ||
+		       (kind == OP_STRIDED_SLICE && image_size(g, r, in, out, n, value));
+	if (fill_is_sequence(kind))
 		return in.n == 3 && in.v[1] >= 0 && fill_all((double)in.v[1], n, value);
 	return false;
 }

@@ -42,7 +42,7 @@ static int prefix_node(const struct op *op, struct err *e)
 int op_decode(const struct graph *g, uint32_t v, struct op *op, struct err *e)
 {
 	memset(op, 0, sizeof *op);
-	op->kind = g->kind[v];
+	op->kind = op_kind_listed(g->kind[v]);
 	op->g = g;
 	op->v = v;
 	op->n_in = (int)(g->in_ptr[v + 1] - g->in_ptr[v]);

@@ -10,7 +10,7 @@ static const struct op_info table[OP_COUNT] = {[OP_UNKNOWN] = {"", OPC_OTHER, 0,
 
 const struct op_info *op_info(enum op_kind kind)
 {
-	return &table[kind < OP_COUNT ? kind : OP_UNKNOWN];
+	return &table[op_kind_listed(kind)];
 }
 
 int op_n_data(enum op_kind kind)

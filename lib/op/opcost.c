@@ -228,7 +228,7 @@ uint64_t op_flops(const struct graph *g, uint32_t v)
 			     OP_LIST(OP)
 #undef OP
 	};
-	enum op_kind kind = g->kind[v];
+	enum op_kind kind = op_kind_listed(g->kind[v]);
 	return table[kind].flops(g, v, table[kind].weight);
 }
 

@@ -5,26 +5,32 @@
 #include <stdlib.h>
 #include <strings.h>
 
-static const char *names[OPTYPE_COUNT];
+static struct {
+	const char *name;
+	enum op_kind op;
+} types[OPTYPE_COUNT];
+static int index_of[OP_KINDS]; /* into types, plus 1 */
 
 static int compare(const void *a, const void *b)
 {
-	return strcasecmp(*(const char *const *)a, *(const char *const *)b);
+	return strcasecmp(*(const char *const *)a, *(const char *const *)b); /* name comes first */
 }
 
 /* At program start, so that look-ups need no lock. */
-__attribute__((constructor)) static void sort_names(void)
+__attribute__((constructor)) static void sort_types(void)
 {
 	int n = 0;
-#define LISTED(kind, type, category, min, max, out, values, scalars, cost, w, flags, ...) \
+#define LISTED(kind, spelling, category, min, max, out, values, scalars, cost, w, flags, ...) \
 	if (!((flags)&OPF_NO_OPSET)) \
-		names[n++] = type;
-#define NAME(type) names[n++] = type;
+		types[n].name = spelling, types[n++].op = OP_##kind;
+#define NAME(kind, spelling) types[n].name = spelling, types[n++].op = OP_##kind;
 	OP_LIST(LISTED)
 	OP_NAMES_ONLY(NAME)
 #undef LISTED
 #undef NAME
-	qsort(names, OPTYPE_COUNT, sizeof *names, compare);
+	qsort(types, OPTYPE_COUNT, sizeof *types, compare);
+	for (int i = 0; i < OPTYPE_COUNT; i++)
+		index_of[types[i].op] = i + 1;
 }
 
 /* Spellings that differ by more than case. */
@@ -37,7 +43,7 @@ int optype_find(const char *name)
 			name = aliases[i][1];
 	int lo = 0, hi = OPTYPE_COUNT - 1;
 	while (lo <= hi) {
-		int mid = lo + (hi - lo) / 2, c = strcasecmp(name, names[mid]);
+		int mid = lo + (hi - lo) / 2, c = strcasecmp(name, types[mid].name);
 		if (c == 0)
 			return mid;
 		if (c < 0)
@@ -48,7 +54,12 @@ int optype_find(const char *name)
 	return -1;
 }
 
+int optype_of(enum op_kind kind)
+{
+	return index_of[kind] - 1;
+}
+
 const char *optype_name(int i)
 {
-	return i >= 0 && i < OPTYPE_COUNT ? names[i] : "other";
+	return i >= 0 && i < OPTYPE_COUNT ? types[i].name : "other";
 }

@@ -12,13 +12,15 @@
 
 #define OPTYPE_LISTED(kind, type, category, min, max, out, values, scalars, cost, w, flags, ...) \
 	+!((flags)&OPF_NO_OPSET)
-#define OPTYPE_NAME(type) +1
+#define OPTYPE_NAME(kind, type) +1
 enum { OPTYPE_COUNT = 0 OP_LIST(OPTYPE_LISTED) OP_NAMES_ONLY(OPTYPE_NAME) };
 #undef OPTYPE_LISTED
 #undef OPTYPE_NAME
 
 /* Index of a type, any case, with aliases ("Constant", "relu"); -1 when unknown. */
 int optype_find(const char *name);
+/* The same of a kind; -1: of OP_UNKNOWN, and of what is of no opset. */
+int optype_of(enum op_kind kind);
 /* Canonical name of index i; "other" when out of range. */
 const char *optype_name(int i);
 

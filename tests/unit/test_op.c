@@ -7,6 +7,7 @@
 #include "kernel/cpu_vec.h"
 #include "dynamic/host_eval.h"
 #include "record/graphrec.h"
+#include "op/optype.h"
 #include "op/minifloat.h"
 #include "op/slice.h"
 #include "tap.h"
@@ -254,6 +255,23 @@ static void test_table(void)
 	for (int k = 1; k < OP_COUNT; k++)
 		same = same && (int)op_kind(op_info((enum op_kind)k)->type) == k;
 	tap(same, "every operator is found under its name");
+	int n_columns = 0;
+	for (int k = 1; k < OP_COUNT; k++) {
+		const struct op_info *info = op_info((enum op_kind)k);
+		int column = optype_of((enum op_kind)k);
+		n_columns += column >= 0;
+		same = same && (info->flags & OPF_NO_OPSET ? column < 0
+							   : column == optype_find(info->type));
+	}
+	tap(same && n_columns < OPTYPE_COUNT && optype_of(OP_UNKNOWN) < 0 &&
+		    optype_of(OP_BACKWARD) < 0 &&
+		    optype_of(OP_AUGRU_CELL) == optype_find("AUGRUCell"),
+	    "a kind's column of features is that of its name");
+	tap(decode_one("augrucell", "opset1", 1, "", &op, &e) == 0 && op.kind == OP_UNKNOWN &&
+		    g->kind[1] == OP_AUGRU_CELL && op_flops(g, 1) == 1 &&
+		    op_info(g->kind[1]) == op_info(OP_UNKNOWN),
+	    "a kind that is a name alone is unknown to the table");
+	graph_free(g);
 	tap(decode_one("Clamp", "opset1", 1, "min=-1.5;max=6", &op, &e) == 0 &&
 		    op.a.act.lo == -1.5f && op.a.act.hi == 6 && op.version == 1,
 	    "attributes are decoded");

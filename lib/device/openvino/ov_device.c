@@ -133,9 +133,9 @@ static bool openvino_supports(struct device *d, const struct step_spec *spec, ch
 	const struct ov_state *s = d->state;
 	for (uint32_t k = 0; k < spec->n_nodes; k++) {
 		const struct step_node *n = &spec->node[k];
-		const char *type = n->graph->type[n->v];
 		if (strncmp(n->graph->opset[n->v], "opset", 5) != 0) {
-			snprintf(why, cap, "'%.60s' is not an operator of OpenVINO's opsets", type);
+			snprintf(why, cap, "'%.60s' is not an operator of OpenVINO's opsets",
+				 n->graph->type[n->v]);
 			return false;
 		}
 		for (uint32_t i = 0; i < n->n_in; i++)

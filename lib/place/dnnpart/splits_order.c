@@ -38,7 +38,7 @@ static bool is_backward(const struct splits *p, uint32_t task)
 	const struct graph_tasks *t = &p->u->m->tasks;
 
 	return p->fold == FOLD_MIRROR &&
-	       strcmp(p->u->m->g->type[t->task_node[t->task_ptr[task]]], "Backward") == 0;
+	       p->u->m->g->kind[t->task_node[t->task_ptr[task]]] == OP_BACKWARD;
 }
 
 /* From an item's task, by what reads its tensors. */

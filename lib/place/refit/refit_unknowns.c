@@ -36,7 +36,7 @@ static void find_types(struct unknowns *u, const struct graph *g, const struct c
 		uint32_t i = g->set[v], t = 0;
 		if (i == GRAPH_NONE || u->type[i] != UINT32_MAX)
 			continue;
-		while (t < n && strcmp(name[t], g->type[v]) != 0)
+		while (t < n && name[t] != g->type[v])
 			t++;
 		name[t] = g->type[v];
 		n = t == n ? n + 1 : n;
