@@ -2,6 +2,7 @@
 
 layers: $(OBJS)
 	@python3 tests/tree/layers.py lib $(B)/obj
+	@python3 tests/tree/kinds.py
 
 # clang-format 14 decides; other versions format otherwise.
 CLANG_FORMAT ?= clang-format
