@@ -17,7 +17,7 @@ make_folder() {
 }
 
 # What a failure leaves of a new directory is not worth keeping.
-discard_folder() { [ -z "$is_new" ] || trap 'phases_end; rm -rf "$dir"' EXIT; }
+discard_folder() { [ -z "$is_new" ] || trap 'phases_exit $? "$BASH_COMMAND"; rm -rf "$dir"' EXIT; }
 
 graph_digest() { recdump -k graph --tsv digest "$1" | tail -n 1; }
 

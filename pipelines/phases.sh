@@ -169,7 +169,7 @@ phases_begin() {
 	fi
 	echo $$ > "$2/.lock"
 	: > "$phases_log"
-	trap phases_end EXIT
+	trap 'phases_exit $? "$BASH_COMMAND"' EXIT
 	tell_face "log $phases_n ${phases_log@Q}"
 }
 
@@ -177,6 +177,12 @@ phases_end() {
 	[ -z "$phase_group" ] || kill -TERM -- "-$phase_group" 2> /dev/null || true
 	phase_group=
 	rm -f "$phases_dir/.failed"
+}
+
+# phases_exit STATUS COMMAND: what has ended the worker, where nobody has: a command between two phases that failed, perhaps without a word.
+phases_exit() {
+	[ "$1" -eq 0 ] || [[ $2 = exit* ]] || say "error: '$2' failed with status $1 (in or behind: $phase)" || true
+	phases_end
 }
 
 # ---- a phase ----

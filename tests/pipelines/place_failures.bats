@@ -143,6 +143,14 @@ whole() {
 	whole gone
 }
 
+@test "a command between two phases that fails without a word is named" {
+	mkdir -p silent/bin
+	printf '#!/bin/sh\nexit 1\n' > silent/bin/mkfifo
+	chmod +x silent/bin/mkfifo
+	PATH=$PWD/silent/bin:$PATH run -1 --separate-stderr "$PLACE" small_summator.xml -D cpu:0,cpu:1 --budget 1 --objective memory -o silent/dir
+	[ "$stderr" = "place: error: 'mkfifo \"\$loop\"' failed with status 1 (in or behind: starts)" ]
+}
+
 @test "a failure is told once, by its first cause, with its status" {
 	local args="-D cpu:0,cpu:1 --profile 0.05 --random 0 --budget 5"
 	# shellcheck disable=SC2086
