@@ -1,6 +1,7 @@
 /* device_list.c - lists of devices: names, opening in the right order, and
  * which of them share cores.  The devices themselves are elsewhere. */
 #include "device/device.h"
+#include "device/device_precision.h"
 #include "base/mem.h"
 #include "record/devrec.h"
 
@@ -383,16 +384,6 @@ char *device_list_whole(char *dst, size_t cap)
 	dst[0] = '\0';
 	device_list_machine(add_whole, &l);
 	return dst;
-}
-
-/* Is `word` one of "a|b|c"? */
-static bool has_word(const char *words, const char *word)
-{
-	size_t n = strlen(word);
-	for (const char *s = words; s; s = strchr(s, '|') ? strchr(s, '|') + 1 : NULL)
-		if (strncmp(s, word, n) == 0 && (s[n] == '|' || s[n] == '\0'))
-			return true;
-	return false;
 }
 
 char *device_list_precision(const char *list, const char *precision)

@@ -42,7 +42,10 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		cpu: not a list of cores
 		cpu:1-0 not a list of cores
 		cpu:0-x not a list of cores
+		cpu:5000 core 5000 is not there
 		cpu:999 core 999 is not there
+		ov:CPU:1-0 not a list of cores
+		ov:CPU:0- not a list of cores
 		cpu:0,cpu:0 twice
 	END
 	run -2 devrun --probe --paired -D cpu tiny.mp

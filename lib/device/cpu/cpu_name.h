@@ -3,17 +3,14 @@
 #ifndef HSDAG_DEVICE_CPU_CPU_NAME_H
 #define HSDAG_DEVICE_CPU_CPU_NAME_H
 
-#include <sched.h>
-#include <stdbool.h>
-
 #include "base/err.h"
-
-enum cpu_precision { PRECISION_F32, PRECISION_BF16, PRECISION_INT8 };
+#include "device/device_cores.h"
+#include "device/device_precision.h"
 
 struct cpu_name {
 	bool has_list;   /* cores are given; else it is all that the process may use */
 	cpu_set_t cores; /* if they are */
-	enum cpu_precision precision;
+	enum device_precision precision;
 };
 
 /* Fails with ST_USAGE, saying what is wrong with it. */

@@ -12,7 +12,7 @@ struct cpu_state {
 	struct pool *pool;
 	struct cpu_ctx *ctx;
 	bool pinned;
-	enum cpu_precision precision;
+	enum device_precision precision;
 	bool multiplies; /* in fewer bits than f32: products by oneDNN pay */
 };
 

@@ -46,11 +46,7 @@ static uint64_t machine_memory(void)
 
 static void set_cores(struct device *d, const cpu_set_t *set)
 {
-	d->n_cpus = 0;
-	d->cpus = MEM_NEWN(int, (size_t)CPU_COUNT(set) + 1);
-	for (int c = 0; c < CPU_SETSIZE; c++)
-		if (CPU_ISSET((size_t)c, set))
-			d->cpus[d->n_cpus++] = c;
+	cores_set(d, set);
 	describe(d->description, sizeof d->description, d->n_cpus);
 	d->mem_bytes = machine_memory();
 }
@@ -78,7 +74,7 @@ static void cpu_list_machine(void (*fn)(void *arg, const struct device *d), void
 
 /* ---- opening ---- */
 
-static void describe_precision(struct device *d, enum cpu_precision p)
+static void describe_precision(struct device *d, enum device_precision p)
 {
 	static const char *const how[] = {
 		[ONEDNN_CONVERTED] =
@@ -106,10 +102,8 @@ static int cpu_open(struct device *d, struct err *e)
 		return -1;
 	if (!name.has_list)
 		name.cores = all;
-	for (int c = 0; c < CPU_SETSIZE; c++)
-		if (CPU_ISSET((size_t)c, &name.cores) && !CPU_ISSET((size_t)c, &all))
-			return err_set(e, ST_USAGE,
-				       "core %d is not there; devrun --list shows the cores", c);
+	if (cores_check(&name.cores, &all, e) < 0)
+		return -1;
 	set_cores(d, &name.cores);
 	if (packs_users++ == 0)
 		packs = cpu_packs_new();

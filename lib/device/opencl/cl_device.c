@@ -1,6 +1,7 @@
 /* cl_device.c - the OpenCL device class: a context, one in-order queue, and
  * what the other cl_ files do with them. */
 #include "device/opencl/cl_impl.h"
+#include "device/device_cores.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -113,12 +114,7 @@ static void cl_list_machine(void (*fn)(void *arg, const struct device *d), void 
  * may be devices that compute. */
 static void cl_enter(struct device *d)
 {
-	cpu_set_t set;
-	CPU_ZERO(&set);
-	for (int i = 0; i < d->n_cpus; i++)
-		CPU_SET((size_t)d->cpus[i], &set);
-	if (d->n_cpus > 0)
-		(void)pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+	cores_stay(d);
 }
 
 static int cl_flush(struct device *d, struct err *e)

@@ -8,6 +8,8 @@
  * "cpu:0" share nothing; without it the thread of a sub-device wanders over all
  * cores.  The variable is read when the driver loads: cl_set_environment. */
 #include "device/opencl/cl_impl.h"
+#include "device/device_cores.h"
+#include "device/device_precision.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -18,7 +20,8 @@ enum { MAX_PLATFORMS = 64, MAX_DEVICES = 256, MAX_UNITS = 1 << 20 };
 
 struct cl_name {
 	unsigned platform, device;
-	bool range, half, bf16;
+	bool range;
+	enum device_precision precision;
 	unsigned first, last; /* compute units, both included */
 };
 
@@ -48,9 +51,7 @@ static bool name_parse(const char *s, struct cl_name *n)
 		if (*s == '-' && !(s = number(s + 1, MAX_UNITS, &n->last)))
 			return false;
 	}
-	n->half = !strcmp(s, "/precision=f16");
-	n->bf16 = !strcmp(s, "/precision=bf16");
-	return (!*s || n->half || n->bf16 || !strcmp(s, "/precision=f32")) && n->first <= n->last;
+	return precision_option(s, "f32|f16|bf16", &n->precision) && n->first <= n->last;
 }
 
 int cl_check_name(const char *name, struct err *e)
@@ -203,8 +204,8 @@ int cl_place_find(const char *name, struct cl_place *out, struct err *e)
 	    device_get(out->platform, n.device, &out->device, e))
 		return -1;
 	out->units = device_units(out->device);
-	out->half = n.half;
-	out->bf16 = n.bf16;
+	out->half = n.precision == PRECISION_F16;
+	out->bf16 = n.precision == PRECISION_BF16;
 	if (n.range && (n.first > 0 || n.last + 1 != out->units)) {
 		if (sub_device(out->device, out->units, &n, &out->device, e))
 			return -1;
@@ -228,20 +229,13 @@ static void describe_cores(const char *name, struct device *d)
 	cpu_set_t set;
 	if (!name_parse(name, &n) || sched_getaffinity(0, sizeof set, &set))
 		return;
-	unsigned first = 0, last = CPU_SETSIZE - 1;
 	if (n.range) {
 		/* pinned by the driver, whatever this process may use */
-		first = n.first;
-		last = n.last < last ? n.last : last;
 		CPU_ZERO(&set);
-		for (unsigned c = first; c <= last; c++)
+		for (unsigned c = n.first; c <= n.last && c < CPU_SETSIZE; c++)
 			CPU_SET(c, &set);
 	}
-	d->cpus = MEM_NEWN(int, (size_t)CPU_COUNT(&set) + 1);
-	d->n_cpus = 0;
-	for (unsigned c = first; c <= last; c++)
-		if (CPU_ISSET(c, &set))
-			d->cpus[d->n_cpus++] = (int)c;
+	cores_set(d, &set);
 }
 
 void cl_place_describe(const char *name, const struct cl_place *p, struct device *d)

@@ -72,13 +72,8 @@ static int openvino_open(struct device *d, struct err *e)
 static void openvino_enter(struct device *d)
 {
 	const struct ov_state *s = d->state;
-	cpu_set_t set;
-	if (!s->pinned)
-		return;
-	CPU_ZERO(&set);
-	for (int i = 0; i < d->n_cpus; i++)
-		CPU_SET((size_t)d->cpus[i], &set);
-	pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+	if (s->pinned)
+		cores_stay(d);
 }
 
 static void openvino_list_machine(void (*fn)(void *arg, const struct device *d), void *arg)

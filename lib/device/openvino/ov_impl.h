@@ -5,6 +5,8 @@
 #include <pthread.h>
 
 #include "device/device.h"
+#include "device/device_cores.h"
+#include "device/device_precision.h"
 #include "device/openvino/ov_api.h"
 #include "device/openvino/ov_cache.h"
 
@@ -17,8 +19,9 @@ struct ov_name {
 	const char *target; /* "CPU", "GPU.1", "HETERO:GPU,CPU" */
 	int n_devices;      /* that it names: itself, or those of HETERO and AUTO */
 	const char *device[OV_DEVICES];
-	bool composite;        /* HETERO, AUTO, MULTI, BATCH: they choose among devices */
-	const char *cores;     /* "0-1,4"; NULL: not told */
+	bool composite; /* HETERO, AUTO, MULTI, BATCH: they choose among devices */
+	bool has_cores; /* they are told: */
+	cpu_set_t cores;
 	int threads, streams;  /* threads 0: one a core */
 	const char *precision; /* "f32"; NULL: the plugin's own default */
 	int n_properties;      /* passed on as they are */

@@ -36,24 +36,6 @@ static bool is_word(const char *s, const char *more)
 	return true;
 }
 
-/* "0-1,4" */
-static bool is_cores(const char *s)
-{
-	for (;;) {
-		if (!isdigit((unsigned char)*s))
-			return false;
-		while (isdigit((unsigned char)*s))
-			s++;
-		if (*s == '-' && isdigit((unsigned char)s[1]))
-			for (s++; isdigit((unsigned char)*s); s++)
-				;
-		if (*s == '\0')
-			return true;
-		if (*s++ != ',')
-			return false;
-	}
-}
-
 static bool small_number(const char *s, int *out)
 {
 	char *end;
@@ -72,8 +54,7 @@ static int set_option(struct ov_name *n, const char *key, const char *value, con
 	if (strcmp(key, "streams") == 0 && small_number(value, &n->streams))
 		return 0;
 	if (strcmp(key, "precision") == 0 &&
-	    (strcmp(value, "f32") == 0 || strcmp(value, "f16") == 0 ||
-	     strcmp(value, "bf16") == 0)) {
+	    precision_named(value, "f32|f16|bf16") != PRECISION_COUNT) {
 		n->precision = value;
 		return 0;
 	}
@@ -143,8 +124,11 @@ int ov_name_parse(const char *name, struct ov_name *out, struct err *e)
 	char *colon = strrchr(target, ':');
 	if (colon && isdigit((unsigned char)colon[1])) {
 		*colon = '\0';
-		out->cores = colon + 1;
-		if (!is_cores(out->cores))
+		const char *end;
+		out->has_cores = true;
+		if (cores_parse(colon + 1, &out->cores, &end, e) < 0)
+			return -1;
+		if (!end || *end)
 			return err_set(e, ST_USAGE,
 				       "device '%s': not a list of cores; ov:CPU:0 or ov:CPU:0-3,5",
 				       name);

@@ -24,26 +24,13 @@ static int take_cores(struct device *d, const struct ov_name *n, struct err *e)
 	if (sched_getaffinity(0, sizeof all, &all) != 0)
 		return err_sys(e, ST_RUNTIME, "cannot read this process's cores");
 	CPU_ZERO(&set);
-	for (const char *s = n->cores; s && *s;) {
-		char *end;
-		unsigned long lo = strtoul(s, &end, 10), hi = lo;
-		if (*end == '-')
-			hi = strtoul(end + 1, &end, 10);
-		for (unsigned long c = lo; c <= hi; c++) {
-			if (c >= CPU_SETSIZE || !CPU_ISSET(c, &all))
-				return err_set(
-					e, ST_USAGE,
-					"core %lu is not there; devrun --list shows the cores", c);
-			CPU_SET(c, &set);
-		}
-		s = *end ? end + 1 : end;
-	}
-	if (!n->cores && uses_cpu(n))
+	if (n->has_cores)
+		set = n->cores;
+	else if (uses_cpu(n))
 		set = all;
-	d->cpus = MEM_NEWN(int, (size_t)CPU_COUNT(&set) + 1);
-	for (int c = 0; c < CPU_SETSIZE; c++)
-		if (CPU_ISSET((size_t)c, &set))
-			d->cpus[d->n_cpus++] = c;
+	if (cores_check(&set, &all, e) < 0)
+		return -1;
+	cores_set(d, &set);
 	return 0;
 }
 
@@ -217,7 +204,7 @@ int ov_open(struct device *d, struct ov_state *s, struct err *e)
 	ov_status rc = s->ov->ov_core_create(&s->core);
 	if (rc != 0)
 		return ov_api_error(s->ov, rc, e, "cannot start OpenVINO");
-	s->pinned = s->name.cores != NULL;
+	s->pinned = s->name.has_cores;
 	if (configure_all(s, threads, e) < 0)
 		return -1;
 	describe(d, s, threads);
