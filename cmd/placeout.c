@@ -200,12 +200,13 @@ static int open_weights(const struct graph *g, const char *path, struct weights 
 {
 	char name[100];
 	err_escape(name, sizeof name, g->name, strlen(g->name));
-	if (!*path && g->n_const)
+	if (!*path && weights_size(g) > 0)
 		return err_set(e, ST_INPUT,
 			       "'%s' has no weights file; --weights names one, irfill makes one",
 			       name);
-	return *path && weights_open(w, path, g, e) < 0 ? err_prefix(e, "weights of '%s'", name)
-							: 0;
+	if (!*path && g->tail_bytes == 0)
+		return 0;
+	return weights_open(w, path, g, e) < 0 ? err_prefix(e, "weights of '%s'", name) : 0;
 }
 
 /* One IR per segment into o->segments. */

@@ -40,7 +40,8 @@ static const char known_keys[] =
 	"ref_s ref_value reference reward rounds rows sample samples samples_s "
 	"saved_hi saved_lo saved_s schedule seed set set_hi set_lo set_mem set_s "
 	"shared shared_ptr shared_set shares slowdown source splits start stay step "
-	"steps together took_s tried turns type types unlimited_s value verdict version "
+	"steps tail tail_at together took_s tried turns type types unlimited_s value verdict "
+	"version "
 	"visits watts weights weights_bytes work x xml z";
 
 /* A kind that the stream does not have, and that is none of ours, or much like one that it has. */

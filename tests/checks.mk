@@ -32,6 +32,14 @@ fuzz:
 	  bats -f damaged tests/fuzz/hostile.bats
 	HSDAG_PYTHON=$(abspath $(B))/venv/bin/python NETS=1-$(N) B=$(B)/asan bats tests/fuzz/nets.bats
 
+# Random networks, cut by dagsplit, beside as they are.
+SEEDS ?= 1-200
+split-check:
+	@$(DEPS) $(B)/venv
+	@+$(BUILD) all
+	PATH="$(abspath $(B))/bin:$$PATH" ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16 \
+	  $(B)/venv/bin/python tests/oracle/split.py --seeds $(SEEDS) --openvino
+
 # Every operator in every element type, with static shapes, and with dims and ranks that are found while the model runs.
 matrix:
 	@$(DEPS) $(B)/venv
@@ -57,7 +65,7 @@ stateful:
 	$(B)/stateful-venv/bin/python -W ignore tests/oracle/stateful_exports.py $(B)/stateful
 	$(B)/stateful-venv/bin/python -W ignore tests/oracle/stateful.py --bin $(B)/bin $(STATEFUL) $(B)/stateful
 
-.PHONY: layers style docs golden fuzz matrix onnx-suite stateful
+.PHONY: layers style docs golden fuzz split-check matrix onnx-suite stateful
 
 # What reports of races claim, on TRIALS machines that are played, from number FIRST on, beside their tables and the truth.
 TRIALS ?= 5000

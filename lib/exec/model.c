@@ -180,8 +180,9 @@ static int check_constants(const struct model *m, struct err *e)
 /* The node that needs the .bin first, by itself or in a body; GRAPH_NONE: none does. */
 static uint32_t needs_weights(const struct graph *g)
 {
-	if (g->n_const > 0)
-		return g->const_node[0];
+	for (uint32_t c = 0; c < g->n_const; c++)
+		if (!graph_const_in_tail(g, c))
+			return g->const_node[c];
 	for (uint32_t b = 0; b < g->n_bodies; b++)
 		if (needs_weights(g->body[b].graph) != GRAPH_NONE)
 			return g->body[b].node;
@@ -207,9 +208,11 @@ static int open_weights(struct model *m, const char *path, struct err *e)
 {
 	if (!path)
 		path = m->g->weights;
-	if (needs_weights(m->g) == GRAPH_NONE || *path == '\0')
+	bool needed = needs_weights(m->g) != GRAPH_NONE;
+	if (needed ? *path == '\0' : m->g->tail_bytes == 0)
 		return 0;
 	m->has_weights = true;
+	path = needed ? path : "";
 	if (weights_open(&m->weights, path, m->g, e) < 0)
 		return -1;
 	if (check_constants(m, e) < 0) {

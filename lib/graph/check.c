@@ -60,6 +60,10 @@ static int check_outputs(const struct graph *g, struct err *e)
 
 static int check_consts(const struct graph *g, struct err *e)
 {
+	uint64_t tail_end;
+	if (g->tail_at % GRAPH_TAIL_ALIGN != 0 ||
+	    __builtin_add_overflow(g->tail_at, g->tail_bytes, &tail_end) || tail_end > INT64_MAX)
+		return err_set(e, ST_INPUT, "tail_at: no page of a file begins there");
 	for (uint32_t k = 0; k < g->n_const; k++) {
 		uint64_t end;
 		if (g->const_node[k] >= g->n)

@@ -100,6 +100,11 @@ uint32_t graph_node_of(const struct graph *g, uint32_t o)
 	return lo;
 }
 
+bool graph_const_in_tail(const struct graph *g, uint32_t c)
+{
+	return g->tail_bytes > 0 && g->const_offset[c] >= g->tail_at;
+}
+
 int64_t graph_const(const struct graph *g, uint32_t v)
 {
 	uint32_t lo = 0, hi = g->n_const;

@@ -98,8 +98,14 @@ struct graph {
 
 	uint32_t n_const;
 	uint32_t *const_node;   /* (n_const) ascending */
-	uint64_t *const_offset; /* bytes into the weights file */
+	uint64_t *const_offset; /* bytes into the weights file, or from tail_at on into the tail */
 	uint64_t *const_bytes;
+
+	/* Constants that no file has, such as where an operation was cut: they count as bytes
+	 * that stand behind the file, from tail_at on, which is beyond its end and a multiple of
+	 * GRAPH_TAIL_ALIGN. */
+	uint64_t tail_at, tail_bytes; /* tail_bytes 0: there are none */
+	const uint8_t *tail;
 
 	uint32_t n_sets; /* co-location sets = what is placed */
 	uint32_t *
@@ -159,6 +165,11 @@ static inline uint32_t graph_slot_output(const struct graph *g, uint32_t i)
 /* The output whose bytes input slot i (of in_node) reads, where root (outputs) has the output whose
  * bytes an output has, NULL: itself.  GRAPH_NONE: it is not connected. */
 uint32_t graph_read_output(const struct graph *g, const uint32_t *root, uint32_t i);
+
+/* Pages have at most so many bytes: the tail begins with one. */
+#define GRAPH_TAIL_ALIGN ((uint64_t)1 << 16)
+/* Does the record have the bytes of constant c (an index into const_*), not the file? */
+bool graph_const_in_tail(const struct graph *g, uint32_t c);
 
 /* The index of node v among the constants, or -1. */
 int64_t graph_const(const struct graph *g, uint32_t v);

@@ -120,8 +120,42 @@ static int find_plain(struct weights *w, const char *path, const struct graph *g
 
 /* ---- mapping ---- */
 
+/* Addresses for file and tail, the tail in its place; the file goes over the beginning. */
+static int map_tail(struct weights *w, const struct graph *g, struct err *e)
+{
+	uint64_t bytes = g->tail_at + g->tail_bytes;
+	uint8_t *p = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return err_sys(e, ST_RUNTIME, "no addresses for weights of %" PRIu64 " bytes",
+			       bytes);
+	memcpy(p + g->tail_at, g->tail, (size_t)g->tail_bytes);
+	w->data = p;
+	w->bytes = bytes;
+	return 0;
+}
+
+static int map_file(struct weights *w, int fd, uint64_t bytes, const struct graph *g,
+		    const char *name, struct err *e)
+{
+	void *at = (void *)(uintptr_t)w->data;
+	if (g->tail_bytes && bytes > g->tail_at)
+		return err_set(e, ST_INPUT,
+			       "weights '%s' hold %" PRIu64 " bytes, more than the %" PRIu64
+			       " behind which constants of the graph record lie; name the file "
+			       "with ir2dag --weights",
+			       name, bytes, g->tail_at);
+	void *p = mmap(at, (size_t)bytes, PROT_READ, MAP_PRIVATE | (at ? MAP_FIXED : 0), fd, 0);
+	if (p == MAP_FAILED)
+		return err_sys(e, ST_RUNTIME, "cannot map weights '%s'", name);
+	w->data = p;
+	w->file_bytes = bytes;
+	w->bytes = at ? w->bytes : bytes;
+	return 0;
+}
+
 /* path: as the user knows it. */
-static int map(struct weights *w, const char *path, struct err *e)
+static int map(struct weights *w, const char *path, const struct graph *g, struct err *e)
 {
 	char name[300];
 	err_escape(name, sizeof name, path, strlen(path));
@@ -134,13 +168,8 @@ static int map(struct weights *w, const char *path, struct err *e)
 		rc = err_sys(e, ST_RUNTIME, "cannot read weights '%s'", name);
 	else if (!S_ISREG(st.st_mode))
 		rc = err_set(e, ST_INPUT, "weights '%s' are not a regular file", name);
-	else if (st.st_size > 0) {
-		void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (p == MAP_FAILED)
-			rc = err_sys(e, ST_RUNTIME, "cannot map weights '%s'", name);
-		else
-			w->data = p, w->bytes = (uint64_t)st.st_size;
-	}
+	else if (st.st_size > 0)
+		rc = map_file(w, fd, (uint64_t)st.st_size, g, name, e);
 	close(fd);
 	return rc;
 }
@@ -148,7 +177,10 @@ static int map(struct weights *w, const char *path, struct err *e)
 int weights_open(struct weights *w, const char *path, const struct graph *g, struct err *e)
 {
 	*w = (struct weights){0};
-	if (find_plain(w, path, g, e) == 0 && map(w, path, e) == 0)
+	int rc = g->tail_bytes ? map_tail(w, g, e) : 0;
+	if (rc == 0 && *path)
+		rc = find_plain(w, path, g, e) < 0 ? -1 : map(w, path, g, e);
+	if (rc == 0)
 		return 0;
 	weights_close(w);
 	return -1;
@@ -168,7 +200,7 @@ uint64_t weights_size(const struct graph *g)
 {
 	uint64_t size = 0;
 	for (uint32_t c = 0; c < g->n_const; c++)
-		if (g->const_offset[c] + g->const_bytes[c] > size)
+		if (!graph_const_in_tail(g, c) && g->const_offset[c] + g->const_bytes[c] > size)
 			size = g->const_offset[c] + g->const_bytes[c];
 	for (uint32_t b = 0; b < g->n_bodies; b++) {
 		uint64_t inner = weights_size(g->body[b].graph);
@@ -180,7 +212,7 @@ uint64_t weights_size(const struct graph *g)
 void weights_rest(const struct weights *w)
 {
 	if (w->data)
-		madvise((void *)(uintptr_t)w->data, (size_t)w->bytes, MADV_DONTNEED);
+		madvise((void *)(uintptr_t)w->data, (size_t)w->file_bytes, MADV_DONTNEED);
 }
 
 int weights_check(const struct weights *w, const struct graph *g, struct err *e)
@@ -188,14 +220,14 @@ int weights_check(const struct weights *w, const struct graph *g, struct err *e)
 	for (uint32_t c = 0; c < g->n_const; c++) {
 		uint32_t v = g->const_node[c];
 		char name[200];
-		if (g->const_bytes[c] <= w->bytes &&
-		    g->const_offset[c] <= w->bytes - g->const_bytes[c])
+		uint64_t have = graph_const_in_tail(g, c) ? w->bytes : w->file_bytes;
+		if (g->const_bytes[c] <= have && g->const_offset[c] <= have - g->const_bytes[c])
 			continue;
 		err_escape(name, sizeof name, g->node_name[v], strlen(g->node_name[v]));
 		return err_set(e, ST_INPUT,
 			       "layer %" PRId64 " '%s': constant at bytes %" PRIu64 " + %" PRIu64
 			       " lies beyond the weights (%" PRIu64 " bytes)",
-			       g->id[v], name, g->const_offset[c], g->const_bytes[c], w->bytes);
+			       g->id[v], name, g->const_offset[c], g->const_bytes[c], have);
 	}
 	for (uint32_t b = 0; b < g->n_bodies; b++)
 		if (weights_check(w, g->body[b].graph, e) < 0)

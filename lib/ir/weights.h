@@ -9,15 +9,18 @@
 
 struct weights {
 	const uint8_t *data; /* NULL when bytes is 0 */
-	uint64_t bytes;
+	uint64_t bytes;      /* the tail of the graph (graph.h) included */
+	uint64_t file_bytes;
 	char *path; /* of the file that is mapped: a compressed one's copy, by its descriptor */
 	int held; /* 1 + that descriptor, by which the copy lasts whatever the cache does; 0: none */
 };
 
-/* Map the file at `path`, which must be a regular file.  One that packed_is (packed.h) is decompressed into the
+/* Map the file at `path`, which must be a regular file, and behind it the tail that g has; "": there is no file, the
+ * tail alone.  One that packed_is (packed.h) is decompressed into the
  * cache first, unless it is there already, without a cache into a temporary file without a name; it may hold twice
  * the bytes that g's constants take, and 16 MiB.  ST_RUNTIME when it cannot be read, or not be decompressed for
- * want of room; ST_INPUT when it is something else than a file, damaged, or larger. */
+ * want of room; ST_INPUT when it is something else than a file, damaged, or larger, or so long that it lies where
+ * the tail of g should. */
 int weights_open(struct weights *w, const char *path, const struct graph *g,
 		 struct err *e) MUST_CHECK;
 void weights_close(struct weights *w);

@@ -224,6 +224,22 @@ static int read_columns(struct reading *r, int depth)
 	return read_bodies(r, depth);
 }
 
+static int read_tail(struct reading *r)
+{
+	struct graph *g = r->g;
+	uint8_t *tail;
+	g->tail_bytes = UINT64_MAX;
+	if (!val_get(r->m, "tail")) {
+		g->tail_bytes = 0;
+		return 0;
+	}
+	if (get_uint(r->m, "tail_at", 0, INT64_MAX, &g->tail_at, r->e) < 0 ||
+	    get_tensor(r->m, "tail", TT_U8, 1, &g->tail_bytes, r->a, &tail, r->e) < 0)
+		return -1;
+	g->tail = tail;
+	return 0;
+}
+
 static int read_whole(struct reading *r)
 {
 	struct graph *g = r->g;
@@ -233,7 +249,8 @@ static int read_whole(struct reading *r)
 	    read_text(r, "weights", &g->weights) < 0 ||
 	    get_uint(r->m, "weights_bytes", 0, UINT64_MAX, &g->weights_bytes, r->e) < 0 ||
 	    get_uint(r->m, "ir_version", 0, UINT32_MAX, &ir_version, r->e) < 0 ||
-	    read_columns(r, 0) < 0 || get_uint(r->m, "n_sets", 0, g->n, &n_sets, r->e) < 0 ||
+	    read_columns(r, 0) < 0 || read_tail(r) < 0 ||
+	    get_uint(r->m, "n_sets", 0, g->n, &n_sets, r->e) < 0 ||
 	    read_vector(r, "set", TT_U32, g->n, &g->set) < 0)
 		return -1;
 	g->ir_version = (uint32_t)ir_version;

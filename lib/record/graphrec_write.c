@@ -121,6 +121,10 @@ int graph_encode(struct graph *g, struct rec_writer *w, struct err *e)
 	put_text(w, "name", g->name);
 	put_uint(w, "ir_version", g->ir_version);
 	put_columns(w, g);
+	if (g->tail_bytes > 0) {
+		put_uint(w, "tail_at", g->tail_at);
+		put_vector(w, "tail", TT_U8, g->tail_bytes, g->tail);
+	}
 	put_uint(w, "n_sets", g->n_sets);
 	put_vector(w, "set", TT_U32, g->n, g->set);
 	g->digest = put_digest(w, "digest");

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # From mistake to cure: names that no closed set has, what is no model, options that lack a part.  Each is an error that says what is
 # wrong, where, and what to do.
-# programs: devrun placebase daggroup dagfeat ir2dag devsim placeout gpnembed recdump tabstat runstat
+# programs: devrun placebase daggroup dagsplit dagfeat ir2dag devsim placeout gpnembed recdump tabstat runstat
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 
@@ -41,6 +41,7 @@ wrong() {
 	placebase climb --spec desktp-cpu graph.mp|'desktp-cpu' is neither a preset nor a readable file (No such file or directory); did you mean 'desktop-cpu'? presets are 
 	placebase single:cpo costs.mp|there is no device 'cpo'; 
 	placebase random --draw unifrom costs.mp|--draw: unknown choice 'unifrom'; did you mean 'uniform'? one of mixed, biased, uniform
+	dagsplit --axes rows,colums graph.mp|--axes: no axis 'colums'; did you mean 'columns'? rows, width, channels, 
 	daggroup metsi graph.mp|unknown method 'metsi'; did you mean 'metis'? --list has them
 	dagfeat --features opp graph.mp|unknown feature 'opp'; one of 
 	dagfeat --features all,-degre graph.mp|unknown feature 'degre'; 

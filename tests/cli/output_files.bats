@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # What every program does to the file that it writes: the old one is lost to nothing but a complete new one.
-# programs: ir2dag json2dag irfill dagfeat daggroup devrun gpnembed placepolicy placebase devsim reinforce pretrain topk placeout recdump tabstat
+# programs: ir2dag json2dag irfill dagfeat daggroup dagsplit devrun gpnembed placepolicy placebase devsim reinforce pretrain topk placeout recdump tabstat
 # seconds: 15
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
@@ -10,6 +10,7 @@ setup_file() {
 	local model=$ROOT/tests/models/small_increment_1x3x4x5
 	cp "$model.xml" "$model.bin" .
 	ir2dag small_increment_1x3x4x5.xml -o graph.mp
+	ir2dag "$ROOT/tests/models/lstm_stateful.xml" -o dense.mp
 	dagfeat graph.mp -o feat.mp
 	devsim --probe -D cpu,gpu feat.mp -o devs.mp
 	gpnembed --steps 2 devs.mp -o part.mp
@@ -31,6 +32,7 @@ programs() {
 	tasks.json                   json2dag IN -o OUT
 	graph.mp                     dagfeat IN -o OUT
 	feat.mp                      daggroup chunks IN -o OUT
+	dense.mp                     dagsplit --no-auto IN -o OUT
 	devs.mp                      gpnembed --steps 2 IN -o OUT
 	part.mp                      placepolicy -a IN -o OUT
 	devs.mp                      placebase heft IN -o OUT

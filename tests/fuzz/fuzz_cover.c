@@ -24,6 +24,7 @@
 	X(json2dag) \
 	X(dagfeat) \
 	X(daggroup) \
+	X(dagsplit) \
 	X(devrun) \
 	X(devsim) \
 	X(gpnembed) \
@@ -87,6 +88,10 @@ static const struct target {
 	 {"daggroup metis -g 3 DATA", "daggroup scotch -g 3 DATA", "daggroup heavy-edge -g 3 DATA",
 	  "daggroup chunks -g 3 --sets DATA", "daggroup random -g 3 --acyclic DATA",
 	  "daggroup none DATA", "daggroup --of DATA DATA"}},
+	{"program",
+	 "dagsplit",
+	 {"dagsplit --no-auto DATA", "dagsplit --no-auto --shares 1,3,2 --halo again DATA",
+	  "dagsplit --min-gain 1 DATA"}},
 	{"program",
 	 "gpnembed",
 	 {"gpnembed --threads 1 --hidden 4 DATA", "gpnembed --threads 1 --hidden 4 --costs DATA",

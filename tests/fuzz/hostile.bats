@@ -29,7 +29,7 @@ damaged() {   # damaged STREAM PROGRAM [ARG...]
 	[ "$status" -eq 0 ]
 }
 
-FILTERS="dagfeat gpnembed placepolicy devrun devsim reinforce placeout recdump topk"
+FILTERS="dagfeat dagsplit gpnembed placepolicy devrun devsim reinforce placeout recdump topk"
 
 # each COMMAND... - one after another: the filters, and those that want a method
 each() {
@@ -161,6 +161,7 @@ said() {   # said LINE COMMAND - its standard error is that line
 	damaged devs.mp daggroup heavy-edge --groups 3
 	damaged ran.mp topk -k 2
 }
+@test "damaged streams: dagsplit" { damaged graph.mp dagsplit --no-auto --shares 2,1; }
 @test "damaged streams: reinforce" { damaged ran.mp reinforce; }
 @test "damaged streams: placeout" { damaged best.mp placeout; }
 @test "damaged streams: devrun" { damaged single.mp devrun --runs 3 --warmup 1; }

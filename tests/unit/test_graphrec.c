@@ -152,6 +152,23 @@ static void test_round_trip(void)
 	tap(digest, "the digest names the content, not where the model lies");
 }
 
+static void test_tail(void)
+{
+	struct err e = ERR_INIT;
+	struct graph *g = gen_graph(1, 30, 5), *h;
+	bool ok = write_graph(g, &e);
+	uint64_t before = g->digest;
+	g->tail_at = 3 * GRAPH_TAIL_ALIGN;
+	g->tail_bytes = 4;
+	g->tail = (const uint8_t *)"tail";
+	ok = ok && write_graph(g, &e) && g->digest != before && (h = read_graph(&e)) != NULL;
+	tap(ok && h->tail_at == g->tail_at && h->tail_bytes == 4 && memcmp(h->tail, "tail", 4) == 0,
+	    "constants of the record: %s", e.msg);
+	if (ok)
+		graph_free(h);
+	graph_free(g);
+}
+
 static void test_bodies(void)
 {
 	struct err e = ERR_INIT;
@@ -191,6 +208,7 @@ static void test_bodies(void)
 	CASE("const_node", g->const_node[0] = g->n) \
 	CASE("const_node", g->const_node[1] = g->const_node[0]) \
 	CASE("const_offset", g->const_offset[2] = UINT64_MAX) \
+	CASE("tail_at", g->tail = (const uint8_t *)"x"; g->tail_bytes = 1; g->tail_at = 5) \
 	CASE("attr_ptr", g->attr_ptr[3] = 1000) \
 	CASE("set", g->set[4] = g->n_sets) \
 	CASE("sets must be in a topological order", g->set[g->n - 1] = 0) \
@@ -301,6 +319,7 @@ int main(void)
 	close(fd);
 	test_round_trip();
 	test_bodies();
+	test_tail();
 	test_refused();
 	test_damage();
 	unlink(path);

@@ -1,0 +1,241 @@
+/* dagsplit.c - operations in parts: reads `graph`, writes a graph of which heavy operations are cut, with the same
+ * results, so that several devices can each do a part of one.  The second stage, right behind ir2dag. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/msg.h"
+#include "record/graphrec.h"
+#include "split/decide.h"
+#include "split/sets.h"
+#include "stream/filter.h"
+
+enum { HALO_EXCHANGE, HALO_AGAIN };
+static const char *const halos[] = {"exchange", "again", NULL};
+
+struct options {
+	struct opt_common common;
+	int64_t ways;
+	bool ways_given, automatic;
+	const char *shares, *axes;
+	double min_gain;
+	int halo;
+	uint32_t share[SPLIT_MAX_WAYS];
+	unsigned axis_set;
+};
+
+/* ---- options ---- */
+
+/* The next item of a list with commas, control bytes escaped, into item[cap]; NULL: there is none. */
+static const char *next_item(const char **list, char *item, size_t cap)
+{
+	const char *s = *list;
+	if (!s)
+		return NULL;
+	size_t n = strcspn(s, ",");
+	*list = s[n] ? s + n + 1 : NULL;
+	return err_escape(item, cap, s, n);
+}
+
+static int parse_shares(struct options *o, struct err *e)
+{
+	char item[100];
+	uint32_t n = 0;
+	for (const char *s = o->shares; next_item(&s, item, sizeof item); n++) {
+		int64_t share;
+		if (n == SPLIT_MAX_WAYS)
+			return err_set(e, ST_USAGE, "--shares: more than %d", SPLIT_MAX_WAYS);
+		if (opt_int(item, "--shares", 1, 1000, &share, e) < 0)
+			return -1;
+		o->share[n] = (uint32_t)share;
+	}
+	if (o->ways_given && n != (uint32_t)o->ways)
+		return err_set(e, ST_USAGE, "--shares: %u of them for --ways %lld", n,
+			       (long long)o->ways);
+	if (n < 2)
+		return err_set(e, ST_USAGE, "--shares: one share alone cuts nothing; 4,4 is two");
+	o->ways = n;
+	return 0;
+}
+
+static int parse_axes(struct options *o, struct err *e)
+{
+	char item[100], known[200] = "";
+	for (int k = 0; k < AXIS_COUNT; k++) {
+		size_t at = strlen(known);
+		snprintf(known + at, sizeof known - at, "%s%s", k ? ", " : "", split_axis_names[k]);
+	}
+	for (const char *s = o->axes; next_item(&s, item, sizeof item);) {
+		struct err_near near = {.name = item};
+		int found = -1;
+		for (int k = 0; k < AXIS_COUNT; k++) {
+			if (strcmp(item, split_axis_names[k]) == 0)
+				found = k;
+			err_offer(&near, split_axis_names[k]);
+		}
+		if (found < 0)
+			return err_unknown(e, ST_USAGE, &near, known, "--axes: no axis '%s'", item);
+		o->axis_set |= 1U << found;
+	}
+	return 0;
+}
+
+static int finish_options(struct options *o, struct err *e)
+{
+	for (int i = 0; i < o->ways; i++)
+		o->share[i] = 1;
+	if (o->shares && parse_shares(o, e) < 0)
+		return -1;
+	return parse_axes(o, e);
+}
+
+/* ---- the stream ---- */
+
+static void tell(const struct graph *g, const struct graph *cut, const struct split_counts *n,
+		 const struct split_decision *d)
+{
+	msg_note(1,
+		 "'%s': %u operations in parts, %u chains, %u joins, %u slices; %u nodes instead "
+		 "of %u; estimated %.3f ms instead of %.3f",
+		 g->name, n->cut, d->n_chains, n->joins, n->slices, cut->n, g->n, d->cut_s * 1e3,
+		 d->whole_s * 1e3);
+}
+
+static int write_cut(struct split_facts *f, const struct options *o, struct filter *out,
+		     struct err *e)
+{
+	struct graph *g = (struct graph *)(uintptr_t)f->g;
+	struct split_decision decision;
+	struct split_counts counts;
+	struct split_plan plan = {.ways = (uint32_t)o->ways,
+				  .share = o->share,
+				  .axis = ARENA_NEWN(f->arena, int8_t, g->n),
+				  .again = o->halo == HALO_AGAIN};
+	char name[200];
+	err_escape(name, sizeof name, g->name, strlen(g->name));
+	split_decide(f, &split_costs_cores, o->axis_set, !o->automatic, o->min_gain / 100, &plan,
+		     &decision);
+	if (decision.may_be_cut == 0)
+		return err_set(e, ST_INPUT,
+			       "no operation of '%s' can be cut into %u parts along %s", name,
+			       plan.ways, o->axes);
+	if (decision.n_chains == 0) {
+		msg_warn("nothing of '%s' is worth cutting, it stays whole; --no-auto cuts all "
+			 "that can be",
+			 name);
+		return graph_encode(g, out->out, e);
+	}
+	struct graph *cut = split_graph(f, &plan, &counts);
+	split_sets(cut, g, f->constant);
+	tell(g, cut, &counts, &decision);
+	int rc = graph_encode(cut, out->out, e);
+	graph_free(cut);
+	return rc;
+}
+
+static int take(const struct rec *r, const struct options *o, struct filter *out, bool *seen,
+		struct err *e)
+{
+	struct split_facts f = {0};
+	if (!rec_is(r, "graph"))
+		return err_set(e, ST_INPUT,
+			       "a record '%s' is about the graph as it was; dagsplit goes right "
+			       "behind ir2dag",
+			       r->kind);
+	struct graph *g = graph_decode(r, e);
+	if (!g)
+		return -1;
+	*seen = true;
+	int rc = split_facts_open(&f, g, e);
+	if (rc == 0)
+		rc = write_cut(&f, o, out, e);
+	split_facts_close(&f);
+	graph_free(g);
+	return rc;
+}
+
+static int run(struct filter *f, const struct options *o, struct err *e)
+{
+	struct rec r;
+	bool seen = false;
+	int k;
+	while ((k = filter_next(f, &r, e)) > 0) {
+		if (k == FILTER_RECORD) {
+			if (take(&r, o, f, &seen, e) < 0)
+				return -1;
+			continue;
+		}
+		if (!seen)
+			return err_set(e, ST_INPUT,
+				       "a stream without a graph; put ir2dag in front");
+		if (filter_end(f, e) < 0)
+			return -1;
+		seen = false;
+	}
+	return k;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {.common = OPT_COMMON_INIT,
+			    .ways = 2,
+			    .automatic = true,
+			    .axes = "rows,channels,groups,columns,tokens,heads,sum,batch"};
+	const struct opt table[] = {
+		{"ways", 'w', OPT_INT, &o.ways, "N", "parts of an operation", 2, SPLIT_MAX_WAYS,
+		 NULL, &o.ways_given},
+		{"shares", 0, OPT_TEXT, &o.shares, "LIST",
+		 "how large the parts are, relative to each other, as 4,4 or 5,3 in\n"
+		 "eighths (default: all alike)",
+		 0, 0, NULL, NULL},
+		{"axes", 0, OPT_TEXT, &o.axes, "LIST",
+		 "along which axes products and convolutions may be cut: of rows,\n"
+		 "width, channels, groups, columns, tokens, heads, sum, batch",
+		 0, 0, NULL, NULL},
+		{"auto", 0, OPT_FLAG, &o.automatic, NULL,
+		 "cut what gains by estimated costs; --no-auto: all that can be cut", 0, 0, NULL,
+		 NULL},
+		{"min-gain", 0, OPT_REAL, &o.min_gain, "PERCENT",
+		 "a chain of parts that gains less, of the model's estimated time, stays\n"
+		 "whole",
+		 0, 100, NULL, NULL},
+		{"halo", 0, OPT_CHOICE, &o.halo, "HOW",
+		 "rows that windows of two parts read: from the neighbour, or\n"
+		 "computed by both",
+		 0, 0, halos, NULL},
+		{0}};
+	const struct opt_program program = {
+		.name = "dagsplit",
+		.summary = "cut operations into parts, with the same results",
+		.args = "[FILE]",
+		.max_args = 1,
+		.opts = table,
+		.details =
+			"Reads graph and writes another: parts of products and convolutions, and "
+			"of "
+			"what a cut passes through, with Concat, Add and Slice where they meet the "
+			"rest. Each part is an operation with a name as 'conv1 [rows 0..55 of "
+			"112]' "
+			"that can be placed by itself. rows: of images, channels: output "
+			"channels, columns: of a product's weights, tokens: rows of a product, "
+			"heads: many small products apart, sum: what is summed over, so that "
+			"the parts are added up.\n"
+			"A model of which nothing can be cut is an error (status 3); one that "
+			"would not gain passes as it is, with a warning.",
+		.example =
+			"ir2dag model.xml | dagsplit --ways 2 | devsim --probe | placebase heft | "
+			"devsim\n"
+			"  ir2dag model.xml | dagsplit --shares 5,3 --axes rows -v | recdump",
+	};
+	struct err e = ERR_INIT;
+	struct filter f;
+	int first, rc = opt_parse(&program, &o.common, argc, argv, &first, &e);
+	if (rc <= 0)
+		return filter_finish(rc, &o.common, &e);
+	if (finish_options(&o, &e) < 0)
+		return filter_finish(-1, &o.common, &e);
+	rc = filter_open(&f, first < argc ? argv[first] : "-", &o.common, argc, argv, &e);
+	if (rc == 0)
+		rc = filter_close(&f, run(&f, &o, &e), &e);
+	return filter_finish(rc, &o.common, &e);
+}

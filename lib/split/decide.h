@@ -1,0 +1,34 @@
+/* decide.h - which operations are cut along which axis, by estimated costs.
+ *
+ * Every node may be whole, or cut along one of the axes that the rules allow.  An operation in parts takes as
+ * long as its largest part; where neighbours are cut otherwise, their parts are joined, sliced or
+ * exchanged, which costs a hand-over and the bytes.  The choice with the least sum is found exactly, node after
+ * node, wherever few decisions hang together at a time (pairwise.h). */
+#ifndef HSDAG_SPLIT_DECIDE_H
+#define HSDAG_SPLIT_DECIDE_H
+
+#include "split/split_graph.h"
+
+struct split_costs {
+	double flops_per_s, bytes_per_s; /* of one device */
+	double step_s;                   /* of any operation */
+	double handover_s;               /* a device waits for another one's tensor */
+	double copy_bytes_per_s;         /* between devices */
+};
+/* Two cores of a processor that share their memory. */
+extern const struct split_costs split_costs_cores;
+
+struct split_decision {
+	double whole_s, cut_s; /* estimated: of the graph as it is, and of what was decided */
+	uint32_t may_be_cut;   /* products and convolutions that some allowed axis cuts */
+	uint32_t n_chains;     /* cut nodes that hang together */
+	double seconds;        /* it took */
+};
+
+/* Decides plan->axis[n], given its ways and shares.  axes: bit k allows enum split_axis k.  all: every product and
+ * convolution that may be cut is, along its best axis.  min_gain: else a chain that would not gain this share of
+ * whole_s is left whole. */
+void split_decide(struct split_facts *f, const struct split_costs *costs, unsigned axes, bool all,
+		  double min_gain, struct split_plan *plan, struct split_decision *out);
+
+#endif

@@ -1,0 +1,183 @@
+/* rules_move.c - operators that move elements: an axis goes elsewhere, or is computed as a whole. */
+#include "split/rules_impl.h"
+
+#include "op/slice.h"
+
+bool split_rule_transpose(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	struct tensor x;
+	int64_t order[TENSOR_DIMS];
+	int n = split_ints(f, v, 1, order, TENSOR_DIMS);
+	if (!split_input(f, v, 0, &x) || n < 0)
+		return false;
+	int axis = n == 0 ? (int)x.rank - 1 - p->axis : op_axis(order[p->axis], x.rank);
+	if (axis < 0 || (n != 0 && n != (int)x.rank))
+		return false;
+	split_read(p, 0, axis, p->lo, p->hi);
+	return true;
+}
+
+/* Dims from *i on, and how many elements they have together, until there are as many of both. */
+static bool next_group(const struct tensor *x, const struct tensor *y, uint32_t *i, uint32_t *j)
+{
+	int64_t a = x->dim[(*i)++], b = y->dim[(*j)++];
+	while (a != b) {
+		if (a < b && *i < x->rank)
+			a *= x->dim[(*i)++];
+		else if (b < a && *j < y->rank)
+			b *= y->dim[(*j)++];
+		else
+			return false;
+	}
+	return true;
+}
+
+/* The first dim in from .. end - 1 that is not 1, and the elements of one step along it. */
+static uint32_t outermost(const struct tensor *t, uint32_t from, uint32_t end, int64_t *inner)
+{
+	uint32_t at = from;
+	while (at + 1 < end && t->dim[at] == 1)
+		at++;
+	*inner = 1;
+	for (uint32_t i = at + 1; i < end; i++)
+		*inner *= t->dim[i];
+	return at;
+}
+
+/* A cut passes where its axis is the outermost of dims that are merged or divided, and its borders are borders of the
+ * input's outermost axis, too. */
+bool split_rule_reshape(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	struct tensor x, y;
+	if (!split_input(f, v, 0, &x) || !split_output(f, v, 0, &y) || tensor_elements(&x) <= 0 ||
+	    tensor_elements(&x) != tensor_elements(&y))
+		return false;
+	for (uint32_t i = 0, j = 0; i < x.rank && j < y.rank;) {
+		uint32_t i0 = i, j0 = j;
+		int64_t in_step, out_step;
+		if (!next_group(&x, &y, &i, &j))
+			return false;
+		if ((uint32_t)p->axis < j0 || (uint32_t)p->axis >= j)
+			continue;
+		uint32_t from = outermost(&x, i0, i, &in_step),
+			 to = outermost(&y, j0, j, &out_step);
+		/* Squeeze without axes takes every dim of 1 away. */
+		bool vanishes =
+			f->op[v].kind == OP_SQUEEZE && f->op[v].n_in == 1 && p->hi - p->lo == 1;
+		if (to != (uint32_t)p->axis || vanishes)
+			return false;
+		p->unit = in_step / out_step > 1 ? in_step / out_step : 1;
+		if ((in_step % out_step && out_step % in_step) || !split_aligned(p, y.dim[p->axis]))
+			return false;
+		split_read(p, 0, (int)from, p->lo * out_step / in_step, p->hi * out_step / in_step);
+		if (f->op[v].kind != OP_RESHAPE)
+			return true;
+		p->ints_input = 1;
+		p->n_ints = (int)y.rank;
+		for (uint32_t k = 0; k < y.rank; k++)
+			p->ints[k] = (int)k == p->axis ? p->hi - p->lo : y.dim[k];
+		return true;
+	}
+	return false;
+}
+
+bool split_rule_split(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	struct tensor x;
+	int64_t axis;
+	if (!split_input(f, v, 0, &x) || split_ints(f, v, 1, &axis, 1) != 1 ||
+	    op_axis(axis, x.rank) == p->axis)
+		return false;
+	split_read(p, 0, p->axis, p->lo, p->hi);
+	return true;
+}
+
+/* Data before the axis, the indices in its place, data behind it. */
+bool split_rule_gather(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	struct tensor data, index;
+	int64_t of;
+	if (!split_input(f, v, 0, &data) || !split_input(f, v, 1, &index) ||
+	    split_ints(f, v, 2, &of, 1) != 1 || f->op[v].a.axis.batch_dims != 0)
+		return false;
+	int axis = op_axis(of, data.rank), n = (int)index.rank;
+	if (axis < 0)
+		return false;
+	if (p->axis < axis)
+		split_read(p, 0, p->axis, p->lo, p->hi);
+	else if (p->axis < axis + n)
+		split_read(p, 1, p->axis - axis, p->lo, p->hi);
+	else
+		split_read(p, 0, p->axis - n + 1, p->lo, p->hi);
+	return true;
+}
+
+/* Axes of which everything is taken pass: what they end with may be beyond the end. */
+bool split_rule_slice(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	struct tensor x, y, in[5] = {{0}};
+	struct op_range range[TENSOR_DIMS];
+	struct err none = ERR_INIT;
+	const struct op *op = &f->op[v];
+	int64_t ints[5][TENSOR_DIMS];
+	if (op->n_in > 5 || !split_input(f, v, 0, &x) || !split_output(f, v, 0, &y))
+		return false;
+	if (op->kind == OP_STRIDED_SLICE &&
+	    (op->a.slice.new_axis_mask || op->a.slice.shrink_axis_mask ||
+	     op->a.slice.ellipsis_mask))
+		return false;
+	in[0] = x;
+	for (int i = 1; i < op->n_in; i++) {
+		int n = split_ints(f, v, (uint32_t)i, ints[i], TENSOR_DIMS);
+		if (n < 0)
+			return false;
+		in[i] = (struct tensor){.elem = EL_I64, .rank = 1, .dim = {n}, .data = ints[i]};
+	}
+	if (op_slice_ranges(op, in, range, &y, &none) < 0 || range[p->axis].start != 0 ||
+	    range[p->axis].step != 1 || range[p->axis].count != x.dim[p->axis])
+		return false;
+	/* Nor may the end be counted from there: a part ends elsewhere. */
+	struct tensor shorter = x;
+	shorter.dim[p->axis] = p->hi - p->lo;
+	in[0] = shorter;
+	if (op_slice_ranges(op, in, range, &y, &none) < 0 ||
+	    range[p->axis].count != shorter.dim[p->axis])
+		return false;
+	split_read(p, 0, p->axis, p->lo, p->hi);
+	return true;
+}
+
+bool split_rule_pad(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	struct tensor x;
+	int64_t begin[TENSOR_DIMS], end[TENSOR_DIMS];
+	if (!split_input(f, v, 0, &x) || split_ints(f, v, 1, begin, TENSOR_DIMS) != (int)x.rank ||
+	    split_ints(f, v, 2, end, TENSOR_DIMS) != (int)x.rank || begin[p->axis] || end[p->axis])
+		return false;
+	split_read(p, 0, p->axis, p->lo, p->hi);
+	return true;
+}
+
+bool split_rule_broadcast(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	struct tensor y;
+	enum op_bcast mode = f->op[v].a.broadcast.bcast;
+	if ((mode != BCAST_NUMPY && mode != BCAST_BIDIRECTIONAL) || !split_output(f, v, 0, &y) ||
+	    !split_read_broadcast(f, v, p, 0, y.rank))
+		return false;
+	p->ints_input = 1;
+	p->n_ints = (int)y.rank;
+	for (uint32_t k = 0; k < y.rank; k++)
+		p->ints[k] = (int)k == p->axis ? p->hi - p->lo : y.dim[k];
+	return true;
+}
+
+bool split_rule_tile(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	struct tensor x, y;
+	if (!split_input(f, v, 0, &x) || !split_output(f, v, 0, &y) || x.rank != y.rank ||
+	    x.dim[p->axis] != y.dim[p->axis])
+		return false;
+	split_read(p, 0, p->axis, p->lo, p->hi);
+	return true;
+}

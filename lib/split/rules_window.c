@@ -1,0 +1,117 @@
+/* rules_window.c - convolutions and pooling: rows with halos, channels, groups. */
+#include "split/rules_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void edit(struct split_part *p, const char *key, const char *value)
+{
+	struct split_edit *x = &p->edit[p->n_edits++];
+	x->key = key;
+	snprintf(x->value, sizeof x->value, "%s", value);
+}
+
+static void edit_list(struct split_part *p, const char *key, const int64_t *v, int n)
+{
+	char text[SPLIT_EDIT_TEXT] = "";
+	for (int i = 0, at = 0; i < n; i++)
+		at += snprintf(text + at, sizeof text - (size_t)at, "%s%lld", i ? "," : "",
+			       (long long)v[i]);
+	edit(p, key, text);
+}
+
+/* Output rows lo .. hi - 1 along spatial dim s: input rows lo S - P .. (hi - 1) S - P + (K - 1) D, of
+ * which those outside are padding of the part alone. */
+static bool cut_rows(const struct op *op, const struct tensor *x, const int64_t *kernel, int s,
+		     struct split_part *p)
+{
+	const struct op_window *w = &op->a.window;
+	int n = (int)x->rank - 2;
+	int64_t begin[OP_MAX_SPATIAL], end[OP_MAX_SPATIAL];
+	op_window_pads(w, n, x->dim + 2, kernel, begin, end);
+	int64_t size = x->dim[2 + s], stride = w->stride[s], out_end = p->hi;
+	int64_t first = p->lo * stride - begin[s],
+		last = (out_end - 1) * stride - begin[s] + (kernel[s] - 1) * w->dilation[s] + 1;
+	int64_t lo = first < 0 ? 0 : first, hi = last > size ? size : last;
+	if (lo >= hi)
+		return false; /* padding alone */
+	/* A window that ends beyond the padding has fewer elements to average. */
+	if (op->kind == OP_AVG_POOL && !w->exclude_pad && last > size + end[s])
+		return false;
+	begin[s] = lo - first;
+	end[s] = last - hi;
+	edit_list(p, "pads_begin", begin, n);
+	edit_list(p, "pads_end", end, n);
+	edit(p, "auto_pad", "explicit");
+	split_read(p, 0, 2 + s, lo, hi);
+	p->need[0].core_lo = p->lo * stride < size ? p->lo * stride : size;
+	p->need[0].core_hi = p->hi * stride < size ? p->hi * stride : size;
+	return true;
+}
+
+static bool window_rows(struct split_facts *f, uint32_t v, const int64_t *kernel,
+			struct split_part *p)
+{
+	struct tensor x, y;
+	if (!split_input(f, v, 0, &x) || !split_output(f, v, 0, &y) || x.rank < 3 ||
+	    x.rank > 2 + OP_MAX_SPATIAL)
+		return false;
+	if (!cut_rows(&f->op[v], &x, kernel, p->axis - 2, p))
+		return false;
+	if (p->hi == y.dim[p->axis]) /* the last part has what no window reads, too */
+		p->need[0].core_hi = x.dim[p->axis];
+	return true;
+}
+
+/* Channels lo .. hi - 1 of a grouped convolution: whole groups. */
+static bool cut_groups(const struct tensor *w, struct split_part *p)
+{
+	p->unit = w->dim[1];
+	if (p->unit == 0 || !split_aligned(p, w->dim[0] * w->dim[1]))
+		return false;
+	int64_t first = p->lo / p->unit, end = p->hi / p->unit;
+	split_read(p, 0, 1, first * w->dim[2], end * w->dim[2]);
+	split_read(p, 1, 0, first, end);
+	return true;
+}
+
+bool split_rule_convolution(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	struct tensor w;
+	bool grouped = f->op[v].a.window.grouped;
+	if (!split_input(f, v, 1, &w) || w.rank < 3 || f->op[v].a.window.n_spatial == 0)
+		return false;
+	if (p->axis == SPLIT_SUM) {
+		split_read(p, 0, 1, p->lo, p->hi);
+		split_read(p, 1, 1, p->lo, p->hi);
+		return true;
+	}
+	if (p->axis == 0)
+		split_read(p, 0, 0, p->lo, p->hi);
+	else if (p->axis == 1 && grouped)
+		return cut_groups(&w, p);
+	else if (p->axis == 1)
+		split_read(p, 1, 0, p->lo, p->hi);
+	else
+		return window_rows(f, v, w.dim + (grouped ? 3 : 2), p);
+	return true;
+}
+
+bool split_rule_pool(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	const struct graph *g = f->g;
+	if (g->out_ptr[v + 1] - g->out_ptr[v] > 1 && f->used[g->out_ptr[v] + 1])
+		return false; /* indices count in the whole */
+	if (p->axis >= 2)
+		return f->op[v].a.window.n_spatial > 0 &&
+		       window_rows(f, v, f->op[v].a.window.kernel, p);
+	split_read(p, 0, p->axis, p->lo, p->hi);
+	return true;
+}
+
+bool split_rule_adaptive_pool(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	(void)f, (void)v;
+	split_read(p, 0, p->axis, p->lo, p->hi);
+	return p->axis < 2;
+}

@@ -1,0 +1,50 @@
+/* sets.c - what ir2dag was told is read off the sets that it made. */
+#include "split/sets.h"
+
+#include <string.h>
+
+static enum const_mode mode_of(const struct graph *g, const bool *constant)
+{
+	enum const_mode mode = CONST_KEEP;
+	for (uint32_t v = 0; v < g->n; v++) {
+		if (g->set[v] != GRAPH_NONE || !constant[v])
+			continue;
+		if (!graph_is_type(g, v, "Const"))
+			return CONST_FOLD;
+		mode = CONST_DROP;
+	}
+	return mode;
+}
+
+/* Does a set have several nodes, none of which reads or assigns a variable? */
+static bool has_chains(const struct graph *g, struct arena *a)
+{
+	uint32_t *size = ARENA_NEWN(a, uint32_t, g->n_sets);
+	const bool *variable = graph_variable_sets(g, a);
+	bool found = false;
+	for (uint32_t v = 0; v < g->n; v++)
+		if (g->set[v] != GRAPH_NONE && !(variable && variable[g->set[v]]))
+			found |= ++size[g->set[v]] > 1;
+	return found;
+}
+
+/* Is each variable used by one set alone? */
+static bool variables_are_joined(const struct graph *g)
+{
+	for (uint32_t v = 0; v < g->n; v++)
+		for (uint32_t u = 0; u < v && graph_variable(g, v); u++) {
+			const char *id = graph_variable(g, u);
+			if (id && strcmp(id, graph_variable(g, v)) == 0 && g->set[u] != g->set[v])
+				return false;
+		}
+	return true;
+}
+
+void split_sets(struct graph *g, const struct graph *from, const bool *constant)
+{
+	struct arena *a = arena_new();
+	graph_colocate(g, mode_of(from, constant), has_chains(from, a));
+	if (variables_are_joined(from))
+		graph_join_variables(g);
+	arena_free(a);
+}

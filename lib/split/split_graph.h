@@ -1,0 +1,40 @@
+/* split_graph.h - operations in parts: a graph of which some operations are cut, with the same results.
+ *
+ * A plan says of each node along which axis it is cut (rules.h), and how large the parts are.  Where
+ * neighbours are cut alike, part reads part; elsewhere parts are joined (Concat; Add where they are
+ * sums) or sliced.  What a window reads beyond its part comes from the neighbour's part, or is
+ * computed twice.  Constants are cut with what reads them, as ranges of bytes of the .bin where they lie
+ * in a row there; what else is cut of them is a constant as well, computed before the model
+ * runs.
+ *
+ * The plan and the rewriting know nothing of each other's reasons: decide.h makes a plan by estimated costs. */
+#ifndef HSDAG_SPLIT_SPLIT_GRAPH_H
+#define HSDAG_SPLIT_SPLIT_GRAPH_H
+
+#include "split/facts.h"
+#include "split/rules.h"
+
+enum { SPLIT_MAX_WAYS = 64 };
+
+struct split_plan {
+	uint32_t ways;         /* parts */
+	const uint32_t *share; /* (ways) their sizes, relative to each other, > 0 */
+	int8_t *axis;          /* (n) of the node's outputs; SPLIT_SUM; SPLIT_WHOLE: not cut */
+	bool again;            /* what lies under two windows is computed twice, not exchanged */
+};
+
+/* Where part p of `size` elements begins, as the shares say, in units of `unit`; p = ways: the end. */
+int64_t split_border(const struct split_plan *plan, int64_t size, int64_t unit, uint32_t p);
+
+struct split_counts {
+	uint32_t cut;    /* nodes of which there are parts */
+	uint32_t joins;  /* Concat and Add that were added */
+	uint32_t slices; /* Slice of what is not constant */
+};
+
+/* A new graph, borrowing names and bodies from f->g, without sets.  plan->axis: what could not be cut as it says becomes
+ * SPLIT_WHOLE there. */
+struct graph *split_graph(struct split_facts *f, struct split_plan *plan,
+			  struct split_counts *counts);
+
+#endif

@@ -1,0 +1,136 @@
+#!/usr/bin/env bats
+# dagsplit: options, messages, what parts are called, that results stay, and that all stages take a graph of parts.
+# seconds: 6
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+
+setup_file() {
+	common_setup_file
+	models googlenet
+	cp "$ROOT/tests/models/small_summator."* .
+	ir2dag small_summator.xml -o summator.mp
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+refused() {   # STATUS MESSAGE ARG... - one line
+	run "-$1" --separate-stderr dagsplit "${@:3}" -o none.mp
+	[[ $stderr == "dagsplit: error: "*"$2"* && $stderr != *$'\n'* ]] || { echo "$stderr"; return 1; }
+	[ ! -e none.mp ]
+}
+
+@test "shares, axes and ways that make no sense: one line, status 2" {
+	refused 2 "--shares: 0 is" --shares 0,8 googlenet.mp
+	refused 2 "--shares" --shares 4,-4 googlenet.mp
+	refused 2 "--shares" --shares 4,, googlenet.mp
+	refused 2 "--shares" --shares 4,x googlenet.mp
+	refused 2 "--shares: one share alone" --shares 8 googlenet.mp
+	refused 2 "--shares: 2 of them for --ways 3" --ways 3 --shares 4,4 googlenet.mp
+	refused 2 "--axes: no axis 'row'; did you mean 'rows'?" --axes row googlenet.mp
+	refused 2 "--axes: no axis ''" --axes rows, googlenet.mp
+	refused 2 "--ways" --ways 1 googlenet.mp
+	refused 2 "--min-gain" --min-gain 101 googlenet.mp
+}
+
+@test "what cannot be cut: one line, status 3; what is not worth it passes, with a warning" {
+	refused 3 "no operation of 'summator' can be cut into 2 parts" summator.mp
+	refused 3 "no operation of 'Model12' can be cut into 2 parts along heads" --axes heads googlenet.mp
+	dagfeat googlenet.mp -o feat.mp
+	refused 3 "a record 'feat' is about the graph as it was; dagsplit goes right behind ir2dag" feat.mp
+	run -0 --separate-stderr dagsplit --min-gain 99 googlenet.mp -o same.mp
+	[[ $stderr == *"warning: nothing of 'Model12' is worth cutting"* ]]
+	py '
+		a, b = (of(f, "graph")[0] for f in ("googlenet.mp", "same.mp"))
+		assert a == b
+	'
+}
+
+@test "parts have the operation's name and range, joins its name; ends stay" {
+	dagsplit --axes rows --no-auto googlenet.mp -o rows.mp
+	dagsplit --axes channels --shares 5,3 --no-auto googlenet.mp -o channels.mp
+	py '
+		import re
+		def graph(f): return of(f, "graph")[0]
+		def types(g): return [g["types"][i] for i in array(g["type"])]
+		whole, rows, channels = graph("googlenet.mp"), graph("rows.mp"), graph("channels.mp")
+		(first,) = [n for n, t in zip(whole["node_name"], types(whole)) if t == "Convolution"][:1]
+		assert first + " [rows 0..55 of 112]" in rows["node_name"] and first + " [rows 56..111 of 112]" in rows["node_name"]
+		assert first + " [channels 0..39 of 64]" in channels["node_name"] and first + " [channels 40..63 of 64]" in channels["node_name"]
+		for f in (rows, channels):
+		    assert [(n, t) for n, t in zip(f["node_name"], types(f)) if t in ("Parameter", "Result")] == \
+		           [(n, t) for n, t in zip(whole["node_name"], types(whole)) if t in ("Parameter", "Result")]
+		    joins = [n for n, t in zip(f["node_name"], types(f)) if t == "Concat" and " [" not in n]
+		    assert joins and set(joins) <= set(whole["node_name"])
+		    assert len(set(array(f["id"]))) == len(f["node_name"])
+		# All convolutions of channels are two, and weights are ranges of bytes: no Slice at all.
+		n = types(whole).count("Convolution")
+		assert types(channels).count("Convolution") == 2 * n and types(channels).count("Slice") == 0
+		assert array(channels["const_bytes"]).sum() < array(whole["const_bytes"]).sum() + 4096
+	'
+}
+
+@test "sets are made as ir2dag made them" {
+	for o in "--constants keep" "--constants drop" "--constants fold" --no-colocate; do
+		# shellcheck disable=SC2086
+		ir2dag $o googlenet.xml -o g.mp
+		dagsplit g.mp -o c.mp
+		py '
+			whole, cut = (of(f, "graph")[0] for f in ("g.mp", "c.mp"))
+			s = array(cut["set"])
+			t = [cut["types"][i] for i in array(cut["type"])]
+			consts = [x != 2**32 - 1 for x, k in zip(s, t) if k == "Const"]
+			assert all(consts) if sys.argv[1] in ("--constants keep", "--no-colocate") else not any(consts)
+			if sys.argv[1] == "--no-colocate": assert len(s) == cut["n_sets"]
+			if sys.argv[1] == "--constants fold": assert not [k for x, k in zip(s, t) if k == "Convert" and x != 2**32 - 1]
+		' "$o"
+	done
+}
+
+@test "results are those of the whole, in any number of parts" {
+	devrun probe -D cpu:0 googlenet.mp | placebase single | devrun -n 1 --no-reference --outputs whole -o r.mp
+	for o in "" "--ways 3" "--shares 1,3 --no-auto --axes rows" "--no-auto --axes rows --halo again" "--no-auto --axes sum" "--axes channels"; do
+		# shellcheck disable=SC2086
+		dagsplit $o googlenet.mp | devrun probe -D cpu:0 | placebase single | devrun -n 1 --no-reference --outputs cut -o r.mp
+		py '
+			a, b = (np.load(d + "/0.npy") for d in ("whole", "cut"))
+			assert a.shape == b.shape and np.abs(a - b).max() <= 2e-6 * np.abs(a).max(), sys.argv[1]
+		' "$o"
+		rm -r cut
+	done
+}
+
+@test "all stages take a graph of parts; as IR it is that graph" {
+	dagsplit googlenet.mp | dagfeat | devsim --probe --spec paper -o probed.mp
+	placebase heft probed.mp | devsim -o ran.mp
+	py 'assert runs("ran.mp")[0]["ok"]'
+	gpnembed --steps 1 probed.mp | placepolicy | devsim | reinforce -o learned.mp
+	placeout --format report learned.mp > report
+	placeout --format affinity --map cpu=CPU,gpu=GPU --openvino placed ran.mp > affinity.json
+	ir2dag placed/model.xml -o again.mp
+	py '
+		cut, again = ([g["node_name"][i] for i in range(len(g["node_name"])) if " [" in g["node_name"][i]]
+		              for g in (of(f, "graph")[0] for f in ("ran.mp", "again.mp")))
+		assert cut and set(cut) <= set(again)
+	'
+	devrun probe -D cpu:0 again.mp | placebase single | devrun -n 1 --no-reference --outputs again -o r.mp
+	devrun probe -D cpu:0 googlenet.mp | placebase single | devrun -n 1 --no-reference --outputs first -o r.mp
+	py '
+		a, b = (np.load(d + "/0.npy") for d in ("first", "again"))
+		assert np.abs(a - b).max() <= 2e-6 * np.abs(a).max()
+	'
+}
+
+@test "a graph of parts is cut again; its constants need no other file" {
+	dagsplit --axes channels --no-auto googlenet.mp | dagsplit --axes rows --no-auto | devrun probe -D cpu:0 | placebase single |
+		devrun -n 1 --no-reference --outputs twice -o r.mp
+	devrun probe -D cpu:0 googlenet.mp | placebase single | devrun -n 1 --no-reference --outputs once -o r.mp
+	py '
+		a, b = (np.load(d + "/0.npy") for d in ("once", "twice"))
+		assert np.abs(a - b).max() <= 2e-6 * np.abs(a).max()
+	'
+	cp googlenet.bin longer.bin
+	head -c 100000 /dev/zero >> longer.bin
+	dagsplit googlenet.mp | devrun probe -D cpu:0 | placebase single -o s.mp
+	run -3 --separate-stderr devrun -n 1 --weights longer.bin s.mp -o r.mp
+	[[ $stderr == *"longer.bin' hold "*"behind which constants of the graph record lie"* ]]
+}
