@@ -222,10 +222,9 @@ int main(int argc, char **argv)
 			"the parts are added up.\n"
 			"A model of which nothing can be cut is an error (status 3); one that "
 			"would not gain passes as it is, with a warning.",
-		.example =
-			"ir2dag model.xml | dagsplit --ways 2 | devsim --probe | placebase heft | "
-			"devsim\n"
-			"  ir2dag model.xml | dagsplit --shares 5,3 --axes rows -v | recdump",
+		.example = "ir2dag model.xml | dagsplit --ways 2 | devsim --probe |\n"
+			   "  placebase heft | devsim\n"
+			   "  ir2dag model.xml | dagsplit --shares 5,3 --axes rows -v | recdump",
 	};
 	struct err e = ERR_INIT;
 	struct filter f;
