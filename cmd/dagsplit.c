@@ -11,6 +11,7 @@
 #include "stream/filter.h"
 
 enum { HALO_EXCHANGE, HALO_AGAIN };
+static const char default_axes[] = "rows,channels,groups,columns,tokens,heads,sum,batch";
 static const char *const halos[] = {"exchange", "again", NULL};
 
 struct options {
@@ -65,7 +66,7 @@ static int parse_axes(struct options *o, struct err *e)
 		size_t at = strlen(known);
 		snprintf(known + at, sizeof known - at, "%s%s", k ? ", " : "", split_axis_names[k]);
 	}
-	for (const char *s = o->axes; next_item(&s, item, sizeof item);) {
+	for (const char *s = o->axes ? o->axes : default_axes; next_item(&s, item, sizeof item);) {
 		struct err_near near = {.name = item};
 		int found = -1;
 		for (int k = 0; k < AXIS_COUNT; k++) {
@@ -118,7 +119,7 @@ static int write_cut(struct split_facts *f, const struct options *o, struct filt
 	if (decision.may_be_cut == 0)
 		return err_set(e, ST_INPUT,
 			       "no operation of '%s' can be cut into %u parts along %s", name,
-			       plan.ways, o->axes);
+			       plan.ways, o->axes ? o->axes : default_axes);
 	if (decision.n_chains == 0) {
 		msg_warn("nothing of '%s' is worth cutting, it stays whole; --no-auto cuts all "
 			 "that can be",
@@ -177,10 +178,7 @@ static int run(struct filter *f, const struct options *o, struct err *e)
 
 int main(int argc, char **argv)
 {
-	struct options o = {.common = OPT_COMMON_INIT,
-			    .ways = 2,
-			    .automatic = true,
-			    .axes = "rows,channels,groups,columns,tokens,heads,sum,batch"};
+	struct options o = {.common = OPT_COMMON_INIT, .ways = 2, .automatic = true};
 	const struct opt table[] = {
 		{"ways", 'w', OPT_INT, &o.ways, "N", "parts of an operation", 2, SPLIT_MAX_WAYS,
 		 NULL, &o.ways_given},
@@ -190,7 +188,8 @@ int main(int argc, char **argv)
 		 0, 0, NULL, NULL},
 		{"axes", 0, OPT_TEXT, &o.axes, "LIST",
 		 "along which axes products and convolutions may be cut: of rows,\n"
-		 "width, channels, groups, columns, tokens, heads, sum, batch",
+		 "width, channels, groups, columns, tokens, heads, sum, batch\n"
+		 "(default: all but width)",
 		 0, 0, NULL, NULL},
 		{"auto", 0, OPT_FLAG, &o.automatic, NULL,
 		 "cut what gains by estimated costs; --no-auto: all that can be cut", 0, 0, NULL,
