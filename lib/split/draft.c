@@ -246,5 +246,6 @@ struct graph *draft_finish(struct draft *d, const uint32_t *row)
 	}
 	g->set = arena_raw(a, g->n, sizeof *g->set);
 	d->arena = NULL;
+	graph_finish(g);
 	return g;
 }

@@ -9,7 +9,7 @@ static enum const_mode mode_of(const struct graph *g, const bool *constant)
 	for (uint32_t v = 0; v < g->n; v++) {
 		if (g->set[v] != GRAPH_NONE || !constant[v])
 			continue;
-		if (!graph_is_type(g, v, "Const"))
+		if (g->kind[v] != OP_CONST)
 			return CONST_FOLD;
 		mode = CONST_DROP;
 	}
