@@ -16,16 +16,12 @@ int split_facts_open(struct split_facts *f, const struct graph *g, struct err *e
 	*f = (struct split_facts){.g = g, .arena = arena_new()};
 	f->op = ARENA_NEWN(f->arena, struct op, g->n);
 	f->constant = ARENA_NEWN(f->arena, bool, g->n);
-	f->used = ARENA_NEWN(f->arena, bool, g->out_ptr[g->n]);
 	for (uint32_t v = 0; v < g->n; v++) {
 		uint32_t n_in = g->in_ptr[v + 1] - g->in_ptr[v];
 		f->max_in = n_in > f->max_in ? n_in : f->max_in;
 		if (op_decode(g, v, &f->op[v], e) < 0)
 			return err_prefix(e, "%s", graph_layer(g, v, l, sizeof l));
 	}
-	for (uint32_t i = 0; i < g->in_ptr[g->n]; i++)
-		if (g->in_node[i] != GRAPH_NONE)
-			f->used[graph_slot_output(g, i)] = true;
 	op_constant_nodes(g, f->constant);
 	if (*g->weights || (g->tail_bytes && weights_size(g) == 0)) {
 		if (weights_open(&f->weights, g->weights, g, e) < 0 ||

@@ -11,7 +11,6 @@ struct split_facts {
 	const struct graph *g;
 	struct op *op;   /* (n) */
 	bool *constant;  /* (n) depends on constants alone */
-	bool *used;      /* (outputs) something reads it */
 	uint32_t max_in; /* most inputs of a node */
 	struct host_values values;
 	struct weights weights;

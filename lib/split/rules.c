@@ -70,16 +70,6 @@ static uint32_t n_inputs(const struct split_facts *f, uint32_t v)
 	return f->g->in_ptr[v + 1] - f->g->in_ptr[v];
 }
 
-void split_read(struct split_part *p, uint32_t i, int axis, int64_t lo, int64_t hi)
-{
-	p->need[i] = (struct split_need){axis, lo, hi, lo, hi};
-}
-
-bool split_aligned(const struct split_part *p, int64_t size)
-{
-	return p->lo % p->unit == 0 && (p->hi % p->unit == 0 || p->hi == size);
-}
-
 bool split_rule(struct split_facts *f, uint32_t v, struct split_part *p)
 {
 	struct tensor t;

@@ -3,20 +3,6 @@
 
 #include "op/slice.h"
 
-bool split_read_broadcast(struct split_facts *f, uint32_t v, struct split_part *p, uint32_t i,
-			  uint32_t rank)
-{
-	struct tensor t;
-	if (graph_source(f->g, v, i) == GRAPH_NONE)
-		return true;
-	if (!split_input(f, v, i, &t) || t.rank > rank)
-		return false;
-	int axis = p->axis - (int)(rank - t.rank);
-	if (axis >= 0 && t.dim[axis] != 1)
-		split_read(p, i, axis, p->lo, p->hi);
-	return true;
-}
-
 bool split_rule_elementwise(struct split_facts *f, uint32_t v, struct split_part *p)
 {
 	const struct op *op = &f->op[v];

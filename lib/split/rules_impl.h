@@ -1,4 +1,5 @@
-/* rules_impl.h - inside lib/split, not for others: the rules, and what they share. */
+/* rules_impl.h - the rules (rules_window.c, rules_dense.c, rules_move.c) and what they share (part_read.c), for the table
+ * in rules.c.  Not for others. */
 #ifndef HSDAG_SPLIT_RULES_IMPL_H
 #define HSDAG_SPLIT_RULES_IMPL_H
 

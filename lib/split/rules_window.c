@@ -97,11 +97,18 @@ bool split_rule_convolution(struct split_facts *f, uint32_t v, struct split_part
 	return true;
 }
 
+static bool reads_indices(const struct graph *g, uint32_t v)
+{
+	for (uint32_t k = g->consumers.ptr[v]; k < g->consumers.ptr[v + 1]; k++)
+		if (g->in_port[g->consumers.slot[k]] == 1)
+			return true;
+	return false;
+}
+
 bool split_rule_pool(struct split_facts *f, uint32_t v, struct split_part *p)
 {
-	const struct graph *g = f->g;
-	if (g->out_ptr[v + 1] - g->out_ptr[v] > 1 && f->used[g->out_ptr[v] + 1])
-		return false; /* indices count in the whole */
+	if (reads_indices(f->g, v))
+		return false; /* they count in the whole */
 	if (p->axis >= 2)
 		return f->op[v].a.window.n_spatial > 0 &&
 		       window_rows(f, v, f->op[v].a.window.kernel, p);

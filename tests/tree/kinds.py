@@ -42,6 +42,8 @@ TEXT = {
     "report/svg/timeline_svg.c": "text of a picture",
     "report/trace.c": "names of events",
     "sched/graphtask.c": "a message",
+    "split/draft.c": "a graph is made",
+    "split/rewrite.c": "a graph is made",
 }
 # Where names come in as text.
 COMES_IN = ("ir/ir_layer.c",)

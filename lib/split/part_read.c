@@ -1,0 +1,26 @@
+/* part_read.c - what rules share: ranges that a part reads. */
+#include "split/rules_impl.h"
+
+void split_read(struct split_part *p, uint32_t i, int axis, int64_t lo, int64_t hi)
+{
+	p->need[i] = (struct split_need){axis, lo, hi, lo, hi};
+}
+
+bool split_aligned(const struct split_part *p, int64_t size)
+{
+	return p->lo % p->unit == 0 && (p->hi % p->unit == 0 || p->hi == size);
+}
+
+bool split_read_broadcast(struct split_facts *f, uint32_t v, struct split_part *p, uint32_t i,
+			  uint32_t rank)
+{
+	struct tensor t;
+	if (graph_source(f->g, v, i) == GRAPH_NONE)
+		return true;
+	if (!split_input(f, v, i, &t) || t.rank > rank)
+		return false;
+	int axis = p->axis - (int)(rank - t.rank);
+	if (axis >= 0 && t.dim[axis] != 1)
+		split_read(p, i, axis, p->lo, p->hi);
+	return true;
+}
