@@ -76,10 +76,8 @@ static uint32_t find_bodies(const struct op *op, const struct graph_body *out[2]
 {
 	uint32_t n = 0;
 	out[0] = out[1] = NULL;
-	for (uint32_t i = 0; i < op->g->n_bodies; i++) {
+	for (uint32_t i, end = graph_bodies(op->g, op->v, &i); i < end; i++) {
 		const struct graph_body *b = &op->g->body[i];
-		if (b->node != op->v)
-			continue;
 		bool is_else = strcmp(b->role, "else") == 0;
 		bool branch = is_else || strcmp(b->role, "then") == 0;
 		if (branch != (op->kind == OP_IF) || out[is_else])

@@ -78,9 +78,7 @@ static int infer_if(struct shapes *s, uint32_t v, shapes_walk_fn *walk, struct e
 {
 	const struct tensor *cond = input(s, v, 0);
 	bool first = true;
-	for (uint32_t b = 0; b < s->g->n_bodies; b++) {
-		if (s->g->body[b].node != v)
-			continue;
+	for (uint32_t b, end = graph_bodies(s->g, v, &b); b < end; b++) {
 		bool then = strcmp(s->g->body[b].role, "then") == 0;
 		if (cond->data && shape_known(cond) && tensor_elements(cond) > 0 &&
 		    (tensor_int(cond, 0) != 0) != then)
@@ -218,8 +216,6 @@ int shapes_control(struct shapes *s, uint32_t v, shapes_walk_fn *walk, struct er
 		return err_set(e, ST_INPUT, "%s", why);
 	if (s->op[v].kind == OP_IF)
 		return infer_if(s, v, walk, e);
-	for (uint32_t b = 0; b < s->g->n_bodies; b++)
-		if (s->g->body[b].node == v)
-			return infer_loop(s, v, &s->g->body[b], walk, e);
-	return 0;
+	uint32_t b, end = graph_bodies(s->g, v, &b);
+	return b < end ? infer_loop(s, v, &s->g->body[b], walk, e) : 0;
 }

@@ -129,6 +129,10 @@ static int check_nodes(const struct graph *g, int depth, struct err *e)
 		return -1;
 	if (g->n_bodies && depth == GRAPH_MAX_DEPTH)
 		return err_set(e, ST_INPUT, "bodies: nested deeper than %d", GRAPH_MAX_DEPTH);
+	for (uint32_t b = 1; b < g->n_bodies; b++)
+		if (g->body[b].node < g->body[b - 1].node)
+			return err_set(e, ST_INPUT, "bodies: %u: node %u behind node %u", b,
+				       g->body[b].node, g->body[b - 1].node);
 	for (uint32_t b = 0; b < g->n_bodies; b++)
 		if (check_body(g, &g->body[b], depth + 1, e) < 0)
 			return err_prefix(e, "bodies: %u", b);

@@ -118,6 +118,22 @@ int64_t graph_const(const struct graph *g, uint32_t v)
 	return lo < g->n_const && g->const_node[lo] == v ? (int64_t)lo : -1;
 }
 
+uint32_t graph_bodies(const struct graph *g, uint32_t v, uint32_t *first)
+{
+	uint32_t lo = 0, hi = g->n_bodies;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (g->body[mid].node < v)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*first = lo;
+	while (hi < g->n_bodies && g->body[hi].node == v)
+		hi++;
+	return hi;
+}
+
 /* Kinds of types met lately, by their pointers: equal types have equal ones. */
 struct kind_cache {
 	const char *type[64];

@@ -115,7 +115,7 @@ struct graph {
 	enum op_kind *kind; /* (n) OP_UNKNOWN: an operator that is not in the list */
 	struct consumers consumers;
 
-	uint32_t n_bodies; /* bodies of TensorIterator, Loop and If */
+	uint32_t n_bodies; /* bodies of TensorIterator, Loop and If, ascending by their nodes */
 	struct graph_body *body;
 
 	struct arena *arena; /* owns everything above */
@@ -173,6 +173,9 @@ bool graph_const_in_tail(const struct graph *g, uint32_t c);
 
 /* The index of node v among the constants, or -1. */
 int64_t graph_const(const struct graph *g, uint32_t v);
+
+/* The bodies of node v are body[*first] up to what is returned, which is not one of them. */
+uint32_t graph_bodies(const struct graph *g, uint32_t v, uint32_t *first);
 
 /* Everything that code behind a reader trusts: topological order, ranges, ranks, sizes
  * below 2^63 bytes, bodies at most GRAPH_MAX_DEPTH deep, sets that are not empty,

@@ -265,9 +265,9 @@ bool fill_is_index(enum op_kind kind, uint32_t k)
 /* A control-flow node hands on the role that its body gives to the Parameter. */
 static struct role body_role(const struct ctx *c, uint32_t v, uint32_t k)
 {
-	for (uint32_t b = 0; b < c->g->n_bodies; b++) {
+	for (uint32_t b, end = graph_bodies(c->g, v, &b); b < end; b++) {
 		const struct graph_body *body = &c->g->body[b];
-		for (uint32_t i = 0; body->node == v && i < body->n_maps; i++)
+		for (uint32_t i = 0; i < body->n_maps; i++)
 			if (!body->map[i].output && body->map[i].external == k) {
 				struct role r = c->body[b][body->map[i].internal];
 				if (r.kind == ROLE_VALUE || r.kind == ROLE_WEIGHT)

@@ -248,8 +248,8 @@ static bool resize(const struct graph *g, const struct role *r, struct dims in, 
 /* Iterations of a Loop: slices that its outputs join, or that its inputs are cut into. */
 static bool trip_count(const struct graph *g, uint32_t v, double *value)
 {
-	for (uint32_t b = 0; b < g->n_bodies; b++)
-		for (uint32_t i = 0; g->body[b].node == v && i < g->body[b].n_maps; i++) {
+	for (uint32_t b, end = graph_bodies(g, v, &b); b < end; b++)
+		for (uint32_t i = 0; i < g->body[b].n_maps; i++) {
 			const struct port_map *m = &g->body[b].map[i];
 			struct dims d;
 			if (!m->has_axis || m->external < 0 || m->part_size < 1)

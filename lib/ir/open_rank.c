@@ -70,9 +70,9 @@ static bool open_result(const struct graph *g, uint32_t v, uint32_t i)
 {
 	bool open = false, any = false;
 	uint32_t rank = 0;
-	for (uint32_t b = 0; b < g->n_bodies; b++) {
+	for (uint32_t b, end = graph_bodies(g, v, &b); b < end; b++) {
 		const struct graph_body *body = &g->body[b];
-		for (uint32_t k = 0; body->node == v && k < body->n_maps; k++) {
+		for (uint32_t k = 0; k < body->n_maps; k++) {
 			const struct port_map *m = &body->map[k];
 			if (!m->output || m->external != (int64_t)i)
 				continue;

@@ -128,9 +128,8 @@ void net_node(struct ir_net *n, const struct ir_bin *bin, uint32_t id, const str
 		}
 		text_puts(t, "</output>\n");
 	}
-	for (uint32_t b = 0; b < g->n_bodies; b++)
-		if (g->body[b].node == v)
-			put_body(bin, t, &g->body[b], n_in);
+	for (uint32_t b, end = graph_bodies(g, v, &b); b < end; b++)
+		put_body(bin, t, &g->body[b], n_in);
 	text_puts(t, "</layer>\n");
 }
 

@@ -204,11 +204,9 @@ static uint64_t iterations(const struct graph *g, const struct graph_body *b)
 uint64_t flops_bodies(const struct graph *g, uint32_t v, uint64_t weight)
 {
 	uint64_t most = 0;
-	for (uint32_t i = 0; i < g->n_bodies; i++) {
+	for (uint32_t i, end = graph_bodies(g, v, &i); i < end; i++) {
 		const struct graph_body *b = &g->body[i];
 		uint64_t sum = 0;
-		if (b->node != v)
-			continue;
 		for (uint32_t u = 0; u < b->graph->n; u++)
 			sum = add(sum, op_flops(b->graph, u));
 		sum = mul(sum, iterations(g, b));

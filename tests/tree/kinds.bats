@@ -44,6 +44,8 @@ fine() {
 	found 'readers[g->in_node[i]]++;' "$why"
 	found 'ptr[g->in_node[i] + 2] += 1;' "$why"
 	found 'if (g->in_node[i] == v)' "$why"
+	found 'for (uint32_t i = 0; g->body[b].node == v && i < n; i++)' 'goes through all bodies'
+	found 'if (b->node != op->v)' 'goes through all bodies'
 }
 
 @test "a graph that is changed and not finished is found" {

@@ -6,6 +6,7 @@ A graph has the kind of each node and who reads it as columns (lib/graph/graph.h
   - no name of an operator's type is compared, and none looked up (op_kind, optype_find) but where text comes in;
   - a file that reads types of nodes, graph->type[v], is in the list TEXT, which says what for;
   - nobody goes through the input ports of all nodes to find or count the readers of one, or builds rows of readers;
+  - nor through all bodies to find those of one node;
   - a file that writes types, sources or row pointers of nodes calls graph_finish.
 Prints one line for each breach; exit status 1 when there is one."""
 import os
@@ -55,6 +56,7 @@ READS = re.compile(TYPE)
 SCANS = (re.compile(r"\bfor \([^;]*;[^;]*<\s*(?:\w+->)*in_ptr\[(?:\w+->)*n\]"),
          re.compile(r"\[[^][;]*\bin_node\[[^][]*\][^][;]*\]\s*(?:\+\+|--|\+=)"),
          re.compile(r"\bin_node\[[^][]*\]\s*==(?!\s*GRAPH_NONE)"))
+BODIES = re.compile(r"(?:\bbody\[\w+\]\.|\bbody->|\bb->)node\s*[!=]=")
 INDEX = r"\[[^][;]*(?:\[[^][;]*\][^][;]*)*\]"
 WRITES = re.compile(r"(?:\b[gb]|\bgraph)->(?:type|in_node|in_ptr)(?:%s)?\s*=[^=]|&g->(?:type|in_node|in_ptr)\b" % INDEX)
 
@@ -101,6 +103,8 @@ def check(path, name, names):
     for scan in SCANS:
         for m in scan.finditer(text):
             breach(m.start(), "goes through inputs to find readers: graph->consumers has them")
+    for m in BODIES.finditer(text):
+        breach(m.start(), "goes through all bodies to find those of a node: graph_bodies has them")
     m = WRITES.search(text)
     if m and "graph_finish(" not in text:
         breach(m.start(), "makes or changes a graph, and does not call graph_finish")

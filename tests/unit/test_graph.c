@@ -88,6 +88,38 @@ static void test_finish(void)
 	graph_free(body);
 }
 
+/* Bodies of nodes with none, one, several. */
+static void test_bodies(void)
+{
+	static const uint32_t nodes[] = {3, 7, 7, 8, 20, 20, 20, 29};
+	enum { N = sizeof nodes / sizeof *nodes };
+	struct graph *g = gen_graph(3, 30, 5);
+	struct err e = ERR_INIT;
+	bool ok = true;
+	g->body = ARENA_NEWN(g->arena, struct graph_body, N);
+	for (uint32_t n = 0; n <= N; n++) {
+		g->n_bodies = n;
+		if (n > 0)
+			g->body[n - 1] = (struct graph_body){
+				.node = nodes[n - 1], .role = "body", .graph = gen_graph(n, 4, 2)};
+		for (uint32_t v = 0, b = 0; v < g->n; v++) {
+			uint32_t first, end = graph_bodies(g, v, &first);
+			ok &= first == b;
+			while (b < n && nodes[b] == v)
+				b++;
+			ok &= end == b;
+		}
+	}
+	tap(ok && graph_check(g, &e) == 0, "the bodies of each node");
+	g->body[4].node = 2;
+	tap(graph_check(g, &e) < 0 && e.code == ST_INPUT &&
+		    strcmp(e.msg, "bodies: 4: node 2 behind node 8") == 0,
+	    "bodies are in the order of their nodes: %s", e.msg);
+	for (uint32_t b = 0; b < N; b++)
+		graph_free(g->body[b].graph);
+	graph_free(g);
+}
+
 /* ---- co-location ---- */
 
 /* Distinct neighbours among placed nodes, by looking at everything. */
@@ -515,6 +547,7 @@ int main(void)
 	test_elems();
 	test_strtab();
 	test_finish();
+	test_bodies();
 	test_sizes();
 	test_finding();
 	test_colocate();
