@@ -1,5 +1,6 @@
 /* cpu_window.c - see cpu_window.h. */
 #include "kernel/cpu_window.h"
+#include "kernel/cpu_impl.h"
 
 void cpu_window_init(struct window *g, const struct op *op, const struct tensor *in,
 		     const struct tensor *w, const struct tensor *out)
@@ -29,6 +30,21 @@ void cpu_window_init(struct window *g, const struct op *op, const struct tensor 
 		g->in_plane *= g->in[i];
 		g->out_plane *= g->out[i];
 		g->taps *= g->kernel[i];
+	}
+}
+
+void cpu_window_init_transposed(struct window *g, const struct op *op, const struct tensor *in,
+				const struct tensor *w, const struct tensor *out)
+{
+	const struct op_window *a = &op->a.window;
+	int64_t begin[OP_MAX_SPATIAL], end[OP_MAX_SPATIAL];
+	int n = (int)in->rank - 2;
+	op_backprop_pads(a, n, in->dim + 2, w->dim + 2 + a->grouped,
+			 op->n_in > 2 ? out->dim + 2 : NULL, begin, end);
+	cpu_window_init(g, op, out, w, in);
+	for (int i = 0; i < n; i++) {
+		g->pad[3 - n + i] = begin[i];
+		g->pad_end[3 - n + i] = end[i];
 	}
 }
 

@@ -3,7 +3,7 @@
 #ifndef HSDAG_KERNEL_CPU_WINDOW_H
 #define HSDAG_KERNEL_CPU_WINDOW_H
 
-#include "kernel/cpu_impl.h"
+#include "op/op.h"
 
 struct window {
 	int64_t batch, groups, cin, cout; /* channels of one group */
@@ -15,6 +15,10 @@ struct window {
 /* Of a convolution (weights' shape in w; not transposed) or, w NULL, of pooling. */
 void cpu_window_init(struct window *g, const struct op *op, const struct tensor *in,
 		     const struct tensor *w, const struct tensor *out);
+
+/* Of a transposed convolution as the forward one, whose input is its output. */
+void cpu_window_init_transposed(struct window *g, const struct op *op, const struct tensor *in,
+				const struct tensor *w, const struct tensor *out);
 
 /* A window along the depth alone becomes one with two spatial dims, planes being its rows. */
 void cpu_window_fold(struct window *g);

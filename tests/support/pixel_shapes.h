@@ -2,6 +2,7 @@
 #ifndef HSDAG_TESTS_PIXEL_SHAPES_H
 #define HSDAG_TESTS_PIXEL_SHAPES_H
 
+#include "kernel/cpu_impl.h"
 #include "kernel/cpu_window.h"
 
 struct shape {

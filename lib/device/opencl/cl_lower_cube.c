@@ -2,30 +2,24 @@
  * product takes in (the image unfolded into temporary memory). */
 #include "device/opencl/cl_lowering.h"
 
-/* Sizes, and rows of `inner` results; kernel[] and pad[] from the outermost dim. */
-static struct cube_args cube_of(const struct cl_lowering *p, const int64_t *kernel,
-				const int64_t *pad)
+static struct cube_args cube_of(const struct window *g)
 {
-	const struct op_window *v = &p->op->a.window;
 	struct cube_args a = {0};
 	for (int d = 0; d < 3; d++) {
-		a.in[d] = (int)p->in[0].dim[d + 2];
-		a.out[d] = (int)p->out[0].dim[d + 2];
-		a.k[d] = (int)kernel[d];
-		a.s[d] = (int)v->stride[d];
-		a.d[d] = (int)v->dilation[d];
-		a.p[d] = (int)pad[d];
+		a.in[d] = (int)g->in[d];
+		a.out[d] = (int)g->out[d];
+		a.k[d] = (int)g->kernel[d];
+		a.s[d] = (int)g->stride[d];
+		a.d[d] = (int)g->dilation[d];
+		a.p[d] = (int)g->pad[d];
 	}
 	return a;
 }
 
-int cl_lower_unfold(struct cl_lowering *p, const int64_t *kernel, const int64_t *pad)
+int cl_lower_unfold(struct cl_lowering *p, const struct window *g)
 {
-	struct cube_args a = cube_of(p, kernel, pad);
-	int64_t rows = p->in[0].dim[0] * p->in[0].dim[1];
-	for (int d = 0; d < 3; d++)
-		rows *= kernel[d];
-	rows *= (int64_t)a.out[0] * a.out[1];
+	struct cube_args a = cube_of(g);
+	int64_t rows = p->in[0].dim[0] * p->in[0].dim[1] * g->taps * g->out[0] * g->out[1];
 	if (rows * a.out[2] >= INT32_MAX - (1 << 20))
 		return cl_lower_refuse(p, "a convolution that is too large for the kernels");
 	int temp = cl_lower_temp(p, (size_t)(rows * a.out[2]) * sizeof(float));
@@ -37,9 +31,9 @@ int cl_lower_unfold(struct cl_lowering *p, const int64_t *kernel, const int64_t 
 	return temp;
 }
 
-int cl_lower_pool_cube(struct cl_lowering *p, enum window_op op, const int64_t *pad)
+int cl_lower_pool_cube(struct cl_lowering *p, enum window_op op, const struct window *g)
 {
-	struct cube_args a = cube_of(p, p->op->a.window.kernel, pad);
+	struct cube_args a = cube_of(g);
 	struct cl_launch *l = cl_lower_launch(p, K_pool_cube);
 	a.op = (int)op;
 	l->args.cube = a;

@@ -255,63 +255,33 @@ int cl_lower_matmul(struct cl_lowering *p)
 
 /* ---- Convolution ---- */
 
-/* A window in two dimensions, whatever the rank. */
-struct plane {
-	int64_t h, w, oh, ow, kh, kw, sh, sw, ph, pw, dh, dw;
-};
-
-static struct plane plane_of(const struct cl_lowering *p, const struct tensor *weights,
-			     const int64_t *pad)
+/* The product of the weights and an image of g's window in two dimensions: input 0, or, unless -1, temporary memory number
+ * `temp`. */
+static int lower_product(struct cl_lowering *p, const struct window *w, int temp)
 {
-	const struct op_window *v = &p->op->a.window;
-	int n = (int)p->in[0].rank - 2, x = n - 1;
-	const int64_t *k = &weights->dim[(int)weights->rank - n];
-	struct plane q = {1, p->in[0].dim[x + 2],
-			  1, p->out[0].dim[x + 2],
-			  1, k[x],
-			  1, v->stride[x],
-			  0, pad[x],
-			  1, v->dilation[x]};
-	if (n == 2) {
-		q.h = p->in[0].dim[2];
-		q.oh = p->out[0].dim[2];
-		q.kh = k[0];
-		q.sh = v->stride[0];
-		q.ph = pad[0];
-		q.dh = v->dilation[0];
-	}
-	return q;
-}
-
-/* The product of the weights and an image (batch, channels, q->h, q->w): input 0, or, unless -1,
- * temporary memory number `temp`. */
-static int lower_product(struct cl_lowering *p, const struct plane *q, int64_t groups,
-			 int64_t channels, int temp)
-{
-	const struct tensor *x = &p->in[0];
-	int64_t m = p->out[0].dim[1] / groups, c = channels / groups, k = c * q->kh * q->kw;
-	bool plain = q->kh * q->kw == 1 && q->sh == 1 && q->sw == 1 && !q->ph && !q->pw &&
-		     q->oh == q->h && q->ow == q->w;
+	int64_t m = w->cout, k = w->cin * w->taps;
+	bool plain = w->taps == 1 && w->stride[1] == 1 && w->stride[2] == 1 && !w->pad[1] &&
+		     !w->pad[2] && w->out[1] == w->in[1] && w->out[2] == w->in[2];
 	/* rows that begin anywhere: kernel `mma` fetches neighbouring columns side by side of images alone */
-	if (p->s->place.bf16 && q->oh * q->ow % 4)
+	if (p->s->place.bf16 && w->out_plane % 4)
 		plain = false;
 	struct cl_launch *l = cl_lower_launch(p, K_gemm);
 	struct gemm_args *g = &l->args.gemm;
 	*g = (struct gemm_args){.b_mode = plain ? B_STRIDED : B_IMAGE,
-				.h = (int)q->h,
-				.w = (int)q->w,
-				.ow = (int)q->ow,
-				.kh = (int)q->kh,
-				.kw = (int)q->kw,
-				.sh = (int)q->sh,
-				.sw = (int)q->sw,
-				.ph = (int)q->ph,
-				.pw = (int)q->pw,
-				.dh = (int)q->dh,
-				.dw = (int)q->dw,
-				.size = (int)(c * q->h * q->w)};
+				.h = (int)w->in[1],
+				.w = (int)w->in[2],
+				.ow = (int)w->out[2],
+				.kh = (int)w->kernel[1],
+				.kw = (int)w->kernel[2],
+				.sh = (int)w->stride[1],
+				.sw = (int)w->stride[2],
+				.ph = (int)w->pad[1],
+				.pw = (int)w->pad[2],
+				.dh = (int)w->dilation[1],
+				.dw = (int)w->dilation[2],
+				.size = (int)(w->cin * w->in_plane)};
 	g->m = (int)m;
-	g->n = (int)(q->oh * q->ow);
+	g->n = (int)w->out_plane;
 	g->k = (int)k;
 	g->ars = (int)k;
 	g->acs = 1;
@@ -320,51 +290,56 @@ static int lower_product(struct cl_lowering *p, const struct plane *q, int64_t g
 	g->a_packed = p->constant[1];
 	int64_t as = g->a_packed ? cl_lower_packed_a(p->s, m, k) : m * k;
 	g->n_batch = 2;
-	g->batch[0] = (int)x->dim[0];
-	g->batch[1] = (int)groups;
+	g->batch[0] = (int)w->batch;
+	g->batch[1] = (int)w->groups;
 	g->as[0] = 0;
 	g->as[1] = (int)as;
-	g->bs[0] = (int)(channels * q->h * q->w);
-	g->bs[1] = (int)(c * q->h * q->w);
+	g->bs[0] = (int)(w->groups * w->cin * w->in_plane);
+	g->bs[1] = g->size;
 	cl_lower_buf(l, g->a_packed ? REF_PACK_A : REF_IN, 1);
 	cl_lower_buf(l, temp < 0 ? REF_IN : REF_TEMP, temp < 0 ? 0 : temp);
 	cl_lower_buf(l, REF_OUT, 0);
-	return finish_product(p, l, x->dim[0] * groups);
+	return finish_product(p, l, w->batch * w->groups);
 }
 
 /* In three dimensions: the window's places become channels of an image that is one row. */
-static int lower_conv_cube(struct cl_lowering *p, const int64_t *kernel, const int64_t *pad,
-			   int64_t groups)
+static int lower_conv_cube(struct cl_lowering *p, const struct window *g)
 {
-	const struct tensor *o = &p->out[0];
-	int64_t places = o->dim[2] * o->dim[3] * o->dim[4];
-	int64_t channels = p->in[0].dim[1] * kernel[0] * kernel[1] * kernel[2];
-	struct plane q = {1, places, 1, places, 1, 1, 1, 1, 0, 0, 1, 1};
-	int temp = cl_lower_unfold(p, kernel, pad);
-	return temp < 0 ? -1 : lower_product(p, &q, groups, channels, temp);
+	struct window row = {.batch = g->batch,
+			     .groups = g->groups,
+			     .cin = g->cin * g->taps,
+			     .cout = g->cout,
+			     .in = {1, 1, g->out_plane},
+			     .out = {1, 1, g->out_plane},
+			     .kernel = {1, 1, 1},
+			     .stride = {1, 1, 1},
+			     .dilation = {1, 1, 1},
+			     .in_plane = g->out_plane,
+			     .out_plane = g->out_plane,
+			     .taps = 1};
+	int temp = cl_lower_unfold(p, g);
+	return temp < 0 ? -1 : lower_product(p, &row, temp);
 }
 
 int cl_lower_conv(struct cl_lowering *p)
 {
 	const struct op *op = p->op;
-	const struct op_window *v = &op->a.window;
-	const struct tensor *x = &p->in[0], *w = &p->in[1];
+	const struct tensor *x = &p->in[0], *w = &p->in[1], *o = &p->out[0];
 	int n = (int)x->rank - 2;
-	int64_t begin[OP_MAX_SPATIAL], end[OP_MAX_SPATIAL];
+	struct window g;
 	if (x->elem != EL_F32 || w->elem != EL_F32)
 		return cl_lower_refuse(p, "%s of %s is not supported", op_info(op->kind)->type,
 				       elem_name(x->elem));
 	if (n < 1 || n > 3)
 		return cl_lower_refuse(p, "%s in %d dimensions is not supported",
 				       op_info(op->kind)->type, n);
-	op_window_pads(v, n, &x->dim[2], &w->dim[(int)w->rank - n], begin, end);
-	int64_t groups = v->grouped ? w->dim[0] : 1;
-	if (groups < 1 || x->dim[1] % groups || p->out[0].dim[1] % groups)
+	int64_t groups = op->a.window.grouped ? w->dim[0] : 1;
+	if (groups < 1 || x->dim[1] % groups || o->dim[1] % groups)
 		return cl_lower_refuse(p, "channels are not a multiple of the groups");
+	cpu_window_init(&g, op, x, w, o);
 	if (n == 3)
-		return lower_conv_cube(p, &w->dim[w->rank - 3], begin, groups);
-	if (groups == x->dim[1] && groups == p->out[0].dim[1])
-		return cl_lower_depthwise(p, begin);
-	struct plane q = plane_of(p, w, begin);
-	return lower_product(p, &q, groups, x->dim[1], -1);
+		return lower_conv_cube(p, &g);
+	if (g.cin == 1 && g.cout == 1)
+		return cl_lower_depthwise(p, &g);
+	return lower_product(p, &g, -1);
 }

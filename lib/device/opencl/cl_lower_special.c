@@ -186,53 +186,38 @@ int cl_lower_group_norm(struct cl_lowering *p)
 	return 0;
 }
 
-/* The geometry of adding up the products (see struct fold_args). */
-static struct fold_args fold_of(const struct cl_lowering *p, const int64_t *begin)
+/* The geometry of adding up the products (see struct fold_args); g's input is the result. */
+static struct fold_args fold_of(const struct window *g)
 {
-	const struct op_window *v = &p->op->a.window;
-	const struct tensor *x = &p->in[0], *w = &p->in[1], *o = &p->out[0];
-	int n = (int)x->rank - 2, first = 2 + v->grouped;
-	struct fold_args f = {.batch = (int)x->dim[0],
-			      .channels = (int)o->dim[1],
-			      .h = 1,
-			      .w = (int)x->dim[n + 1],
-			      .oh = 1,
-			      .ow = (int)o->dim[n + 1],
-			      .kh = 1,
-			      .kw = (int)w->dim[first + n - 1],
-			      .sh = 1,
-			      .sw = (int)v->stride[n - 1],
-			      .pw = (int)begin[n - 1],
-			      .dh = 1,
-			      .dw = (int)v->dilation[n - 1]};
-	if (n == 2) {
-		f.h = (int)x->dim[2];
-		f.oh = (int)o->dim[2];
-		f.kh = (int)w->dim[first];
-		f.sh = (int)v->stride[0];
-		f.ph = (int)begin[0];
-		f.dh = (int)v->dilation[0];
-	}
-	return f;
+	return (struct fold_args){.batch = (int)g->batch,
+				  .channels = (int)(g->groups * g->cin),
+				  .h = (int)g->out[1],
+				  .w = (int)g->out[2],
+				  .oh = (int)g->in[1],
+				  .ow = (int)g->in[2],
+				  .kh = (int)g->kernel[1],
+				  .kw = (int)g->kernel[2],
+				  .sh = (int)g->stride[1],
+				  .sw = (int)g->stride[2],
+				  .ph = (int)g->pad[1],
+				  .pw = (int)g->pad[2],
+				  .dh = (int)g->dilation[1],
+				  .dw = (int)g->dilation[2]};
 }
 
 /* The products of all weights with all places of the input, and their sums where they fall. */
 int cl_lower_deconv(struct cl_lowering *p)
 {
-	const struct op_window *v = &p->op->a.window;
-	const struct tensor *x = &p->in[0], *w = &p->in[1], *o = &p->out[0];
-	int n = (int)x->rank - 2, first = 2 + v->grouped;
-	int64_t groups = v->grouped ? w->dim[0] : 1, begin[OP_MAX_SPATIAL], end[OP_MAX_SPATIAL];
+	int n = (int)p->in[0].rank - 2;
+	struct window w;
 	if (f32_only(p, 2))
 		return -1;
 	if (n < 1 || n > 2)
 		return cl_lower_refuse(p, "%s in %d dimensions is not supported",
 				       op_info(p->op->kind)->type, n);
-	op_backprop_pads(v, n, &x->dim[2], &w->dim[first], p->op->n_in > 2 ? &o->dim[2] : NULL,
-			 begin, end);
-	struct fold_args f = fold_of(p, begin);
-	int m = (int)(o->dim[1] / groups) * f.kh * f.kw, hw = f.h * f.w;
-	int c = (int)(x->dim[1] / groups);
+	cpu_window_init_transposed(&w, p->op, &p->in[0], &p->in[1], &p->out[0]);
+	struct fold_args f = fold_of(&w);
+	int m = (int)(w.cin * w.taps), hw = (int)w.out_plane, c = (int)w.cout;
 	struct gemm_args g = {.m = m,
 			      .n = hw,
 			      .k = c,
@@ -244,18 +229,18 @@ int cl_lower_deconv(struct cl_lowering *p)
 			      .size = c * hw};
 	g.a_packed = p->constant[1];
 	g.batch[0] = f.batch;
-	g.batch[1] = (int)groups;
+	g.batch[1] = (int)w.groups;
 	g.as[1] = g.a_packed ? (int)cl_lower_packed_a(p->s, m, c) : m * c;
-	g.bs[0] = (int)x->dim[1] * hw;
+	g.bs[0] = (int)(w.groups * w.cout) * hw;
 	g.bs[1] = c * hw;
-	size_t bytes = (size_t)f.batch * (size_t)groups * (size_t)m * (size_t)hw * sizeof(float);
+	size_t bytes = (size_t)f.batch * (size_t)w.groups * (size_t)m * (size_t)hw * sizeof(float);
 	if (bytes / sizeof(float) >= INT32_MAX)
 		return cl_lower_refuse(
 			p, "a transposed convolution that is too large for the kernels");
 	int temp = cl_lower_temp(p, bytes);
 	struct cl_ref refs[] = {
 		{g.a_packed ? REF_PACK_A : REF_IN, 1, 0}, {REF_IN, 0, 0}, {REF_TEMP, temp, 0}};
-	cl_lower_product(p, &g, f.batch * groups, refs, 3);
+	cl_lower_product(p, &g, w.batch * w.groups, refs, 3);
 	struct cl_launch *l = cl_lower_launch(p, K_fold);
 	l->args.fold = f;
 	l->groups[0] = (size_t)f.batch * (size_t)f.channels * (size_t)f.oh;

@@ -36,38 +36,28 @@ static int choose_tile(struct cl_lowering *p, struct window_args *a)
 	return 0;
 }
 
-/* Launch over all planes of input 0; kernel[] and pad[] count spatial dims from the outermost. */
-static int lower_window(struct cl_lowering *p, enum window_op op, const int64_t *kernel,
-			const int64_t *begin, int weights)
+/* Launch over all planes of input 0, of a window in two dimensions. */
+static int lower_window(struct cl_lowering *p, enum window_op op, const struct window *g,
+			int weights)
 {
-	const struct op_window *v = &p->op->a.window;
-	const struct tensor *x = &p->in[0], *o = &p->out[0];
-	int n = (int)x->rank - 2, i = n - 1;
+	const struct tensor *x = &p->in[0];
 	struct cl_launch *l = cl_lower_launch(p, K_window);
 	struct window_args *a = &l->args.window;
 	*a = (struct window_args){.planes = (int)(x->dim[0] * x->dim[1]),
 				  .channels = (int)x->dim[1],
-				  .h = 1,
-				  .w = (int)x->dim[i + 2],
-				  .oh = 1,
-				  .ow = (int)o->dim[i + 2],
-				  .kh = 1,
-				  .kw = (int)kernel[i],
-				  .sh = 1,
-				  .sw = (int)v->stride[i],
-				  .ph = 0,
-				  .pw = (int)begin[i],
-				  .dh = 1,
-				  .dw = (int)v->dilation[i],
+				  .h = (int)g->in[1],
+				  .w = (int)g->in[2],
+				  .oh = (int)g->out[1],
+				  .ow = (int)g->out[2],
+				  .kh = (int)g->kernel[1],
+				  .kw = (int)g->kernel[2],
+				  .sh = (int)g->stride[1],
+				  .sw = (int)g->stride[2],
+				  .ph = (int)g->pad[1],
+				  .pw = (int)g->pad[2],
+				  .dh = (int)g->dilation[1],
+				  .dw = (int)g->dilation[2],
 				  .op = (int)op};
-	if (n == 2) {
-		a->h = (int)x->dim[2];
-		a->oh = (int)o->dim[2];
-		a->kh = (int)kernel[0];
-		a->sh = (int)v->stride[0];
-		a->ph = (int)begin[0];
-		a->dh = (int)v->dilation[0];
-	}
 	if (choose_tile(p, a))
 		return -1;
 	cl_lower_buf(l, REF_IN, 0);
@@ -77,32 +67,28 @@ static int lower_window(struct cl_lowering *p, enum window_op op, const int64_t 
 	return cl_chain_fill(p, l, &a->chain, a->at);
 }
 
-int cl_lower_depthwise(struct cl_lowering *p, const int64_t *pad)
+int cl_lower_depthwise(struct cl_lowering *p, const struct window *g)
 {
-	const struct tensor *w = &p->in[1];
-	return lower_window(p, W_DEPTHWISE, &w->dim[w->rank - (p->in[0].rank - 2)], pad, 1);
+	return lower_window(p, W_DEPTHWISE, g, 1);
 }
 
 int cl_lower_pool(struct cl_lowering *p)
 {
 	const struct op *op = p->op;
-	const struct op_window *v = &op->a.window;
 	int n = (int)p->in[0].rank - 2;
-	int64_t begin[OP_MAX_SPATIAL], end[OP_MAX_SPATIAL];
+	struct window g;
 	if (p->in[0].elem != EL_F32 || n < 1 || n > 3)
 		return cl_lower_refuse(p, "%s of %s in %d dimensions is not supported",
 				       op_info(op->kind)->type, elem_name(p->in[0].elem), n);
 	if (op->n_out > 1 && p->wanted[1])
 		return cl_lower_refuse(p, "no OpenCL kernel for the indices of MaxPool");
-	op_window_pads(v, n, &p->in[0].dim[2], v->kernel, begin, end);
+	cpu_window_init(&g, op, &p->in[0], NULL, &p->out[0]);
 	/* As in OpenVINO's plugin: padding counts, also that of rounding up, where any is given. */
 	bool padded = false;
-	for (int i = 0; i < n; i++)
-		padded |= begin[i] != 0 || end[i] != 0;
-	enum window_op w = v->exclude_pad || !padded ? W_AVG : W_AVG_ALL;
+	for (int i = 0; i < 3; i++)
+		padded |= g.pad[i] != 0 || g.pad_end[i] != 0;
+	enum window_op w = op->a.window.exclude_pad || !padded ? W_AVG : W_AVG_ALL;
 	if (op->kind == OP_MAX_POOL)
 		w = W_MAX;
-	if (n == 3)
-		return cl_lower_pool_cube(p, w, begin);
-	return lower_window(p, w, v->kernel, begin, 0);
+	return n == 3 ? cl_lower_pool_cube(p, w, &g) : lower_window(p, w, &g, 0);
 }

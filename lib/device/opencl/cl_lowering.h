@@ -4,6 +4,7 @@
 #define HSDAG_DEVICE_OPENCL_CL_LOWERING_H
 
 #include "device/opencl/cl_impl.h"
+#include "kernel/cpu_window.h"
 
 /* ---- cl_lower*.c: which kernels, with which arguments ---- */
 
@@ -41,11 +42,11 @@ struct cl_lowering {
 
 /* Fill p->launch; -1 and p->why when there is no way. */
 int cl_lower(struct cl_lowering *p) MUST_CHECK;
-int cl_lower_depthwise(struct cl_lowering *p, const int64_t *pad) MUST_CHECK;
-/* In three dimensions; kernel[3] and pad[3] from the outermost.  unfold: the number of the temporary
- * memory with the image as (batch, channels * places of the window, places of the result), or -1. */
-int cl_lower_unfold(struct cl_lowering *p, const int64_t *kernel, const int64_t *pad) MUST_CHECK;
-int cl_lower_pool_cube(struct cl_lowering *p, enum window_op op, const int64_t *pad) MUST_CHECK;
+int cl_lower_depthwise(struct cl_lowering *p, const struct window *g) MUST_CHECK;
+/* In three dimensions.  unfold: the number of the temporary memory with the image as
+ * (batch, channels * places of the window, places of the result), or -1. */
+int cl_lower_unfold(struct cl_lowering *p, const struct window *g) MUST_CHECK;
+int cl_lower_pool_cube(struct cl_lowering *p, enum window_op op, const struct window *g) MUST_CHECK;
 void cl_lower_release(struct cl_lowering *p);
 /* Normalised dims of MVN: how many elements, when they are the last dims; 0 otherwise. */
 int64_t cl_mvn_span(const struct op *op, const struct tensor *in);

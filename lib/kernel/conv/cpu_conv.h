@@ -3,6 +3,7 @@
 #define HSDAG_KERNEL_CONV_CPU_CONV_H
 
 #include "kernel/gemm/cpu_post.h"
+#include "kernel/cpu_impl.h"
 #include "kernel/cpu_window.h"
 
 /* How a convolution is computed; what the packed weights' second key says. */

@@ -2,6 +2,7 @@
  * channels a product makes what each of them adds at each tap, and the taps of a result's channel
  * are added where they belong; with few, each result's channel gathers from them. */
 #include "kernel/cpu_vec.h"
+#include "kernel/cpu_impl.h"
 #include "kernel/cpu_window.h"
 #include "kernel/gemm/cpu_product.h"
 
@@ -283,17 +284,9 @@ static int run_as_product(struct backprop_run *r, struct err *e)
 
 int run_conv_backprop(const struct kernel_call *k, struct err *e)
 {
-	const struct op_window *a = &k->op->a.window;
 	struct backprop_run r = {
 		.x = k->in[0].data, .w = k->in[1].data, .y = k->out[0].data, .ctx = k->ctx};
-	int64_t begin[OP_MAX_SPATIAL], end[OP_MAX_SPATIAL];
-	int n = (int)k->in[0].rank - 2;
-	bool sized = k->op->n_in > 2;
-	op_backprop_pads(a, n, k->in[0].dim + 2, k->in[1].dim + 2 + a->grouped,
-			 sized ? k->out[0].dim + 2 : NULL, begin, end);
-	cpu_window_init(&r.g, k->op, &k->out[0], &k->in[1], &k->in[0]);
-	for (int i = 0; i < n; i++)
-		r.g.pad[3 - n + i] = begin[i];
+	cpu_window_init_transposed(&r.g, k->op, &k->in[0], &k->in[1], &k->out[0]);
 	bool few = r.g.cout < 4 || r.g.cin * r.g.taps < 4;
 	if (!few || phases_of(&r.g) > MOST_TABLE / (r.g.cout * r.g.taps))
 		return run_as_product(&r, e);

@@ -4,6 +4,7 @@
 #ifndef HSDAG_KERNEL_CONV_CPU_LANES_H
 #define HSDAG_KERNEL_CONV_CPU_LANES_H
 
+#include "kernel/cpu_impl.h"
 #include "kernel/cpu_window.h"
 #include "kernel/gemm/cpu_gemm.h"
 

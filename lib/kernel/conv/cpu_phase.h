@@ -8,6 +8,7 @@
 #ifndef HSDAG_KERNEL_CONV_CPU_PHASE_H
 #define HSDAG_KERNEL_CONV_CPU_PHASE_H
 
+#include "kernel/cpu_impl.h"
 #include "kernel/cpu_window.h"
 
 enum { PHASE_SLACK = 64 }; /* floats readable behind the last phase */

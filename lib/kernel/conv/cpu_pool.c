@@ -3,6 +3,7 @@
  * and sums may be.  Windows that do not fit there: output row by output row. */
 #include "kernel/conv/cpu_taps.h"
 #include "kernel/cpu_vec.h"
+#include "kernel/cpu_impl.h"
 #include "kernel/cpu_window.h"
 
 #include <float.h>

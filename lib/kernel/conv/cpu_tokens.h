@@ -4,6 +4,7 @@
 #define HSDAG_KERNEL_CONV_CPU_TOKENS_H
 
 #include "kernel/cpu_epilogue.h"
+#include "kernel/cpu_impl.h"
 #include "kernel/cpu_window.h"
 
 /* Is it one channel a group, with two spatial dims and channels enough for vectors? */

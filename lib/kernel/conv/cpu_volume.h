@@ -8,6 +8,7 @@
 #define HSDAG_KERNEL_CONV_CPU_VOLUME_H
 
 #include "kernel/cpu_level.h"
+#include "kernel/cpu_impl.h"
 #include "kernel/cpu_window.h"
 
 struct volume {

@@ -6,6 +6,7 @@
 #define HSDAG_KERNEL_ONEDNN_ONEDNN_CONV_H
 
 #include "kernel/cpu_vec.h"
+#include "kernel/cpu_impl.h"
 #include "kernel/cpu_window.h"
 
 struct onednn_conv;
