@@ -19,11 +19,19 @@ struct readers {
 	bool image_size;   /* a detector's size of the image */
 };
 
-/* What an input is when nothing negates it, and when something does. */
-enum { CARRIED = 1, NEGATED = 2 };
+/* What an input is when nothing negates it, and when something does; MET: a node that reads it. */
+enum { CARRIED = 1, NEGATED = 2, MET = 4 };
+
+/* Room to follow an input; how is all zeros between inputs. */
+struct followed {
+	uint8_t *how;    /* (n) of the above, what a node has of the input */
+	uint32_t *next;  /* (n+1) rows to come, a heap */
+	uint32_t *reach; /* (n+1) all rows that were met */
+};
 
 struct draw {
 	struct model *m;
+	const struct followed *f;
 	uint32_t i; /* the input */
 	struct tensor t;
 	char name[600]; /* in lower case, of the layer and of its tensor */
@@ -162,40 +170,47 @@ static bool carries(const struct op *op)
 					   op_info(op->kind)->category == OPC_MOVE));
 }
 
+/* Node v, which reads the input. */
+static void follow(struct draw *x, uint32_t v, struct err *e)
+{
+	const struct graph *g = x->m->g;
+	uint8_t *how = x->f->how;
+	for (uint32_t s = g->in_ptr[v]; s < g->in_ptr[v + 1]; s++) {
+		unsigned has =
+			g->in_node[s] == GRAPH_NONE ? 0 : how[g->in_node[s]] & (CARRIED | NEGATED);
+		if (!has)
+			continue;
+		note_reader(x, v, s, has, e);
+		if (is_gather(g->kind[v]) && s == g->in_ptr[v] + 1)
+			continue; /* what it makes are no indices any more */
+		if (carries(&x->m->op[v]))
+			how[v] |= has;
+		else if (x->m->op[v].kind == OP_LOGICAL_NOT)
+			how[v] |= has ^ (CARRIED | NEGATED);
+	}
+}
+
 /* What reads the input, from it on in the order of rows, through nodes that carry it. */
 static int find_readers(struct draw *x, struct err *e)
 {
-	struct model *m = x->m;
-	const struct graph *g = m->g;
-	const struct consumers *readers = &g->consumers;
-	uint8_t *how = MEM_NEWN(uint8_t, g->n); /* 0: node has nothing of the input */
-	bool *met = MEM_NEWN(bool, g->n);
-	uint32_t *next = MEM_NEWN(uint32_t, (size_t)g->n + 1), n_next = 0;
-	how[m->param[x->i]] = CARRIED;
-	heap_push(next, &n_next, m->param[x->i]);
+	const struct consumers *readers = &x->m->g->consumers;
+	uint8_t *how = x->f->how;
+	uint32_t n_next = 0, n_reach = 0;
+	how[x->m->param[x->i]] = CARRIED | MET;
+	heap_push(x->f->next, &n_next, x->m->param[x->i]);
 	while (n_next > 0 && e->code == ST_OK) {
-		uint32_t v = heap_pop(next, &n_next);
-		for (uint32_t s = g->in_ptr[v]; s < g->in_ptr[v + 1]; s++) {
-			uint32_t from = g->in_node[s];
-			if (from == GRAPH_NONE || !how[from])
-				continue;
-			note_reader(x, v, s, how[from], e);
-			if (is_gather(g->kind[v]) && s == g->in_ptr[v] + 1)
-				continue; /* what it makes are no indices any more */
-			if (carries(&m->op[v]))
-				how[v] |= how[from];
-			else if (m->op[v].kind == OP_LOGICAL_NOT)
-				how[v] |= how[from] ^ (CARRIED | NEGATED);
-		}
-		for (uint32_t k = readers->ptr[v]; how[v] && k < readers->ptr[v + 1]; k++)
-			if (!met[readers->dst[k]]) {
-				met[readers->dst[k]] = true;
-				heap_push(next, &n_next, readers->dst[k]);
+		uint32_t v = heap_pop(x->f->next, &n_next);
+		x->f->reach[n_reach++] = v;
+		follow(x, v, e);
+		for (uint32_t k = readers->ptr[v];
+		     how[v] & (CARRIED | NEGATED) && k < readers->ptr[v + 1]; k++)
+			if (!(how[readers->dst[k]] & MET)) {
+				how[readers->dst[k]] = MET;
+				heap_push(x->f->next, &n_next, readers->dst[k]);
 			}
 	}
-	mem_free(how);
-	mem_free(met);
-	mem_free(next);
+	for (uint32_t k = 0; k < n_reach; k++)
+		how[x->f->reach[k]] = 0;
 	return e->code == ST_OK ? 0 : -1;
 }
 
@@ -342,22 +357,34 @@ static void draw_integers(struct draw *x, const struct rng_addr *a)
 		tensor_set_int(&x->t, j, rng_below(a, (uint32_t)j, (uint32_t)bound));
 }
 
+static int draw_input(struct draw *x, const struct rng_addr *a, struct err *e)
+{
+	find_name(x);
+	if (find_readers(x, e) < 0)
+		return -1;
+	if (fill_mask(x) || fill_positions(x) || fill_lengths(x) || fill_image_size(x))
+		return 0;
+	if (elem_is_real(x->t.elem))
+		draw_reals(x, a);
+	else
+		draw_integers(x, a);
+	return 0;
+}
+
 int inputs_seed(struct model *m, uint64_t seed, struct err *e)
 {
-	for (uint32_t i = 0; i < m->n_params; i++) {
-		struct draw x = {.m = m, .i = i};
+	size_t n = (size_t)m->g->n + 1;
+	struct followed f = {MEM_NEWN(uint8_t, n), MEM_NEWN(uint32_t, n), MEM_NEWN(uint32_t, n)};
+	int rc = 0;
+	for (uint32_t i = 0; i < m->n_params && rc == 0; i++) {
+		struct draw x = {.m = m, .f = &f, .i = i};
 		const struct rng_addr a = {seed, 0, i, RNG_INPUT};
 		x.t = m->values.value[m->g->out_ptr[m->param[i]]];
 		x.t.data = m->input[i];
-		find_name(&x);
-		if (find_readers(&x, e) < 0)
-			return -1;
-		if (fill_mask(&x) || fill_positions(&x) || fill_lengths(&x) || fill_image_size(&x))
-			continue;
-		if (elem_is_real(x.t.elem))
-			draw_reals(&x, &a);
-		else
-			draw_integers(&x, &a);
+		rc = draw_input(&x, &a, e);
 	}
-	return 0;
+	mem_free(f.how);
+	mem_free(f.next);
+	mem_free(f.reach);
+	return rc;
 }
