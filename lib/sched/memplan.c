@@ -1,6 +1,6 @@
 /* memplan.c - greedy offsets for buffers with known lifetimes. */
-#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sched/memplan.h"
 
@@ -24,19 +24,69 @@ static uint64_t round_up(uint64_t x, uint64_t align)
 	return (x + align - 1) & ~(align - 1);
 }
 
-/* Place block v; placed[n] lists earlier blocks by ascending offset.  Returns
- * the place in the list where v belongs. */
-static uint32_t place_block(struct mem_block *b, const uint32_t *placed, uint32_t n, uint32_t v,
-			    uint64_t align)
+/* Blocks that have a place, by the moments at which they are alive: an interval tree (de Berg et al., Computational Geometry, 3rd
+ * ed., section 10.1).  Node 1 is all moments, 2i and 2i + 1 the halves of node i; a block is in the first node on the way down whose
+ * middle it covers. */
+struct alive {
+	uint32_t n;     /* moments */
+	uint32_t *head; /* (nodes) the first block; NONE */
+	uint32_t *next; /* (blocks) */
+	uint32_t *held; /* (nodes) blocks in a node and below it */
+};
+
+#define NONE UINT32_MAX
+
+static void alive_add(struct alive *t, const struct mem_block *b, uint32_t v)
+{
+	uint32_t i = 1, lo = 0, hi = t->n - 1;
+	for (;;) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		t->held[i]++;
+		if (b[v].last < mid) {
+			hi = mid - 1;
+			i = 2 * i;
+		} else if (b[v].first > mid) {
+			lo = mid + 1;
+			i = 2 * i + 1;
+		} else {
+			break;
+		}
+	}
+	t->next[v] = t->head[i];
+	t->head[i] = v;
+}
+
+/* Those of node i and below, moments lo .. hi, that are alive together with v, to found[n]; how many there are then. */
+static uint32_t alive_with(const struct alive *t, const struct mem_block *b, uint32_t v, uint32_t i,
+			   uint32_t lo, uint32_t hi, uint32_t *found, uint32_t n)
+{
+	if (lo > hi || t->held[i] == 0)
+		return n;
+	uint32_t mid = lo + (hi - lo) / 2;
+	for (uint32_t u = t->head[i]; u != NONE; u = t->next[u])
+		if (b[u].last >= b[v].first && b[u].first <= b[v].last)
+			found[n++] = u;
+	if (b[v].first < mid)
+		n = alive_with(t, b, v, 2 * i, lo, mid - 1, found, n);
+	if (b[v].last > mid)
+		n = alive_with(t, b, v, 2 * i + 1, mid + 1, hi, found, n);
+	return n;
+}
+
+static int offset_compare(const void *pa, const void *pb, void *blocks)
+{
+	const struct mem_block *b = blocks;
+	uint64_t x = b[*(const uint32_t *)pa].offset, y = b[*(const uint32_t *)pb].offset;
+	return (x > y) - (x < y);
+}
+
+/* The smallest gap, or the end, among blocks found[n] by ascending offset, that holds block v. */
+static uint64_t find_place(const struct mem_block *b, const uint32_t *found, uint32_t n, uint32_t v,
+			   uint64_t align)
 {
 	uint64_t end = 0, best = UINT64_MAX, best_gap = UINT64_MAX;
-	uint32_t at = 0;
-
 	for (uint32_t i = 0; i < n; i++) {
-		const struct mem_block *x = &b[placed[i]];
-
-		if (x->last < b[v].first || x->first > b[v].last)
-			continue;
+		const struct mem_block *x = &b[found[i]];
 		if (x->offset >= end && x->offset - end >= b[v].bytes &&
 		    x->offset - end < best_gap) {
 			best = end;
@@ -45,32 +95,42 @@ static uint32_t place_block(struct mem_block *b, const uint32_t *placed, uint32_
 		if (round_up(x->offset + x->bytes, align) > end)
 			end = round_up(x->offset + x->bytes, align);
 	}
-	b[v].offset = best == UINT64_MAX ? end : best;
-	while (at < n && b[placed[at]].offset <= b[v].offset)
-		at++;
-	return at;
+	return best == UINT64_MAX ? end : best;
 }
 
 uint64_t memplan_offsets(struct mem_block *b, uint32_t n, uint64_t align)
 {
 	struct by_size *order = MEM_NEWN(struct by_size, n);
-	uint32_t *placed = MEM_NEWN(uint32_t, n);
+	uint32_t *found = MEM_NEWN(uint32_t, n), nodes = 1;
+	struct alive t = {.n = 1};
 	uint64_t extent = 0;
 
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
 		order[i] = (struct by_size){b[i].bytes, i};
+		t.n = b[i].last >= t.n ? b[i].last + 1 : t.n;
+	}
+	while (nodes <= t.n)
+		nodes *= 2;
+	t.head = MEM_NEWN(uint32_t, 2 * (size_t)nodes);
+	t.held = MEM_NEWN(uint32_t, 2 * (size_t)nodes);
+	t.next = MEM_NEWN(uint32_t, n);
+	memset(t.head, 0xff, 2 * (size_t)nodes * sizeof *t.head);
 	if (n > 1)
 		qsort(order, n, sizeof(*order), size_compare);
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t v = order[i].block, at = place_block(b, placed, i, v, align);
-
-		for (uint32_t j = i; j > at; j--)
-			placed[j] = placed[j - 1];
-		placed[at] = v;
+		uint32_t v = order[i].block;
+		uint32_t k = alive_with(&t, b, v, 1, 0, t.n - 1, found, 0);
+		if (k > 1)
+			qsort_r(found, k, sizeof *found, offset_compare, b);
+		b[v].offset = find_place(b, found, k, v, align);
+		alive_add(&t, b, v);
 		if (b[v].offset + b[v].bytes > extent)
 			extent = b[v].offset + b[v].bytes;
 	}
 	mem_free(order);
-	mem_free(placed);
+	mem_free(found);
+	mem_free(t.head);
+	mem_free(t.held);
+	mem_free(t.next);
 	return extent;
 }
