@@ -181,6 +181,9 @@ struct device_class {
 	 * a constant that run reads where it is).  NULL: its constants as the spec had them. */
 	void (*step_memory)(struct device *d, const struct step *s,
 			    void (*fn)(void *arg, const void *key, uint64_t bytes), void *arg);
+	/* How x, prepared of these nodes, computes, and why so, for people, into dst[cap].  NULL: there is nothing to say. */
+	void (*explain)(struct device *d, const struct step_spec *s, const struct step *x,
+			char *dst, size_t cap);
 	/* Bytes held besides alloc and steps (scratch of kernels); grows while steps run.
 	 * NULL: none. */
 	uint64_t (*scratch)(struct device *d);

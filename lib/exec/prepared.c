@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/msg.h"
 #include "base/pool.h"
 
 /* Nodes kept for later, over nodes of the model. */
@@ -120,6 +121,24 @@ static int prefix_group(const struct prepared_cache *c, const struct model *m,
 			  c->devices->dev[g->dev].name);
 }
 
+/* HSDAG_EXPLAIN=1: what each step that is prepared is, a line for each. */
+static void explain(struct device *d, const struct step_spec *s, const struct step *x)
+{
+	const char *asked = getenv("HSDAG_EXPLAIN");
+	char how[600] = "", nodes[500], l[300];
+	size_t at;
+	if (!asked || !*asked)
+		return;
+	graph_layer(s->node[0].graph, s->node[0].v, l, sizeof l);
+	at = (size_t)snprintf(nodes, sizeof nodes, "%s", l);
+	for (uint32_t i = 1; i < s->n_nodes && at < sizeof nodes; i++)
+		at += (size_t)snprintf(nodes + at, sizeof nodes - at, "%s%s", i > 1 ? ", " : " + ",
+				       s->node[i].graph->type[s->node[i].v]);
+	if (d->class->explain)
+		d->class->explain(d, s, x, how, sizeof how);
+	msg_note(0, "explain: %s: %s: %s", d->name, nodes, how);
+}
+
 static int prepare(struct prepared_cache *c, struct model *m, const struct fusion_group *g,
 		   const uint32_t *local, struct step **out, struct err *e)
 {
@@ -131,6 +150,8 @@ static int prepare(struct prepared_cache *c, struct model *m, const struct fusio
 		rc = describe(c, m, g, local, a, &spec, e);
 	if (rc == 0)
 		rc = d->class->prepare(d, &spec, out, e);
+	if (rc == 0)
+		explain(d, &spec, *out);
 	arena_free(a);
 	return rc == 0 ? 0 : prefix_group(c, m, g, e);
 }
@@ -224,6 +245,8 @@ static void run_job(void *arg, int i, int thread)
 	(void)thread;
 	if (x->d->class->prepare(x->d, &x->spec, &x->step, &x->e) < 0)
 		x->step = NULL;
+	else
+		explain(x->d, &x->spec, x->step);
 }
 
 /* What is missing of groups[n], of devices that prepare several steps at once. */

@@ -2,6 +2,29 @@
 #include "kernel/cpu_window.h"
 #include "kernel/cpu_impl.h"
 
+/* Is dim d of size 1, and the window, too? */
+static bool is_idle(const struct window *g, int d)
+{
+	return g->in[d] == 1 && g->out[d] == 1 && g->kernel[d] == 1 && g->pad[d] == 0 &&
+	       g->pad_end[d] == 0;
+}
+
+/* The dims in front of the last one, which is idle, each move behind: elements stay where they are. */
+static void shift_dims(struct window *g)
+{
+	for (int d = 2; d > 0; d--) {
+		g->in[d] = g->in[d - 1];
+		g->out[d] = g->out[d - 1];
+		g->kernel[d] = g->kernel[d - 1];
+		g->stride[d] = g->stride[d - 1];
+		g->dilation[d] = g->dilation[d - 1];
+		g->pad[d] = g->pad[d - 1];
+		g->pad_end[d] = g->pad_end[d - 1];
+	}
+	g->in[0] = g->out[0] = g->kernel[0] = g->stride[0] = g->dilation[0] = 1;
+	g->pad[0] = g->pad_end[0] = 0;
+}
+
 void cpu_window_init(struct window *g, const struct op *op, const struct tensor *in,
 		     const struct tensor *w, const struct tensor *out)
 {
@@ -31,6 +54,8 @@ void cpu_window_init(struct window *g, const struct op *op, const struct tensor 
 		g->out_plane *= g->out[i];
 		g->taps *= g->kernel[i];
 	}
+	for (int i = 0; i < 2 && is_idle(g, 2); i++)
+		shift_dims(g);
 }
 
 void cpu_window_init_transposed(struct window *g, const struct op *op, const struct tensor *in,

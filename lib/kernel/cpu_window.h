@@ -12,7 +12,8 @@ struct window {
 	int64_t in_plane, out_plane, taps; /* products of in, out, kernel */
 };
 
-/* Of a convolution (weights' shape in w; not transposed) or, w NULL, of pooling. */
+/* Of a convolution (weights' shape in w; not transposed) or, w NULL, of pooling.  Last dims of size 1 that the window does not reach
+ * beyond go to the front, as elements lie the same: a line written as (n,c,h,1) is the row that kernels are fast on. */
 void cpu_window_init(struct window *g, const struct op *op, const struct tensor *in,
 		     const struct tensor *w, const struct tensor *out);
 

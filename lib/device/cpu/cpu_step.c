@@ -2,9 +2,11 @@
  * only tensors that lie as it likes them; it runs to its end. */
 #include "device/cpu/cpu_step.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "device/cpu/pass/cpu_kinds.h"
+#include "device/cpu/pass/cpu_layout.h"
 #include "device/cpu/pass/cpu_passes.h"
 #include "device/cpu/step/cpu_dynop.h"
 #include "kernel/nhwc/nhwc_form.h"
@@ -24,6 +26,7 @@ struct step {
 	int n_ways;
 	float *constants; /* of nodes that passes wrote; NULL */
 	uint64_t constant_bytes;
+	const char *pass[REWRITE_PASSES]; /* those that wrote it anew; NULL */
 	struct form_shape *in_shape; /* (n_in) where inputs may lie otherwise than plain; NULL */
 	const struct graph *graph;
 	uint32_t v; /* its first node */
@@ -155,6 +158,8 @@ int cpu_prepare(struct device *d, const struct step_spec *spec, struct step **ou
 	s->n_out = spec->n_out;
 	s->at = MEM_NEWN(void *, (size_t)s->n_in + s->n_out + 1);
 	group_rewrite(&r, &how, spec);
+	for (int i = 0; i < REWRITE_PASSES; i++)
+		s->pass[i] = r.pass[i] ? r.pass[i]->name : NULL;
 	if (group_constants(&r, spec, &s->constants, &s->constant_bytes, e) < 0 ||
 	    find_ways(s, &how, r.spec, e) < 0) {
 		cpu_step_free(d, s);
@@ -239,5 +244,40 @@ void cpu_step_memory(struct device *d, const struct step *s,
 			w->kind->memory(w->x, fn, arg);
 		else
 			fn(arg, w->x, w->kind->size);
+	}
+}
+
+/* Behind text[at] of dst[cap]; the new end. */
+PRINTF_LIKE(4, 5) static size_t say(char *dst, size_t cap, size_t at, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	int n = at < cap ? vsnprintf(dst + at, cap - at, fmt, ap) : 0;
+	va_end(ap);
+	return at + (size_t)n;
+}
+
+void cpu_explain(struct device *d, const struct step_spec *spec, const struct step *s, char *dst,
+		 size_t cap)
+{
+	const struct step_how how = how_of(d->state, spec);
+	size_t at = 0;
+	char why[400];
+	for (int i = 0; i < REWRITE_PASSES; i++)
+		if (s->pass[i])
+			at = say(dst, cap, at, "%s; ", s->pass[i]);
+	for (int i = 0; i < s->n_ways; i++) {
+		const struct step_kind *k = s->way[i].kind;
+		char detail[100] = "";
+		if (k->detail)
+			k->detail(s->way[i].x, detail, sizeof detail);
+		at = say(dst, cap, at, "%s%s%s%s", i ? ", or, as its tensors lie, " : "", k->name,
+			 *detail ? ", " : "", detail);
+	}
+	for (uint32_t i = 0; how.nhwc && i < s->n_out; i++) {
+		const struct step_node *n = &spec->node[spec->out[i].node];
+		layout_reason(how.graph, n->v, n->graph->out_ptr[n->v] + spec->out[i].port, why,
+			      sizeof why);
+		at = say(dst, cap, at, "; output %u %s", i, why);
 	}
 }

@@ -25,6 +25,8 @@ int cpu_run(struct device *d, struct step *s, struct devmem *const *in, struct d
 bool cpu_in_place(struct device *d, const struct step *s, uint32_t in, uint32_t out);
 void cpu_step_memory(struct device *d, const struct step *s,
 		     void (*fn)(void *arg, const void *key, uint64_t bytes), void *arg);
+void cpu_explain(struct device *d, const struct step_spec *spec, const struct step *s, char *dst,
+		 size_t cap);
 void cpu_step_free(struct device *d, struct step *s);
 
 #endif

@@ -200,6 +200,7 @@ const struct device_class cpu_device_class = {
 	.fuses = cpu_fuses,
 	.in_place = cpu_in_place,
 	.step_memory = cpu_step_memory,
+	.explain = cpu_explain,
 	.scratch = cpu_scratch,
 	.dynamic = true,
 	.open = cpu_open,

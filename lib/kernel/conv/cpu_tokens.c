@@ -5,6 +5,7 @@
 #include "kernel/cpu_level.h"
 #include "kernel/cpu_turn.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -12,6 +13,9 @@ enum {
 	ROWS = 2,       /* of a strip */
 	MAX_PIXELS = 8, /* of a row of a block */
 	MAX_TABLE = 21 * 9 /* pixels of the windows of a block, or of one pixel */,
+	TABLES = 16, /* blocks of a strip whose tables are there at once */
+	CHANNELS =
+		64, /* that all of these are computed for, so that what they read stays in the first-level cache */
 	GRAIN = 1 << 15
 };
 
@@ -29,8 +33,8 @@ struct block {
 
 struct tokens_run {
 	const struct tokens_call *c;
-	int64_t k, s, strips;
-	int variant, pixels, rows; /* of a block */
+	struct tokens_blocks b;
+	int64_t strips;
 	int n_tasks;
 	atomic_bool failed;
 };
@@ -67,58 +71,77 @@ static int choose_pixels(int64_t width, int64_t k)
 	return best;
 }
 
-static void choose_block(struct tokens_run *r)
+struct tokens_blocks cpu_tokens_blocks(const struct window *g)
 {
-	const struct window *g = r->c->g;
-	int64_t k = r->k = g->kernel[2], s = r->s = g->stride[2];
+	int64_t k = g->kernel[2], s = g->stride[2];
 	bool square = g->kernel[1] == k && g->stride[1] == s && g->dilation[1] == 1 &&
 		      g->dilation[2] == 1;
-	r->rows = r->pixels = 1;
+	struct tokens_blocks b = {.rows = 1, .pixels = 1};
 	if (square && ((k == 3 && s <= 2) || (k == 5 && s <= 2) || (k == 7 && s == 1))) {
-		r->rows = ROWS;
-		r->pixels = choose_pixels(g->out[2], k);
-		r->variant = TOKENS_VARIANT((int)k, (int)s, r->pixels);
+		b.rows = ROWS;
+		b.pixels = choose_pixels(g->out[2], k);
+		b.variant = TOKENS_VARIANT((int)k, (int)s, b.pixels);
 	}
+	return b;
 }
 
 /* Where pixel (y, x) of an image is; what is outside of it is `zeros`. */
-static const float *pixel(const struct window *g, const float *image, int64_t y, int64_t x,
-			  const float *zeros)
+static const float *pixel(const struct tokens_rows *r, int64_t y, int64_t x, const float *zeros)
 {
+	const struct window *g = r->g;
 	bool inside = y >= 0 && y < g->in[1] && x >= 0 && x < g->in[2];
-	return inside ? image + (y * g->in[2] + x) * g->groups : zeros;
+	return inside ? r->x + (y * g->in[2] + x - r->from) * g->groups : zeros;
 }
 
 /* Outputs (y0, x0) and on, which go to y, the strip's; those that are none to `none`. */
-static void fill_block(const struct tokens_run *r, const float *image, int64_t y0, int64_t x0,
-		       float *y, float *none, const float *zeros, struct block *b)
+static void fill_block(const struct tokens_rows *r, int64_t y0, int64_t x0, float *y, float *none,
+		       const float *zeros, struct block *b)
 {
-	const struct window *g = r->c->g;
-	int64_t across = r->pixels > 1 ? (r->pixels - 1) * r->s + r->k : g->kernel[2];
-	int64_t down = r->rows > 1 ? (r->rows - 1) * r->s + r->k : g->kernel[1];
+	const struct window *g = r->g;
+	int64_t across =
+		r->b.pixels > 1 ? (r->b.pixels - 1) * g->stride[2] + g->kernel[2] : g->kernel[2];
+	int64_t down = r->b.rows > 1 ? (r->b.rows - 1) * g->stride[1] + g->kernel[1] : g->kernel[1];
 	int64_t top = y0 * g->stride[1] - g->pad[1], left = x0 * g->stride[2] - g->pad[2];
 	for (int64_t i = 0; i < down; i++)
 		for (int64_t j = 0; j < across; j++)
-			b->from[i * across + j] = pixel(g, image, top + i * g->dilation[1],
+			b->from[i * across + j] = pixel(r, top + i * g->dilation[1],
 							left + j * g->dilation[2], zeros);
-	for (int i = 0; i < r->rows; i++)
-		for (int j = 0; j < r->pixels; j++)
-			b->to[i * r->pixels + j] =
-				y0 + i < g->out[1] && x0 + j < g->out[2]
+	for (int i = 0; i < r->b.rows; i++)
+		for (int j = 0; j < r->b.pixels; j++)
+			b->to[i * r->b.pixels + j] =
+				y0 + i < r->y1 && x0 + j < g->out[2]
 					? y + (i * g->out[2] + x0 + j) * g->groups
 					: none;
 	b->taps = (int)g->taps;
 }
 
-/* The strip that begins with row y0; to: its first pixel. */
-static void run_strip(const struct tokens_run *r, const float *image, int64_t y0, float *to,
-		      float *none, const float *zeros)
+size_t cpu_tokens_scratch(const struct window *g)
 {
-	const struct tokens_call *c = r->c;
-	struct block b;
-	for (int64_t x0 = 0; x0 < c->g->out[2]; x0 += r->pixels) {
-		fill_block(r, image, y0, x0, to, none, zeros, &b);
-		LEVEL_CALL(block, r->variant, &b, c->weights, c->bias, c->g->groups);
+	return 2 * (size_t)g->groups * sizeof(float) + TABLES * sizeof(struct block);
+}
+
+void cpu_tokens_rows(const struct tokens_rows *r, void *scratch)
+{
+	const struct window *g = r->g;
+	struct block *b = scratch;
+	int64_t n = g->groups, width = g->out[2], step = TABLES * r->b.pixels;
+	float *zeros = (float *)(void *)(b + TABLES), *none = zeros + n;
+	memset(zeros, 0, (size_t)n * sizeof *zeros);
+	for (int64_t y0 = r->y0; y0 < r->y1; y0 += r->b.rows) {
+		float *y = r->y + (y0 - r->y0) * width * n;
+		for (int64_t x0 = 0; x0 < width; x0 += step) {
+			int blocks = 0;
+			for (int64_t x = x0; x < width && x < x0 + step; x += r->b.pixels)
+				fill_block(r, y0, x, y, none, zeros, &b[blocks++]);
+			for (int64_t c = 0; c < n; c += CHANNELS)
+				for (int i = 0; i < blocks; i++)
+					LEVEL_CALL(block, r->b.variant, &b[i], r->weights, r->bias,
+						   c, c + CHANNELS < n ? c + CHANNELS : n, n);
+		}
+		if (r->lo > -INFINITY || r->hi < INFINITY) {
+			int64_t rows = r->y1 - y0 < r->b.rows ? r->y1 - y0 : r->b.rows;
+			LEVEL_CALL(limit, r->lo, r->hi, y, rows * width * n);
+		}
 	}
 }
 
@@ -128,21 +151,29 @@ static void tokens_task(void *arg, int task, int thread)
 	const struct tokens_call *c = r->c;
 	const struct window *g = c->g;
 	int64_t lo, hi, n = g->groups, width = g->out[2];
-	size_t strip = c->planes ? (size_t)(r->rows * width * n) : 0;
-	float *zeros =
-		cpu_thread_scratch(r->c->ctx, thread, ((size_t)(2 * n) + strip) * sizeof *zeros);
-	if (!zeros) {
+	size_t strip = c->planes ? (size_t)(r->b.rows * width * n) : 0, own = cpu_tokens_scratch(g);
+	char *scratch = cpu_thread_scratch(r->c->ctx, thread, own + strip * sizeof(float));
+	if (!scratch) {
 		r->failed = true;
 		return;
 	}
-	memset(zeros, 0, (size_t)n * sizeof *zeros);
 	cpu_range(g->batch * r->strips, r->n_tasks, task, &lo, &hi);
 	for (int64_t i = lo; i < hi; i++) {
-		int64_t image = i / r->strips, y0 = i % r->strips * r->rows, first = y0 * width;
-		int64_t rows = g->out[1] - y0 < r->rows ? g->out[1] - y0 : r->rows;
+		int64_t image = i / r->strips, y0 = i % r->strips * r->b.rows, first = y0 * width;
+		int64_t rows = g->out[1] - y0 < r->b.rows ? g->out[1] - y0 : r->b.rows;
 		int64_t at = (image * g->out_plane + first) * n;
-		float *to = c->planes ? zeros + 2 * n : c->y + at;
-		run_strip(r, c->x + image * g->in_plane * n, y0, to, zeros + n, zeros);
+		float *to = c->planes ? (float *)(void *)(scratch + own) : c->y + at;
+		const struct tokens_rows part = {.g = g,
+						 .b = r->b,
+						 .x = c->x + image * g->in_plane * n,
+						 .weights = c->weights,
+						 .bias = c->bias,
+						 .lo = -INFINITY,
+						 .hi = INFINITY,
+						 .y0 = y0,
+						 .y1 = y0 + rows,
+						 .y = to};
+		cpu_tokens_rows(&part, scratch);
 		if (c->planes) {
 			float *y = c->y + image * n * g->out_plane + first;
 			cpu_turn(to, n, rows * width, n, y, g->out_plane);
@@ -160,8 +191,8 @@ static void tokens_task(void *arg, int task, int thread)
 int cpu_tokens_run(const struct tokens_call *c, struct err *e)
 {
 	struct tokens_run r = {.c = c};
-	choose_block(&r);
-	r.strips = (c->g->out[1] + r.rows - 1) / r.rows;
+	r.b = cpu_tokens_blocks(c->g);
+	r.strips = (c->g->out[1] + r.b.rows - 1) / r.b.rows;
 	r.n_tasks = cpu_tasks(c->g->batch * c->g->groups * c->g->out_plane * c->g->taps, GRAIN);
 	if (r.n_tasks > c->g->batch * r.strips)
 		r.n_tasks = (int)(c->g->batch * r.strips);

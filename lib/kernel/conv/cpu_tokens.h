@@ -25,4 +25,24 @@ struct tokens_call {
 /* 0 or -1: ST_RUNTIME, no memory. */
 int cpu_tokens_run(const struct tokens_call *c, struct err *e) MUST_CHECK;
 
+/* ---- rows of one image, for who shares them out ---- */
+
+/* Pixels that are computed together. */
+struct tokens_blocks {
+	int variant, pixels, rows; /* rows 1: no loops for this window alone */
+};
+struct tokens_blocks cpu_tokens_blocks(const struct window *g);
+struct tokens_rows {
+	const struct window *g;
+	struct tokens_blocks b;
+	const float *x; /* from pixel number `from` of the image on, all that the rows see */
+	int64_t from;
+	const float *weights, *bias;
+	float lo, hi;   /* limits as Clamp's */
+	int64_t y0, y1; /* output rows y0 .. y1 - 1 */
+	float *y;       /* theirs */
+};
+size_t cpu_tokens_scratch(const struct window *g); /* bytes, 64-byte aligned, of one thread */
+void cpu_tokens_rows(const struct tokens_rows *r, void *scratch);
+
 #endif

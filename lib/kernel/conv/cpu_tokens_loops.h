@@ -8,10 +8,10 @@
 /* A block of two rows of p pixels.  k, s and p are constants where this is inlined, so that sums stay in
  * registers: each pixel of a window is read once.  The last channels may be computed twice. */
 INLINE void LEVEL(block_of)(const int k, const int s, const int p, const struct block *b, const float *w,
-			    const float *bias, int64_t n)
+			    const float *bias, int64_t begin, int64_t end, int64_t n)
 {
 	const int across = (p - 1) * s + k, down = s + k;
-	for (int64_t at = 0; at < n; at += LEVEL_WIDTH) {
+	for (int64_t at = begin; at < end; at += LEVEL_WIDTH) {
 		const int64_t c = at + LEVEL_WIDTH <= n ? at : n - LEVEL_WIDTH;
 		const VEC first = bias ? VLOAD(bias + c) : VALL(0.0f);
 		VEC acc[2 * 8];
@@ -43,9 +43,10 @@ INLINE void LEVEL(block_of)(const int k, const int s, const int p, const struct 
 }
 
 /* One pixel, any window. */
-static void LEVEL(one_pixel)(const struct block *b, const float *w, const float *bias, int64_t n)
+static void LEVEL(one_pixel)(const struct block *b, const float *w, const float *bias, int64_t begin, int64_t end,
+			     int64_t n)
 {
-	for (int64_t at = 0; at < n; at += LEVEL_WIDTH) {
+	for (int64_t at = begin; at < end; at += LEVEL_WIDTH) {
 		const int64_t c = at + LEVEL_WIDTH <= n ? at : n - LEVEL_WIDTH;
 		VEC even = bias ? VLOAD(bias + c) : VALL(0.0f), odd = VALL(0.0f);
 		int t = 0;
@@ -59,10 +60,12 @@ static void LEVEL(one_pixel)(const struct block *b, const float *w, const float 
 	}
 }
 
-static void LEVEL(block)(int variant, const struct block *b, const float *w, const float *bias, int64_t n)
+/* Channels begin .. end - 1 of n; begin is a multiple of the width. */
+static void LEVEL(block)(int variant, const struct block *b, const float *w, const float *bias, int64_t begin,
+			 int64_t end, int64_t n)
 {
 	switch (variant) {
-#define CASE(k, s, p) case TOKENS_VARIANT(k, s, p): LEVEL(block_of)(k, s, p, b, w, bias, n); break;
+#define CASE(k, s, p) case TOKENS_VARIANT(k, s, p): LEVEL(block_of)(k, s, p, b, w, bias, begin, end, n); break;
 #if LEVEL_WIDTH == 16
 #define CASES(k, s) CASE(k, s, 8) CASE(k, s, 7) CASE(k, s, 4)
 #else
@@ -71,7 +74,16 @@ static void LEVEL(block)(int variant, const struct block *b, const float *w, con
 	CASES(3, 1) CASES(3, 2) CASES(5, 1) CASES(5, 2) CASE(7, 1, 4)
 #undef CASES
 #undef CASE
-	default: /* any other filter */ LEVEL(one_pixel)(b, w, bias, n);
+	default: /* any other filter */ LEVEL(one_pixel)(b, w, bias, begin, end, n);
+	}
+}
+
+/* Limits as Clamp's: what is not a number stays. */
+static void LEVEL(limit)(float lo, float hi, float *y, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++) {
+		float v = y[i] < lo ? lo : y[i];
+		y[i] = v > hi ? hi : v;
 	}
 }
 

@@ -2,6 +2,7 @@
 #include "device/cpu/fuse/cpu_codes_forms.h"
 #include "device/cpu/fuse/cpu_fuse_plan.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A node that a kernel runs. */
@@ -313,8 +314,18 @@ static int fused_run(void *x, const struct step_io *io, struct err *e)
 	return 0;
 }
 
+static void fused_detail(const void *x, char *dst, size_t cap)
+{
+	const struct fused *f = x;
+	snprintf(dst, cap, "%s",
+		 f->codes.elem == EL_U8 ? "int8"
+		 : f->tokens            ? "depthwise on tokens"
+		 : f->plan && f->kernel ? "element-wise operators behind it in passing"
+					: "");
+}
+
 const struct step_kind fused_kind = {
-	.name = "kernel and element-wise programs",
+	.name = "plain kernels",
 	.size = sizeof(struct fused),
 	.plain = true,
 	.group = fused_group,
@@ -323,5 +334,6 @@ const struct step_kind fused_kind = {
 	.takes = fused_takes,
 	.run = fused_run,
 	.in_place = fused_in_place,
+	.detail = fused_detail,
 	.memory = fused_memory,
 };

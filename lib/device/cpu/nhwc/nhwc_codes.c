@@ -128,10 +128,9 @@ int codes_conv(struct conv_step *s, const struct tensor *w, const void *key, con
 					.dst = spec.dst,
 					.post = {.lo = -INFINITY, .hi = INFINITY}};
 	if (rc > 0 && spec.zero == 0 && tiled_conv_does(s->ctx, &s->g, s->x.elem)) {
-		s->tiled = tiled_conv_new(&tiled, s->ctx);
-		rc = s->tiled ? 1 : cpu_no_memory(e);
+		rc = conv_by_tiles(s, &tiled, e);
 	} else if (rc > 0) {
-		rc = onednn_conv_new(&spec, s->ctx, &s->conv, e);
+		rc = conv_by_onednn(s, &spec, e);
 	}
 	mem_free(f32);
 	mem_free(code);

@@ -5,8 +5,6 @@
 #include <stdatomic.h>
 
 #include "device/cpu/nhwc/nhwc_program.h"
-#include "kernel/conv/cpu_indirect.h"
-#include "kernel/conv/cpu_winograd_pixels.h"
 #include "kernel/onednn/onednn_conv.h"
 #include "kernel/tiles/cpu_tiled_conv.h"
 
@@ -23,10 +21,8 @@ struct conv_step {
 	struct mem_form x;          /* what it is read as */
 	float *x_scales,
 		*scales; /* of x, and of the output, where they are for each channel; NULL */
-	struct onednn_conv *conv; /* one of these four */
-	struct winograd_pixels *winograd;
-	struct indirect *indirect;
-	struct tiled_conv *tiled;
+	const struct conv_engine *engine; /* nhwc_engine.c: which kernel computes it */
+	void *kernel;
 	int parts; /* of each of the convolution's slices, for threads that had none */
 	/* Of a transposed one: pixels of the output's blocks, in front of the first one's that there are, and of the output */
 	int64_t up[3], crop[3], made[3];
@@ -42,19 +38,28 @@ struct conv_step {
 void conv_release(void *x);
 /* As step_kind.memory: packed weights and primitives. */
 void conv_memory(const void *x, void (*fn)(void *arg, const void *key, uint64_t bytes), void *arg);
+/* As step_kind.detail: who computes it, in which precision. */
+void conv_detail(const void *x, char *dst, size_t cap);
 /* The convolution of s->g in s->x.elem: weights (groups * cout, cin, taps), read by the call; key as onednn_conv_spec says; bias
  * and unary may be NULL.  s->direct: its results are of that type, too, else f32.  1; 0: no such convolution; -1: ST_RUNTIME. */
 int plain_conv(struct conv_step *s, const struct tensor *w, const void *key, const float *bias,
 	       const struct epi_code *unary, struct err *e) MUST_CHECK;
-/* Does a convolution by matrix tiles (tiles), or by oneDNN, apply this unary operator itself? */
-bool conv_does(const struct epi_code *unary, bool tiles);
+/* The same by matrix tiles, and by oneDNN, as the spec says; 1; 0: it has no such convolution; -1. */
+int conv_by_tiles(struct conv_step *s, const struct tiled_conv_spec *spec,
+		  struct err *e) MUST_CHECK;
+int conv_by_onednn(struct conv_step *s, const struct onednn_conv_spec *spec,
+		   struct err *e) MUST_CHECK;
+/* Does the convolution of s->g apply this unary operator itself, by matrix tiles (tiles) or otherwise? */
+bool conv_does(const struct conv_step *s, const struct epi_code *unary, bool tiles);
+/* The kernel by matrix tiles; NULL: it is another. */
+struct tiled_conv *conv_tiles(const struct conv_step *s);
 /* In how many parts of their output channels slices are worked on, where there are fewer of them than threads. */
 int conv_choose_parts(const struct conv_step *s);
 /* The convolution's slices, whoever computes it: as onednn_conv_slices, onednn_conv_slice, onednn_conv_run. */
 int conv_slices(const struct conv_step *s);
 struct window_slice conv_slice(const struct conv_step *s, int i);
-int conv_slice_run(struct conv_step *s, int i, struct channel_part part, const void *x, void *y,
-		   void *scratch, struct err *e) MUST_CHECK;
+int conv_slice_run(const struct conv_step *s, int i, struct channel_part part, const void *x,
+		   void *y, void *scratch, struct err *e) MUST_CHECK;
 
 /* A run. */
 struct conv_run {

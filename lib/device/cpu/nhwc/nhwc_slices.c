@@ -102,7 +102,7 @@ static bool fused_codes(const struct conv_run *r, struct tiled_conv_sum *sum)
 static bool fused_sum(const struct conv_run *r, struct tiled_conv_sum *sum)
 {
 	const struct conv_step *s = r->s;
-	if (!s->tiled || !s->has_program)
+	if (!conv_tiles(s) || !s->has_program)
 		return false;
 	if (s->direct)
 		return fused_codes(r, sum);
@@ -157,7 +157,7 @@ static int convolve(struct conv_run *r, int64_t image, int i, struct channel_par
 	struct tiled_conv_sum sum = r->sum;
 	sum.add = (const char *)sum.add + (image * s->shape.pixels + conv_slice(s, i).at) *
 						  s->shape.channels * form_size(sum.elem);
-	tiled_conv_run(s->tiled, i, part, x, y, &sum, scratch);
+	tiled_conv_run(conv_tiles(s), i, part, x, y, &sum, scratch);
 	return 0;
 }
 

@@ -113,15 +113,16 @@ static void one_slope(const struct fuse_part *part, struct epi_code *k)
 
 /* Is all that follows a unary operator that the convolution does itself, by oneDNN or by tiles?  Then it is left out,
  * and *out.  f32: of PReLU our own kernels do more. */
-static bool take_unary(struct fuse_part *part, bool f32, bool tiles, struct epi_code *out)
+static bool take_unary(const struct conv_step *s, struct fuse_part *part, bool tiles,
+		       struct epi_code *out)
 {
 	struct epilogue *c = &part->code;
 	const struct epi_source *x = &c->code[0].source[0];
 	*out = c->code[0];
-	if (!f32)
+	if (s->x.elem != EL_F32)
 		one_slope(part, out);
 	return c->n_code == 1 && out->n_sources == 1 && !x->operand && x->index == 0 &&
-	       conv_does(out, tiles) && drop_first(c);
+	       conv_does(s, out, tiles) && drop_first(c);
 }
 
 /* What is left of part is a program, if anything is; false: it can not be one. */
@@ -144,8 +145,8 @@ static int plain_conv_with(struct conv_step *s, const struct step_node *n, struc
 	/* In f32 results are the same wherever steps are cut: its HSwish rounds otherwise than ours. */
 	bool takes =
 		(s->x.elem != EL_F32 || part->code.code[0].kind != OP_HSWISH) &&
-		take_unary(part, s->x.elem == EL_F32,
-			   s->x.elem == EL_BF16 && tiled_conv_does(s->ctx, &s->g, EL_BF16), &unary);
+		take_unary(s, part, s->x.elem == EL_BF16 && tiled_conv_does(s->ctx, &s->g, EL_BF16),
+			   &unary);
 	s->codes = s->x;
 	for (;; takes = false, part->code = whole) {
 		s->direct = part->code.n_code == 0 && form_same(want, &s->codes);
@@ -156,6 +157,25 @@ static int plain_conv_with(struct conv_step *s, const struct step_node *n, struc
 		if (rc != 0 || !takes)
 			return rc;
 	}
+}
+
+/* Windows of one column over few columns are windows of a row whose taps are a row of pixels apart: kernels are fast on long
+ * rows. */
+static void join_rows(struct window *g)
+{
+	enum { FEW = 8 };
+	int64_t n = g->in[2];
+	if (n > FEW || n != g->out[2] || g->kernel[2] != 1 || g->pad[2] || g->stride[1] != 1 ||
+	    g->stride[2] != 1 || g->kernel[1] == 1 || g->in[0] != 1 || g->kernel[0] != 1)
+		return;
+	g->in[2] = g->in[1] * n;
+	g->out[2] = g->out[1] * n;
+	g->kernel[2] = g->kernel[1];
+	g->dilation[2] = g->dilation[1] * n;
+	g->pad[2] = g->pad[1] * n;
+	g->pad_end[2] = g->pad_end[1] * n;
+	g->in[1] = g->out[1] = g->kernel[1] = g->dilation[1] = 1;
+	g->pad[1] = g->pad_end[1] = 0;
 }
 
 /* Where every output sees one pixel, the one at its own place, images are joined to one, as many small ones make few slices; and
@@ -231,6 +251,7 @@ static int conv_init(void *x, const struct step_how *how, const struct step_spec
 	s->in_shape = form_shape_of(n->in[0].tensor);
 	s->shape = form_shape_of(&n->out[0]);
 	cpu_window_init(&s->g, n->op, n->in[0].tensor, w, &n->out[0]);
+	join_rows(&s->g);
 	join_images(s);
 	struct fuse_part *part = &p.part[0];
 	const struct fuse_node *node[FUSE_ALL];
@@ -273,4 +294,5 @@ const struct step_kind nhwc_conv_kind = {
 	.release = conv_release,
 	.run = conv_run,
 	.memory = conv_memory,
+	.detail = conv_detail,
 };

@@ -139,4 +139,5 @@ const struct step_kind nhwc_deconv_kind = {
 	.wants = nhwc_where_private,
 	.run = deconv_run,
 	.memory = conv_memory,
+	.detail = conv_detail,
 };

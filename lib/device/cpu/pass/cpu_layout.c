@@ -4,6 +4,7 @@
 #include "device/cpu/pass/cpu_kinds.h"
 #include "kernel/cpu_level.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- where the spatial dims are ---- */
@@ -112,4 +113,25 @@ void layout_find(struct cpu_graph *x, struct arena *a)
 			x->nhwc[o] = all == WISH_NHWC;
 		}
 	x->nhwc_pays = nhwc_pays(x);
+}
+
+void layout_reason(const struct cpu_graph *x, uint32_t v, uint32_t o, char *dst, size_t cap)
+{
+	const struct consumers *c = &x->g->consumers;
+	uint32_t like = 0;
+	char l[300];
+	for (uint32_t k = c->ptr[v]; k < c->ptr[v + 1]; k++) {
+		enum wish w = cpu_graph_reads(x, c->dst[k], c->slot[k], o)
+				      ? wish_of(x, c->dst[k], c->slot[k])
+				      : WISH_ANY;
+		like += w == WISH_NHWC;
+		if (w != WISH_PLAIN)
+			continue;
+		snprintf(dst, cap, "plain: %s reads it so",
+			 graph_layer(x->g, c->dst[k], l, sizeof l));
+		return;
+	}
+	snprintf(dst, cap,
+		 like ? "NHWC where it stays on the device: all that reads it likes it so"
+		      : "plain: nothing that reads it likes NHWC better");
 }

@@ -66,6 +66,8 @@ struct step_kind {
 	bool (*takes)(const void *x, uint32_t i, const struct mem_form *f);
 	bool (*in_place)(const void *x, uint32_t in,
 			 uint32_t out); /* as device_class.in_place; NULL: never */
+	/* What is to be said beyond the name, into dst[cap], "" before; NULL: nothing. */
+	void (*detail)(const void *x, char *dst, size_t cap);
 	/* Memory beyond `size` as device_class.step_memory tells it; NULL: none. */
 	void (*memory)(const void *x, void (*fn)(void *arg, const void *key, uint64_t bytes),
 		       void *arg);
