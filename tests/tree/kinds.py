@@ -22,6 +22,7 @@ TEXT = {
     "device/openvino/ov_device.c": "a message",
     "dynamic/subgraph.c": "a message",
     "exec/model_step.c": "a message",
+    "exec/prepared.c": "a message",
     "exec/support.c": "a table for people: a row for each type",
     "feature/features.c": "columns of features called by the types that the graph has (--paper)",
     "feature/featcols.c": "the same",
