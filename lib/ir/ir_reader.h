@@ -1,4 +1,4 @@
-/* ir_reader.h - the state of one reading of an IR.  Private to lib/ir: ir_reader.c has
+/* ir_reader.h - the state of one reading of an IR.  Internal to lib/ir: ir_reader.c has
  * the elements and where they may stand, ir_layer.c what layers and ports mean, ir_attr.c attributes. */
 #ifndef HSDAG_IR_IR_READER_H
 #define HSDAG_IR_IR_READER_H

@@ -1,5 +1,5 @@
 /* raw.h - a network while its XML is being read: layers, ports and edges in
- * document order, before edges are resolved.  Private to lib/ir.
+ * document order, before edges are resolved.  Internal to lib/ir.
  *
  * Items of layer i in an array x of the net are x[layer[i].x] up to the first
  * item of layer i + 1. */

@@ -1,4 +1,4 @@
-/* ready.h - the ready tasks of each device, best first; internal to lib/sched.
+/* ready.h - the ready tasks of each device, best first.
  *
  * By rank: priorities are fixed before a run, so the set is a bitmap over
  * positions in priority order, with a bitmap over its words above it and so on;

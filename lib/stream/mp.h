@@ -1,4 +1,4 @@
-/* mp.h - the one place that includes msgpack-c.  Private to lib/stream. */
+/* mp.h - the one place that includes msgpack-c.  Internal to lib/stream. */
 #ifndef HSDAG_STREAM_MP_H
 #define HSDAG_STREAM_MP_H
 

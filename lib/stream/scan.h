@@ -1,5 +1,5 @@
 /* scan.h - finds the end of one MessagePack value in bytes that arrive piece by
- * piece, before anything is decoded or reserved for it.  Private to lib/stream. */
+ * piece, before anything is decoded or reserved for it.  Internal to lib/stream. */
 #ifndef HSDAG_STREAM_SCAN_H
 #define HSDAG_STREAM_SCAN_H
 

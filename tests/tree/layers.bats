@@ -70,6 +70,14 @@ int third(void) { return 3; }'
 	run -0 check lib obj
 }
 
+@test "a header of a room is included by no other room" {
+	broken
+	echo '#include "sched/engine.h"' >> lib/place/search/walks.c
+	run -1 check lib
+	[[ $output == *"lib/sched/engine.h is not for others, and does not name place/search/walks.c, which includes it"* ]]
+	[[ $output != *"name sched/"* ]]
+}
+
 @test "objects that are not there are no circles that are not there" {
 	compiled 'int third(void) { return 3; }'
 	run -1 check lib obj/none

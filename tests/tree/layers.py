@@ -8,7 +8,8 @@ folder with code in it.  Checked, from the includes:
   - the line "Includes:" of a room's README names the rooms that it includes, no more and no less;
   - no circle of headers;
   - a header that says "not for others" is included by files of its room alone, which it names in
-    its first comment (`repair*.c` names several);
+    its first comment (`repair*.c` names several); one that says "internal to lib/ROOM" by any
+    file of its room;
   - base names are unique, guards of headers are their paths;
   - a room has at most 40 files;
   - a header of another project is included by one file only.
@@ -167,9 +168,10 @@ def check_marked(code, includes, allowed, met):
         about = re.match(r"\s*/\*.*?\*/", text, re.S)
         about = " ".join(about.group(0).replace("*/", "").split()) if about and path.endswith(".h") else ""
         about = re.sub(r" \* ", " ", about)
-        if "not for others" not in about.lower():
+        named = re.findall(r"[\w*]+\.[ch]\b", about) if "not for others" in about.lower() else \
+            ["*"] if "internal to lib/" in about.lower() else None
+        if named is None:
             continue
-        named = re.findall(r"[\w*]+\.[ch]\b", about)
         for other, its in sorted(includes.items()):
             if path in its and path != other and (os.path.dirname(other) != os.path.dirname(path) or not any(
                     fnmatch.fnmatch(os.path.basename(other), name) for name in named)):

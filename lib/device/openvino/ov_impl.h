@@ -1,4 +1,4 @@
-/* ov_impl.h - OpenVINO devices from the inside.  Private to ov_*.c. */
+/* ov_impl.h - OpenVINO devices from the inside.  For ov_*.c; not for others. */
 #ifndef HSDAG_DEVICE_OPENVINO_OV_IMPL_H
 #define HSDAG_DEVICE_OPENVINO_OV_IMPL_H
 

@@ -1,5 +1,5 @@
 /* onednn_api.h - oneDNN's C library, loaded when a device asks for it, and its primitives as this
- * room uses them: one thread each, scratch memory of the caller.  Not for other rooms.
+ * room uses them: one thread each, scratch memory of the caller.  Internal to lib/kernel/onednn.
  *
  * Source: oneDNN 2.6, oneapi/dnnl/dnnl.h.  Debian's library uses OpenMP; every primitive is made
  * and run with one OpenMP thread, so that no team of its own ever starts: threads are the pool's. */
