@@ -1,5 +1,7 @@
-/* part_read.c - what rules share: ranges that a part reads. */
+/* part_read.c - what rules share: ranges that a part reads, and attributes that it has. */
 #include "split/rules_impl.h"
+
+#include <stdio.h>
 
 void split_read(struct split_part *p, uint32_t i, int axis, int64_t lo, int64_t hi)
 {
@@ -23,4 +25,20 @@ bool split_read_broadcast(struct split_facts *f, uint32_t v, struct split_part *
 	if (axis >= 0 && t.dim[axis] != 1)
 		split_read(p, i, axis, p->lo, p->hi);
 	return true;
+}
+
+void split_edit(struct split_part *p, const char *key, const char *value)
+{
+	struct split_edit *x = &p->edit[p->n_edits++];
+	x->key = key;
+	snprintf(x->value, sizeof x->value, "%s", value);
+}
+
+void split_edit_list(struct split_part *p, const char *key, const int64_t *v, int n)
+{
+	char text[SPLIT_EDIT_TEXT] = "";
+	for (int i = 0, at = 0; i < n; i++)
+		at += snprintf(text + at, sizeof text - (size_t)at, "%s%lld", i ? "," : "",
+			       (long long)v[i]);
+	split_edit(p, key, text);
 }

@@ -395,6 +395,28 @@ static bool passes_constants(enum op_kind kind)
 	       kind == OP_RESHAPE || kind == OP_TRANSPOSE;
 }
 
+/* Can range lo .. hi - 1 of constant output o be had?  Of several elements in a byte only as bytes. */
+static bool can_cut(struct rewrite *x, uint32_t o, int axis, int64_t lo, int64_t hi)
+{
+	const struct graph *g = x->g;
+	uint32_t u = graph_node_of(g, o);
+	uint64_t offset, bytes;
+	struct tensor t;
+	struct split_part s = {.axis = axis, .lo = lo, .hi = hi, .need = new_needs(x)};
+	if (lo == 0 && hi == g->dim[g->dim_ptr[o] + (uint32_t)axis])
+		return true;
+	if (const_bytes(x, o, axis, lo, hi, &t, &offset, &bytes))
+		return true;
+	if (!passes_constants(x->f->op[u].kind) || !split_rule(x->f, u, &s))
+		return !elem_is_packed((enum elem)g->out_elem[o]);
+	for (uint32_t i = 0; i < g->in_ptr[u + 1] - g->in_ptr[u]; i++)
+		if (s.need[i].axis >= 0 && graph_source(g, u, i) != GRAPH_NONE &&
+		    !can_cut(x, graph_slot_output(g, g->in_ptr[u] + i), s.need[i].axis,
+			     s.need[i].lo, s.need[i].hi))
+			return false;
+	return true;
+}
+
 static struct draft_value constant_part(struct rewrite *x, uint32_t o, int axis, int64_t lo,
 					int64_t hi)
 {
@@ -413,7 +435,7 @@ static struct draft_value constant_part(struct rewrite *x, uint32_t o, int axis,
 	if (const_bytes(x, o, axis, lo, hi, &t, &offset, &bytes)) {
 		out = draft_const(&x->d, name, &t, offset, bytes);
 	} else if (g->out_ptr[u + 1] - g->out_ptr[u] == 1 && passes_constants(x->f->op[u].kind) &&
-		   split_rule(x->f, u, &s)) {
+		   can_cut(x, o, axis, lo, hi) && split_rule(x->f, u, &s)) {
 		out = (struct draft_value){put_part(x, u, &s, name, 0), 0};
 	} else {
 		return slice(x, whole_of(x, o), axis, lo, hi, false);

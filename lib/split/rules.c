@@ -9,6 +9,8 @@
 	 * groups (weights cut) and by input channels (SPLIT_SUM) */ \
 	X(CONVOLUTION, convolution) \
 	X(GROUP_CONVOLUTION, convolution) \
+	X(CONVOLUTION_BACKPROP, transposed) \
+	X(GROUP_CONVOLUTION_BACKPROP, transposed) \
 	X(MAX_POOL, pool) \
 	X(AVG_POOL, pool) \
 	X(ADAPTIVE_AVG_POOL, adaptive_pool) \
@@ -18,7 +20,11 @@
 	/* one axis is computed as a whole, others pass */ \
 	X(SOFTMAX, one_axis) \
 	X(LOG_SOFTMAX, one_axis) \
+	X(CUM_SUM, cum_sum) \
 	X(MVN, mvn) \
+	X(RMS, last_axis) \
+	X(GROUP_NORM, group_norm) \
+	X(LRN, some_axes) \
 	X(NORMALIZE_L2, some_axes) \
 	X(REDUCE_L1, reduce) \
 	X(REDUCE_L2, reduce) \
@@ -30,7 +36,18 @@
 	X(REDUCE_LOGICAL_AND, reduce) \
 	X(REDUCE_LOGICAL_OR, reduce) \
 	X(TOP_K, one_axis) \
+	/* recurrent: batch, and both directions of a sequence */ \
+	X(LSTM_SEQUENCE, sequence) \
+	X(GRU_SEQUENCE, sequence) \
+	X(RNN_SEQUENCE, sequence) \
+	X(LSTM_CELL, cell) \
+	X(GRU_CELL, cell) \
+	X(RNN_CELL, cell) \
 	/* movement: axes go elsewhere */ \
+	X(DEPTH_TO_SPACE, depth_to_space) \
+	X(SPACE_TO_DEPTH, space_to_depth) \
+	X(SHUFFLE_CHANNELS, shuffle_channels) \
+	X(INTERPOLATE, interpolate) \
 	X(TRANSPOSE, transpose) \
 	X(RESHAPE, reshape) \
 	X(SQUEEZE, reshape) \
@@ -89,8 +106,6 @@ bool split_rule(struct split_facts *f, uint32_t v, struct split_part *p)
 		if (!found || (p->axis >= 0 && (uint32_t)p->axis >= t.rank))
 			return false;
 	}
-	if (p->axis == SPLIT_SUM && f->op[v].kind != OP_MATMUL && f->op[v].kind != OP_CONVOLUTION)
-		return false;
 	return rule(f, v, p);
 }
 
@@ -102,7 +117,8 @@ int64_t split_extent(struct split_facts *f, uint32_t v, int axis)
 		return split_output(f, v, 0, &t) && (uint32_t)axis < t.rank ? t.dim[axis] : 0;
 	if (op->kind == OP_MATMUL && split_input(f, v, 0, &t) && t.rank >= 2)
 		return t.dim[t.rank - (op->a.matmul.transpose_a ? 2 : 1)];
-	if (op->kind == OP_CONVOLUTION && split_input(f, v, 1, &t) && t.rank >= 3)
+	bool summed = op->kind == OP_CONVOLUTION || op->kind == OP_CONVOLUTION_BACKPROP;
+	if (summed && split_input(f, v, 0, &t) && t.rank >= 3)
 		return t.dim[1];
 	return 0;
 }

@@ -1,6 +1,8 @@
 /* rules_dense.c - products, attention, element-wise operators, and what computes along some axes. */
 #include "split/rules_impl.h"
 
+#include <stdio.h>
+
 #include "op/slice.h"
 
 bool split_rule_elementwise(struct split_facts *f, uint32_t v, struct split_part *p)
@@ -154,4 +156,77 @@ bool split_rule_reduce(struct split_facts *f, uint32_t v, struct split_part *p)
 		return true;
 	}
 	return false;
+}
+
+bool split_rule_cum_sum(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	struct tensor x;
+	int64_t axis = 0;
+	if (!split_input(f, v, 0, &x) ||
+	    (f->op[v].n_in > 1 && split_ints(f, v, 1, &axis, 1) != 1) ||
+	    op_axis(axis, x.rank) == p->axis)
+		return false;
+	split_read(p, 0, p->axis, p->lo, p->hi);
+	return true;
+}
+
+bool split_rule_last_axis(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	struct tensor x;
+	return split_input(f, v, 0, &x) && p->axis != (int)x.rank - 1 && pass_axis(f, v, p);
+}
+
+/* Channels at borders of groups: fewer groups of as many. */
+bool split_rule_group_norm(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	struct tensor x;
+	char text[24];
+	int64_t groups = f->op[v].a.norm.groups;
+	if (!split_input(f, v, 0, &x) || groups < 1 || x.rank < 2 || p->axis > 1)
+		return false;
+	split_read(p, 0, p->axis, p->lo, p->hi);
+	if (p->axis == 0)
+		return true;
+	p->unit = x.dim[1] / groups;
+	if (p->unit == 0 || x.dim[1] % groups != 0 || !split_aligned(p, x.dim[1]))
+		return false;
+	snprintf(text, sizeof text, "%lld", (long long)((p->hi - p->lo) / p->unit));
+	split_edit(p, "num_groups", text);
+	split_read(p, 1, 0, p->lo, p->hi);
+	split_read(p, 2, 0, p->lo, p->hi);
+	return true;
+}
+
+/* ---- recurrent ---- */
+
+/* X, states, for LSTM two of them, then for sequences their lengths, weights behind. */
+bool split_rule_cell(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	if (p->axis != 0)
+		return false;
+	for (uint32_t i = 0; i < (f->op[v].kind == OP_LSTM_CELL ? 3u : 2u); i++)
+		split_read(p, i, 0, p->lo, p->hi);
+	return true;
+}
+
+bool split_rule_sequence(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	const struct op *op = &f->op[v];
+	uint32_t lengths = op->kind == OP_LSTM_SEQUENCE ? 3 : 2;
+	if (p->axis > 1 || op->n_in != (int)lengths + 4)
+		return false;
+	if (p->axis == 0) {
+		for (uint32_t i = 0; i <= lengths; i++)
+			split_read(p, i, 0, p->lo, p->hi);
+		return true;
+	}
+	if (!op->a.cell.bidirectional)
+		return false;
+	for (uint32_t i = 1; i < lengths; i++)
+		split_read(p, i, 1, p->lo, p->hi);
+	for (uint32_t i = lengths + 1; i < lengths + 4; i++)
+		split_read(p, i, 0, p->lo, p->hi);
+	if (p->hi - p->lo == 1)
+		split_edit(p, "direction", p->lo == 0 ? "forward" : "reverse");
+	return true;
 }

@@ -1,6 +1,7 @@
 /* rules_move.c - operators that move elements: an axis goes elsewhere, or is computed as a whole. */
 #include "split/rules_impl.h"
 
+#include "op/resize_taps.h"
 #include "op/slice.h"
 
 bool split_rule_transpose(struct split_facts *f, uint32_t v, struct split_part *p)
@@ -179,5 +180,85 @@ bool split_rule_tile(struct split_facts *f, uint32_t v, struct split_part *p)
 	    x.dim[p->axis] != y.dim[p->axis])
 		return false;
 	split_read(p, 0, p->axis, p->lo, p->hi);
+	return true;
+}
+
+/* ---- images ---- */
+
+/* One row of the input is `block` rows of the output. */
+bool split_rule_depth_to_space(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	struct tensor y;
+	int64_t block = f->op[v].a.block.block;
+	if (!split_output(f, v, 0, &y) || p->axis == 1 || block < 1)
+		return false;
+	p->unit = p->axis == 0 ? 1 : block;
+	if (!split_aligned(p, y.dim[p->axis]))
+		return false;
+	split_read(p, 0, p->axis, p->lo / p->unit, p->hi / p->unit);
+	return true;
+}
+
+bool split_rule_space_to_depth(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	int64_t block = p->axis == 0 ? 1 : f->op[v].a.block.block;
+	split_read(p, 0, p->axis, p->lo * block, p->hi * block);
+	return p->axis != 1 && block >= 1;
+}
+
+bool split_rule_shuffle_channels(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	struct tensor x;
+	if (!split_input(f, v, 0, &x) || op_axis(f->op[v].a.block.axis, x.rank) == p->axis)
+		return false;
+	split_read(p, 0, p->axis, p->lo, p->hi);
+	return true;
+}
+
+/* The place of the cut axis among those that are resized; -1: it is not resized, -2: that is not known. */
+static int resized(struct split_facts *f, uint32_t v, const struct tensor *x, int axis, int *n)
+{
+	const struct op *op = &f->op[v];
+	uint32_t input = op->version < 11 ? 3 : 2;
+	int64_t axes[TENSOR_DIMS];
+	*n = (int)x->rank;
+	if (op->version < 4)
+		return -2;
+	if (op->n_in <= (int)input)
+		return axis;
+	*n = split_ints(f, v, input, axes, TENSOR_DIMS);
+	for (int i = 0; i < *n; i++)
+		if (op_axis(axes[i], x->rank) == axis)
+			return i;
+	return *n < 0 ? -2 : -1;
+}
+
+/* An axis that keeps its size passes; one that grows by a whole factor does where every row is made of one. */
+bool split_rule_interpolate(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	struct tensor x, y;
+	const struct op_resize *r = &f->op[v].a.resize;
+	int n, at;
+	if (!split_input(f, v, 0, &x) || !split_output(f, v, 0, &y) || resize_wide(r))
+		return false;
+	for (int i = 0; i < TENSOR_DIMS; i++)
+		if (r->pad_begin[i] || r->pad_end[i])
+			return false;
+	int64_t size = x.dim[p->axis], grown = y.dim[p->axis], factor = size ? grown / size : 0;
+	bool copies = r->mode == INTERP_NEAREST && r->coord != COORD_ALIGN_CORNERS;
+	at = resized(f, v, &x, p->axis, &n);
+	if (at == -2 || factor < 1 || grown % size || (factor > 1 && !copies))
+		return false;
+	p->unit = factor;
+	if (!split_aligned(p, grown))
+		return false;
+	split_read(p, 0, p->axis, p->lo / factor, p->hi / factor);
+	if (at < 0 || !r->by_sizes)
+		return true;
+	p->ints_input = 1;
+	p->n_ints = split_ints(f, v, 1, p->ints, TENSOR_DIMS);
+	if (p->n_ints != n)
+		return false;
+	p->ints[at] = p->hi - p->lo;
 	return true;
 }

@@ -1,25 +1,6 @@
 /* rules_window.c - convolutions and pooling: rows with halos, channels, groups. */
 #include "split/rules_impl.h"
 
-#include <stdio.h>
-#include <string.h>
-
-static void edit(struct split_part *p, const char *key, const char *value)
-{
-	struct split_edit *x = &p->edit[p->n_edits++];
-	x->key = key;
-	snprintf(x->value, sizeof x->value, "%s", value);
-}
-
-static void edit_list(struct split_part *p, const char *key, const int64_t *v, int n)
-{
-	char text[SPLIT_EDIT_TEXT] = "";
-	for (int i = 0, at = 0; i < n; i++)
-		at += snprintf(text + at, sizeof text - (size_t)at, "%s%lld", i ? "," : "",
-			       (long long)v[i]);
-	edit(p, key, text);
-}
-
 /* Output rows lo .. hi - 1 along spatial dim s: input rows lo S - P .. (hi - 1) S - P + (K - 1) D, of
  * which those outside are padding of the part alone. */
 static bool cut_rows(const struct op *op, const struct tensor *x, const int64_t *kernel, int s,
@@ -40,9 +21,9 @@ static bool cut_rows(const struct op *op, const struct tensor *x, const int64_t 
 		return false;
 	begin[s] = lo - first;
 	end[s] = last - hi;
-	edit_list(p, "pads_begin", begin, n);
-	edit_list(p, "pads_end", end, n);
-	edit(p, "auto_pad", "explicit");
+	split_edit_list(p, "pads_begin", begin, n);
+	split_edit_list(p, "pads_end", end, n);
+	split_edit(p, "auto_pad", "explicit");
 	split_read(p, 0, 2 + s, lo, hi);
 	p->need[0].core_lo = p->lo * stride < size ? p->lo * stride : size;
 	p->need[0].core_hi = p->hi * stride < size ? p->hi * stride : size;
@@ -121,4 +102,80 @@ bool split_rule_adaptive_pool(struct split_facts *f, uint32_t v, struct split_pa
 	(void)f, (void)v;
 	split_read(p, 0, p->axis, p->lo, p->hi);
 	return p->axis < 2;
+}
+
+/* ---- transposed ---- */
+
+/* Output rows lo .. hi - 1 along spatial dim s: those input rows whose windows reach them; what the others would add at the ends is
+ * cut away by the pads of the part. */
+static bool cut_transposed_rows(struct split_facts *f, uint32_t v, const struct tensor *x,
+				const struct tensor *y, const int64_t *kernel, struct split_part *p)
+{
+	const struct op_window *w = &f->op[v].a.window;
+	int n = (int)x->rank - 2, s = p->axis - 2;
+	bool shaped = f->op[v].n_in > 2 && graph_source(f->g, v, 2) != GRAPH_NONE;
+	int64_t begin[OP_MAX_SPATIAL], end[OP_MAX_SPATIAL], more[OP_MAX_SPATIAL];
+	op_backprop_pads(w, n, x->dim + 2, kernel, shaped ? y->dim + 2 : NULL, begin, end);
+	for (int i = 0; i < n; i++)
+		more[i] = w->output_padding[i];
+	int64_t stride = w->stride[s], reach = (kernel[s] - 1) * w->dilation[s],
+		size = x->dim[2 + s], first = p->lo + begin[s] - reach,
+		lo = first <= 0 ? 0 : (first + stride - 1) / stride,
+		hi = (p->hi - 1 + begin[s]) / stride + 1;
+	hi = hi > size ? size : hi;
+	if (lo >= hi)
+		return false;
+	begin[s] = p->lo + begin[s] - lo * stride;
+	end[s] = stride * (hi - lo - 1) + reach + 1 - begin[s] - (p->hi - p->lo);
+	more[s] = end[s] < 0 ? -end[s] : 0;
+	end[s] = end[s] < 0 ? 0 : end[s];
+	if (begin[s] < 0 || more[s] >= stride)
+		return false;
+	split_edit_list(p, "pads_begin", begin, n);
+	split_edit_list(p, "pads_end", end, n);
+	split_edit_list(p, "output_padding", more, n);
+	split_edit(p, "auto_pad", "explicit");
+	split_read(p, 0, p->axis, lo, hi);
+	p->need[0].core_lo = p->lo / stride < size ? p->lo / stride : size;
+	p->need[0].core_hi = p->hi / stride < size ? p->hi / stride : size;
+	if (p->hi == y->dim[p->axis])
+		p->need[0].core_hi = size;
+	if (shaped) {
+		p->ints_input = 2;
+		p->n_ints = n;
+		for (int i = 0; i < n; i++)
+			p->ints[i] = i == s ? p->hi - p->lo : y->dim[2 + i];
+	}
+	return true;
+}
+
+bool split_rule_transposed(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	struct tensor x, w, y;
+	bool grouped = f->op[v].a.window.grouped;
+	if (!split_input(f, v, 0, &x) || !split_input(f, v, 1, &w) || !split_output(f, v, 0, &y) ||
+	    w.rank < 3 || f->op[v].a.window.n_spatial == 0)
+		return false;
+	if (p->axis == SPLIT_SUM) { /* of one that is not grouped */
+		split_read(p, 0, 1, p->lo, p->hi);
+		split_read(p, 1, 0, p->lo, p->hi);
+		return true;
+	}
+	if (p->axis >= 2)
+		return cut_transposed_rows(f, v, &x, &y, w.dim + (grouped ? 3 : 2), p);
+	if (p->axis == 0) {
+		split_read(p, 0, 0, p->lo, p->hi);
+		return true;
+	}
+	if (!grouped) {
+		split_read(p, 1, 1, p->lo, p->hi);
+		return true;
+	}
+	p->unit = w.dim[2];
+	/* OpenVINO's CPU plugin (2026.4) has no transposed convolution of one group. */
+	if (p->unit == 0 || !split_aligned(p, y.dim[1]) || p->hi - p->lo == p->unit)
+		return false;
+	split_read(p, 0, 1, p->lo / p->unit * w.dim[1], p->hi / p->unit * w.dim[1]);
+	split_read(p, 1, 0, p->lo / p->unit, p->hi / p->unit);
+	return true;
 }
