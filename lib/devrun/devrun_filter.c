@@ -298,7 +298,7 @@ static int write_mean_profile(struct state *s, const struct rec *r, struct err *
 	return write_profile(s, r, e);
 }
 
-/* Rounds are planned by the stream's costs. */
+/* Rounds and races are planned by the stream's costs: a race need not measure its devices before it begins. */
 static int plan_by_costs(struct state *s, const struct rec *r, struct err *e)
 {
 	if (!s->g || (!s->o->devices && s->devs.k == 0))
@@ -337,7 +337,7 @@ static int on_record(struct state *s, const struct rec *r, struct err *e)
 		return -1;
 	if (filter_pass(s->f, r, e) < 0)
 		return -1;
-	if (o->rounds > 0 && rec_is(r, "cost"))
+	if ((o->rounds > 0 || o->measure.race_s > 0) && rec_is(r, "cost"))
 		return plan_by_costs(s, r, e);
 	if (o->paired && rec_is(r, "run"))
 		return run_queue_note(&s->queue, r, !o->devices, e);

@@ -1,6 +1,7 @@
 /* replan.c - plans for several devices by durations that were measured in this very placement:
  * beside the others' work, and grouped as it groups them. */
 #include "measure/session.h"
+#include "base/clock.h"
 
 #include <math.h>
 #include <string.h>
@@ -67,12 +68,19 @@ static int time_plan(struct session *s, struct plan *p, struct err *e)
 	return rc < 0 ? -1 : off;
 }
 
+bool session_is_late(const struct session *s, double share)
+{
+	return s->opt.race_s > 0 && clock_s() - s->began_s > share * s->opt.race_s;
+}
+
 int session_plan(struct session *s, const uint16_t *device, struct plan *out, struct err *e)
 {
 	if (plan_make(&s->planner, device, out, e) < 0)
 		return -1;
-	/* Runs before those that count would change what variables keep. */
-	bool fixed = s->has_costs || s->opt.keep_state || !overlaps(out) || all_segments(out);
+	/* Rounds keep to the profile, a race has its runs before it if there is time.  Runs before those that count would change
+	 * what variables keep. */
+	bool fixed = (s->has_costs && !(s->opt.race_s > 0)) || session_is_late(s, PLANS_SHARE) ||
+		     s->opt.keep_state || !overlaps(out) || all_segments(out);
 	int off = fixed ? 0 : time_plan(s, out, e);
 	if (off == 0)
 		return 0;

@@ -74,6 +74,10 @@ int session_open(struct session *s, const struct graph *g, struct device_list *d
 		 const struct measure_options *o, struct err *e) MUST_CHECK;
 void session_close(struct session *s);
 
+/* Is that share of a race's seconds over?  PLANS_SHARE: what it has to prepare in. */
+#define PLANS_SHARE 0.5
+bool session_is_late(const struct session *s, double share);
+
 /* Measure every single device, once per session; better durations for the planner come
  * of it.  -1 only when the output's reader has gone. */
 int session_measure_singles(struct session *s, struct err *e) MUST_CHECK;

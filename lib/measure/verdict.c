@@ -14,7 +14,6 @@
 /* Of the seconds of a race, those that its runs have in any case, whatever preparing took. */
 static const double LEAST_RACE = 0.5;
 /* Of these seconds, those for plans; the first ones are made in any case. */
-static const double PLANS_SHARE = 0.5;
 enum { PLANS_LEAST = 4 };
 
 /* Plans share memory with earlier ones that need as much; when all of them together could need no
@@ -81,12 +80,12 @@ static bool reserve_guess(struct participants *p)
 	return done;
 }
 
-/* Is the time over in which a race plans its participants, before the one at this place of the order? */
+/* Is the time over in which a race plans its participants, before the one at this place of the order?  Where all its seconds are, one
+ * candidate is enough. */
 static bool too_late(const struct participants *p, uint32_t place)
 {
-	const struct measure_options *o = &p->s->opt;
-	return o->race_s > 0 && place >= p->k + PLANS_LEAST &&
-	       clock_s() - p->s->began_s > PLANS_SHARE * o->race_s;
+	return (place >= p->k + PLANS_LEAST && session_is_late(p->s, PLANS_SHARE)) ||
+	       (place > p->k && session_is_late(p->s, 1));
 }
 
 /* Memory for the largest plan, so that all of them share it: plans once without keeping any. */

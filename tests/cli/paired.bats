@@ -167,6 +167,35 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[[ $output != *"not compared"* ]]
 }
 
+@test "--race: a stream's costs say what to prepare, and devices are not measured for that; where all the time is over, one candidate is" {
+	two_cores
+	devrun probe --profile --max-seconds 0.05 -D cpu:0,cpu:1 mobilenet_v3_large.mp | placebase random -n 2 --draw uniform -o two.mp
+	# By costs that are not true one of them is far the faster; what devices took would make them alike.
+	for fast in 0 1 0 1 0 1; do
+		py '
+			fast = int(sys.argv[1])
+			r = read("two.mp")
+			a, b = (m for k, m in r if k == "place")
+			d = array(a["device"])
+			b["device"] = tensor((1 - d).astype("u2"))
+			s = np.full((len(d), 2), 1e-6)
+			s[np.arange(len(d)), d if fast else 1 - d] = 1e-2
+			c = first(r, "cost")
+			for name in "set_s", "set_lo", "set_hi":
+				c[name] = tensor(s)
+			for name in "pairs", "saved_s", "saved_lo", "saved_hi":
+				c.pop(name, None)
+			write("lies.mp", r)
+		' $fast
+		devrun paired --placements --candidates 2 --race 0.0001 --starts 2 -o hurried.mp lies.mp
+		py '
+			fast, x = int(sys.argv[1]), runs("hurried.mp")
+			assert [m["source"] for m in x] == 2 * ["single"] + 2 * ["random"]
+			assert x[2 + fast]["ok"] and not x[3 - fast]["ok"] and "no time" in x[3 - fast]["reason"], x[2:]
+		' $fast
+	done
+}
+
 @test "--race: candidates compete for seconds of runs" {
 	two_cores
 	run -0 timeout 300 devrun paired --race 2 --starts 1 -vv -o race.mp random.mp
