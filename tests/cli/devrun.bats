@@ -165,6 +165,13 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		for name in "position_ids", "ids":
 			index = m.layer("Parameter", name, "i64", (2, 4))
 			m.result(m.layer("Gather", "of_" + name, "f32", (2, 4, 3), table, index, axis))
+		far = m.layer("Parameter", "far", "i32", (2, 4))   # by way of two nodes, beside a reader that says nothing
+		m.result(m.layer("Add", "more", "i32", (2, 4), far, far))
+		wide = m.layer("Convert", "wide", "i64", (2, 4), far, destination_type="i64")
+		whole = m.layer("ReduceSum", "whole", "i64", (1, 1), wide, m.const("both", "i64", np.int64([0, 1])), keep_dims="true")
+		m.result(whole)
+		m.result(m.layer("Gather", "of_far", "f32", (2, 4, 1), m.const("few", "f32", np.ones(3, "f4")),
+			m.layer("Unsqueeze", "one", "i64", (2, 4, 1), wide, m.const("last", "i64", np.int64([2]))), axis))
 		beam = m.layer("Parameter", "beam_idx", "i32", (2,))
 		m.result(m.layer("Gather", "beams", "f32", (2, 4), x, beam, axis))
 		for kind in "Log", "Sqrt":
@@ -185,6 +192,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 			assert (x[name] == 0).all(), name
 		assert x["position_ids"].tolist() == [[0, 1, 2, 3]] * 2 and x["beam_idx"].tolist() == [0, 1]
 		assert x["ids"].max() < 7 and len(set(x["ids"].flat)) > 2
+		assert x["far"].max() < 3 and len(set(x["far"].flat)) == 3
 		assert x["of_Log"].min() > 0 and x["of_Sqrt"].min() > 0 and x["x"].min() < 0
 		assert x["feature_lengths"].tolist() == [4, 4] and x["steps"].tolist() == [4, 4]
 		assert x["image"].max() > 200 and x["im_info"].tolist() == [[8, 6, 1]]
