@@ -109,10 +109,10 @@ static int node_build(struct layer_node *x, const struct layer *l, struct err *e
 		size_t bytes = (size_t)tensor_bytes(&n->in[i]);
 		n->in[i].data = mem_alloc(bytes, 1);
 		/* values that differ: some GPUs are faster where they do not */
-		uint32_t x = 1 + (uint32_t)i;
+		uint32_t value = 1 + (uint32_t)i;
 		for (int64_t j = 0; j < tensor_elements(&n->in[i]); j++) {
-			x = x * 1664525 + 1013904223;
-			tensor_set_real(&n->in[i], j, (double)(x >> 8) / (1 << 23) - 1);
+			value = value * 1664525 + 1013904223;
+			tensor_set_real(&n->in[i], j, (double)(value >> 8) / (1 << 23) - 1);
 		}
 	}
 	return 0;
