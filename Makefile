@@ -87,7 +87,7 @@ NO_TESTS = $(if $(filter 0,$(OPENCL)),tests/unit/test_cl.c tests/unit/test_cl_de
 UNITS   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(filter-out $(NO_TESTS),$(wildcard tests/unit/*.c)))
 BENCHES := $(patsubst tests/bench/%.c,$(B)/tests/%,$(filter-out $(NO_TESTS),$(wildcard tests/bench/*.c)))
 LIB      = $(B)/libhsdag.a
-NOT_BUILT = $(if $(filter 0,$(OPENCL)),lib/device/opencl/%) $(if $(filter 0,$(ONEDNN)),lib/kernel/onednn/% lib/device/cpu/nhwc/% lib/device/cpu/fuse/cpu_codes_matmul%)
+NOT_BUILT = $(if $(filter 0,$(OPENCL)),lib/device/opencl/%) $(if $(filter 0,$(ONEDNN)),lib/kernel/onednn/% lib/kernel/nhwc/nhwc_conv% lib/device/cpu/nhwc/% lib/device/cpu/fuse/cpu_codes_matmul%)
 SOURCES := $(filter-out $(NOT_BUILT),$(shell find lib -name '*.c' -o -name '*.cl' -o -name '*.html' -o -name '*.css' -o -name '*.js'))
 OBJS    := $(patsubst lib/%,$(B)/obj/%.o,$(patsubst %.c,%,$(SOURCES)))
 

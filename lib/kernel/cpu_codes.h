@@ -28,4 +28,8 @@ void codes_of_rows(const struct code_rows *r, const float *x, int64_t n, void *y
 void codes_scale_sums(void *sums, const int32_t *shift, const float *scale, const float *rest,
 		      int64_t n);
 
+/* Rows of n weights each as code[i] * scale[row] with codes of -127 .. 127, exactly but for
+ * rounding; false: they do not lie on such grids. */
+bool codes_of_weights(const float *w, int64_t rows, int64_t n, int8_t *code, float *scale);
+
 #endif

@@ -31,6 +31,16 @@ struct epi_operand {
 	int64_t div, mod, row, col;
 };
 
+/* Where an operand begins, for who fills in data later: an input or output of a step, a constant, or what several parts of a step
+ * share (scratch, a node's value). */
+enum epi_base { BASE_INPUT, BASE_CONST, BASE_OUTPUT, BASE_SCRATCH, BASE_NODE };
+struct epi_place {
+	enum epi_base base;
+	uint32_t index;
+	int64_t bytes;
+	const void *data; /* BASE_CONST */
+};
+
 struct epi_source {
 	bool operand; /* else a value */
 	uint8_t index;

@@ -73,6 +73,14 @@ void cpu_window_init_transposed(struct window *g, const struct op *op, const str
 	}
 }
 
+bool window_has_padding(const struct window *g)
+{
+	bool any = false;
+	for (int d = 0; d < 3; d++)
+		any = any || g->pad[d] > 0 || g->pad_end[d] > 0;
+	return any;
+}
+
 void cpu_window_fold(struct window *g)
 {
 	if (g->in[0] == 1 && g->kernel[0] == 1)

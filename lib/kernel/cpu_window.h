@@ -52,6 +52,9 @@ struct channel_parts {
  * its own part of all slices: as long as the others however uneven these are, and on weights that nobody else reads. */
 int channel_parts_choose(const struct channel_parts *c);
 
+/* Does the window reach beyond the input anywhere? */
+bool window_has_padding(const struct window *g);
+
 /* A piece of a convolution of tensors with channels behind pixels: it reads pixels from .. from + n_in - 1 of an image and
  * writes pixels at .. at + n - 1. */
 struct window_slice {

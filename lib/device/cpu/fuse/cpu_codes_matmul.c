@@ -51,7 +51,7 @@ static int find_codes(const struct operand *b, struct codes *c, struct err *e)
 	for (int64_t j = 0; j < c->n; j++)
 		for (int64_t i = 0; i < c->k; i++)
 			turned[j * c->k + i] = w[i * b->row + j * b->col];
-	int rc = grid_of_weights(turned, c->n, c->k, c->code, c->scale);
+	int rc = codes_of_weights(turned, c->n, c->k, c->code, c->scale);
 	mem_free(w);
 	return rc;
 }

@@ -133,7 +133,7 @@ static void new_coded(struct fused *f, const struct step_how *how)
 	if (!k->to.operand) {
 		int at = c->code.n_operands++;
 		c->code.operand[at] = (struct epi_operand){NULL, 1, c->code.rows, c->code.cols, 1};
-		c->place[at] = (struct fuse_place){.base = BASE_OUTPUT, .index = r->out_index};
+		c->place[at] = (struct epi_place){.base = BASE_OUTPUT, .index = r->out_index};
 		k->to = (struct epi_source){true, (uint8_t)at};
 	}
 	k->codes = &f->grid;
@@ -241,8 +241,7 @@ static bool fused_in_place(const void *x, uint32_t in, uint32_t out)
 
 /* ---- running ---- */
 
-static void *address_of(const struct fuse_place *p, void *const *in, void *const *out,
-			void *scratch)
+static void *address_of(const struct epi_place *p, void *const *in, void *const *out, void *scratch)
 {
 	const char *base = p->base == BASE_INPUT    ? in[p->index]
 			   : p->base == BASE_OUTPUT ? out[p->index]

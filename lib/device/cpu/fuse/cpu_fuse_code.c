@@ -11,12 +11,12 @@ struct writer {
 };
 
 /* The operand for a tensor that begins at `place`; -1: no room. */
-static int add_operand(struct writer *w, const struct epi_operand *o, const struct fuse_place *pl)
+static int add_operand(struct writer *w, const struct epi_operand *o, const struct epi_place *pl)
 {
 	struct epilogue *c = &w->part->code;
 	for (int i = 0; i < c->n_operands; i++) {
 		const struct epi_operand *q = &c->operand[i];
-		const struct fuse_place *r = &w->part->place[i];
+		const struct epi_place *r = &w->part->place[i];
 		if (q->div == o->div && q->mod == o->mod && q->row == o->row && q->col == o->col &&
 		    r->base == pl->base && r->index == pl->index && r->bytes == pl->bytes &&
 		    r->data == pl->data)
@@ -31,18 +31,18 @@ static int add_operand(struct writer *w, const struct epi_operand *o, const stru
 }
 
 /* Where the value of node v lies in memory. */
-static struct fuse_place place_of(const struct fuse_plan *p, uint32_t v)
+static struct epi_place place_of(const struct fuse_plan *p, uint32_t v)
 {
 	const struct fuse_node *f = &p->node[v];
 	if (f->leaves)
-		return (struct fuse_place){.base = BASE_OUTPUT, .index = f->out_index};
-	return (struct fuse_place){.base = BASE_SCRATCH, .bytes = f->scratch};
+		return (struct epi_place){.base = BASE_OUTPUT, .index = f->out_index};
+	return (struct epi_place){.base = BASE_SCRATCH, .bytes = f->scratch};
 }
 
 /* An operand with the matrix's own elements, all of them. */
 static int full_operand(struct writer *w, uint32_t v)
 {
-	struct fuse_place place = place_of(w->plan, v);
+	struct epi_place place = place_of(w->plan, v);
 	int64_t cols = w->part->code.cols;
 	return add_operand(w, &(struct epi_operand){NULL, 1, w->part->code.rows, cols, 1}, &place);
 }
@@ -65,7 +65,7 @@ static bool find_source(struct writer *w, const struct fuse_node *f, int i, stru
 	struct epi_operand o = {.data = NULL};
 	if (!cpu_address(f->out, &r, w->part->code.cols, &o))
 		return false;
-	struct fuse_place place = {.base = r.base, .index = r.index, .data = r.data};
+	struct epi_place place = {.base = r.base, .index = r.index, .data = r.data};
 	if (r.base == BASE_NODE)
 		place = place_of(w->plan, r.index);
 	else if (r.base == BASE_CONST)

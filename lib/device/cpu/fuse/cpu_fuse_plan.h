@@ -20,13 +20,10 @@
 
 enum { FUSE_PARTS = 4, FUSE_COPIES = 8, FUSE_ALL = FUSE_NODES + FUSE_COPIES };
 
-/* Memory that a tensor lies in. */
-enum fuse_base { BASE_INPUT, BASE_CONST, BASE_OUTPUT, BASE_SCRATCH, BASE_NODE };
-
 /* A tensor in place: element (i0, i1, ..) is `offset` + sum i_d * stride[d] elements behind the
  * start of a step's input, of a constant, or of a node's value. */
 struct strided {
-	enum fuse_base base;
+	enum epi_base base;
 	uint32_t index;
 	const void *data; /* BASE_CONST */
 	int64_t offset;
@@ -60,21 +57,14 @@ struct fuse_node {
 	uint32_t last; /* the last node that reads it in its part */
 };
 
-struct fuse_place {
-	enum fuse_base base;
-	uint32_t index;
-	int64_t bytes;
-	const void *data;
-};
-
 struct fuse_part {
 	bool head;
 	uint32_t result; /* head: the node whose value takes the place of the output */
 	int64_t elements;
 	struct epilogue code;
-	struct fuse_place place[EPI_OPERANDS]; /* where each operand begins */
-	int written_by[EPI_OPERANDS];          /* instruction, or -1 */
-	int last_read[EPI_OPERANDS];           /* instruction, or -1 */
+	struct epi_place place[EPI_OPERANDS]; /* where each operand begins */
+	int written_by[EPI_OPERANDS];         /* instruction, or -1 */
+	int last_read[EPI_OPERANDS];          /* instruction, or -1 */
 };
 
 struct fuse_plan {

@@ -35,8 +35,5 @@ bool grid_of_channels(const struct cpu_graph *x, uint32_t v, int64_t n, struct m
 /* Does a FakeQuantize v of f32 make what only products of many rows with constants of codes read, so that codes may lie in memory row by row in
  * place of its numbers (mem_form without pixels)?  Then their grid. */
 bool grid_of_rows(const struct cpu_graph *x, uint32_t v, struct code_grid *grid);
-/* Rows of n weights each as code[i] * scale[row] with codes of -127 .. 127, exactly but for
- * rounding; false: they do not lie on such grids. */
-bool grid_of_weights(const float *w, int64_t rows, int64_t n, int8_t *code, float *scale);
 
 #endif

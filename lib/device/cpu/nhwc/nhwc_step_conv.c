@@ -1,8 +1,10 @@
 /* nhwc_step_conv.c - a convolution of images in NHWC: which of what follows it oneDNN does, and which a program. */
 #include "device/cpu/nhwc/nhwc_codes.h"
+#include "device/cpu/nhwc/nhwc_conv_step.h"
+#include "device/cpu/nhwc/nhwc_part.h"
 #include "kernel/conv/cpu_conv.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Leaves out instruction 0, which makes one value of value 0: the others read value 0 in its place.
@@ -104,7 +106,7 @@ static void one_slope(const struct fuse_part *part, struct epi_code *k)
 	if (k->kind != OP_PRELU || k->n_sources != 2 || !slope->operand)
 		return;
 	const struct epi_operand *o = &part->code.operand[slope->index];
-	const struct fuse_place *at = &part->place[slope->index];
+	const struct epi_place *at = &part->place[slope->index];
 	if (at->base != BASE_CONST || !at->data || o->col != 0 || (o->row != 0 && o->mod != 1))
 		return;
 	memcpy(&k->args.a, (const char *)at->data + at->bytes, sizeof k->args.a);
@@ -133,7 +135,8 @@ static bool has_program(struct conv_step *s, const struct step_node *n,
 	s->program = (struct pixel_program){0};
 	s->has_program = part->code.n_code > 0;
 	return !s->has_program ||
-	       (pixel_program_init(&s->program, part, &n->out[0]) && s->program.n_write == 0);
+	       (pixel_program_init(&s->program, &part->code, part->place, &n->out[0]) &&
+		s->program.n_write == 0);
 }
 
 /* A convolution in f32 or bf16 with the unary operator behind it, or, where the library has none with that, without. */
@@ -282,6 +285,37 @@ static int conv_init(void *x, const struct step_how *how, const struct step_spec
 	return rc;
 }
 
+void conv_step_release(void *x)
+{
+	conv_release(x);
+}
+
+void conv_step_memory(const void *x, void (*fn)(void *arg, const void *key, uint64_t bytes),
+		      void *arg)
+{
+	fn(arg, x, conv_bytes(x));
+}
+
+void conv_step_detail(const void *x, char *dst, size_t cap)
+{
+	const struct conv_step *s = x;
+	snprintf(dst, cap, "%s, %s",
+		 form_in_codes(&s->x)   ? "int8"
+		 : s->x.elem == EL_BF16 ? "bf16"
+					: "f32",
+		 conv_engine_name(s));
+}
+
+static int conv_step_run(void *x, const struct step_io *io, struct err *e)
+{
+	struct conv_step *s = x;
+	const struct nhwc_tensor from = nhwc_in(io, s->x_in), to = nhwc_out(io, 0);
+	struct nhwc_tensor memory[EPI_OPERANDS];
+	if (s->has_program)
+		pixel_program_memory(&s->program, io, memory);
+	return conv_run(s, &from, &to, memory, e);
+}
+
 static const enum op_kind convs[] = {OP_CONVOLUTION, OP_GROUP_CONVOLUTION, OP_COUNT};
 const struct step_kind nhwc_conv_kind = {
 	.name = "convolution in NHWC",
@@ -291,8 +325,8 @@ const struct step_kind nhwc_conv_kind = {
 	.reads = conv_reads,
 	.group = conv_group,
 	.init = conv_init,
-	.release = conv_release,
-	.run = conv_run,
-	.memory = conv_memory,
-	.detail = conv_detail,
+	.release = conv_step_release,
+	.run = conv_step_run,
+	.memory = conv_step_memory,
+	.detail = conv_step_detail,
 };

@@ -3,8 +3,9 @@
  * Along a dim of stride s the results fall into blocks of s, result o into block (o + pad) / s, at place (o + pad) % s.  Block i
  * reads pixels i, i - 1, ... i - u, u = ceil(kernel / s) - 1: tap t = place + s u' of the kernel meets pixel i - u'.  So a
  * convolution of stride 1 with ceil(kernel / s) taps and s * cout channels computes a block from pixels, and what it makes goes
- * where it belongs (nhwc_slices.c).  Windows that meet without overlap are blocks of one tap. */
+ * where it belongs (kernel/nhwc/nhwc_conv_slices.c).  Windows that meet without overlap are blocks of one tap. */
 #include "device/cpu/nhwc/nhwc_codes.h"
+#include "device/cpu/nhwc/nhwc_conv_step.h"
 
 #include <string.h>
 
@@ -127,6 +128,13 @@ static int deconv_init(void *x, const struct step_how *how, const struct step_sp
 	return rc;
 }
 
+static int deconv_step_run(void *x, const struct step_io *io, struct err *e)
+{
+	struct conv_step *s = x;
+	const struct nhwc_tensor from = nhwc_in(io, s->x_in), to = nhwc_out(io, 0);
+	return deconv_run(s, &from, &to, e);
+}
+
 static const enum op_kind deconvs[] = {OP_CONVOLUTION_BACKPROP, OP_COUNT};
 const struct step_kind nhwc_deconv_kind = {
 	.name = "transposed convolution in NHWC",
@@ -135,9 +143,9 @@ const struct step_kind nhwc_deconv_kind = {
 	.begins = deconvs,
 	.group = nhwc_group_as_output,
 	.init = deconv_init,
-	.release = conv_release,
+	.release = conv_step_release,
 	.wants = nhwc_where_private,
-	.run = deconv_run,
-	.memory = conv_memory,
-	.detail = conv_detail,
+	.run = deconv_step_run,
+	.memory = conv_step_memory,
+	.detail = conv_step_detail,
 };

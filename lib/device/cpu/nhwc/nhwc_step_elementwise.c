@@ -1,6 +1,6 @@
 /* nhwc_step_elementwise.c - element-wise operators between images in NHWC, tile by tile. */
 #include "device/cpu/nhwc/nhwc_codes.h"
-#include "device/cpu/nhwc/nhwc_program.h"
+#include "device/cpu/nhwc/nhwc_part.h"
 
 #include <stdatomic.h>
 
@@ -48,7 +48,7 @@ static int elementwise_init(void *x, const struct step_how *how, const struct st
 		if (!m->scales)
 			m->scales = codes_of_channels(how, f->node->v, out->dim[1], form);
 	}
-	return pixel_program_init(&m->program, &p.part[0], out);
+	return pixel_program_init(&m->program, &p.part[0].code, p.part[0].place, out);
 }
 
 static void elementwise_release(void *x)

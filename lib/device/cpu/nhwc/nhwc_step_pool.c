@@ -10,14 +10,6 @@ struct pool_step {
 	struct nhwc_pool pool;
 };
 
-static bool has_padding(const struct window *g)
-{
-	bool any = false;
-	for (int d = 0; d < 3; d++)
-		any = any || g->pad[d] || g->pad_end[d];
-	return any;
-}
-
 /* Does every window have something inside the input?  And, where padding counts, nothing beyond it? */
 static bool windows_fit(const struct window *g, bool padded_counts)
 {
@@ -107,7 +99,8 @@ static int pool_init(void *x, const struct step_how *how, const struct step_spec
 		p->g = whole_planes(t);
 	} else {
 		cpu_window_init(&p->g, n->op, t, NULL, &n->out[0]);
-		p->padded_counts = p->mean && has_padding(&p->g) && !n->op->a.window.exclude_pad;
+		p->padded_counts =
+			p->mean && window_has_padding(&p->g) && !n->op->a.window.exclude_pad;
 	}
 	p->shape.pixels = p->g.out_plane;
 	if (fits_nhwc(&n->out[0]))

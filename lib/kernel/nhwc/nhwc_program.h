@@ -1,9 +1,10 @@
 /* nhwc_program.h - element-wise operators over (pixels, channels) of images in NHWC. */
-#ifndef HSDAG_DEVICE_CPU_NHWC_NHWC_PROGRAM_H
-#define HSDAG_DEVICE_CPU_NHWC_NHWC_PROGRAM_H
+#ifndef HSDAG_KERNEL_NHWC_NHWC_PROGRAM_H
+#define HSDAG_KERNEL_NHWC_NHWC_PROGRAM_H
 
-#include "device/cpu/fuse/cpu_fuse_plan.h"
-#include "device/cpu/nhwc/nhwc_step.h"
+#include "kernel/cpu_epilogue.h"
+#include "kernel/cpu_impl.h"
+#include "kernel/nhwc/nhwc_form.h"
 
 enum pixel_operand {
 	PIXEL_ONE,     /* a constant of one value */
@@ -38,13 +39,13 @@ struct pixel_line {
 	} pass[LINE_PASSES];
 };
 
-/* A part of a fused step as a program over (pixels, channels). */
+/* Element-wise operators as a program over (pixels, channels). */
 struct pixel_program {
 	struct form_shape shape;
 	struct epilogue code;          /* one row: the elements of a tile */
 	float *repeated[EPI_OPERANDS]; /* PIXEL_CHANNEL's; NULL */
 	enum pixel_operand kind[EPI_OPERANDS];
-	struct fuse_place place[EPI_OPERANDS];
+	struct epi_place place[EPI_OPERANDS];
 	int n_memory, n_write; /* operands that pixel_is_memory; of them PIXEL_WRITE */
 	/* It adds two tensors, perhaps limits the sum to what is positive, and quantizes it. */
 	bool adds, positive;
@@ -52,13 +53,10 @@ struct pixel_program {
 	int sum;       /* likewise: where it ends up */
 	struct pixel_line line;
 };
-/* Have the values of all nodes, and whole tensors that are inputs, the images and channels of `out`, and others one channel or one pixel?  Broadcasting gives tensors
- * of as many elements more dims, or fewer; pixels are others then. */
-bool pixel_same_planes(const struct fuse_plan *p, const struct tensor *out);
-/* The program of `part`, whose matrix has the elements of `out`; false: an operand is of no kind.  To
- * be released in either case; *p is zeros before. */
-bool pixel_program_init(struct pixel_program *p, const struct fuse_part *part,
-			const struct tensor *out);
+/* A program over a matrix with the elements of `out`, whose operands begin at place[]; false: an operand is of no kind.  To be released
+ * in either case; *p is zeros before. */
+bool pixel_program_init(struct pixel_program *p, const struct epilogue *code,
+			const struct epi_place *place, const struct tensor *out);
 void pixel_program_release(struct pixel_program *p);
 /* Does operand o of a matrix over the elements of (images, channels, pixels) have one value a
  * channel? */
@@ -93,9 +91,6 @@ void pixel_program_run(const struct pixel_program *p, struct epilogue *code,
 		       const struct nhwc_tensor *memory, int64_t image, int64_t first, int64_t n,
 		       float *c, float *scratch);
 
-/* (n_operands) where those that pixel_is_memory lie in a run. */
-void pixel_program_memory(const struct pixel_program *p, const struct step_io *io,
-			  struct nhwc_tensor *memory);
 /* Do the pixels of all images of `shape` lie one behind the other in every tensor that the program reads or writes, and none has one
  * pixel for a whole image?  They are pixels of one image then: tiles need not end where a small image does.  p NULL: there is no program. */
 bool pixel_images_join(const struct pixel_program *p, const struct nhwc_tensor *memory,

@@ -1,10 +1,10 @@
 /* nhwc_conv.h - convolutions of images in NHWC: what their files share. */
-#ifndef HSDAG_DEVICE_CPU_NHWC_NHWC_CONV_H
-#define HSDAG_DEVICE_CPU_NHWC_NHWC_CONV_H
+#ifndef HSDAG_KERNEL_NHWC_NHWC_CONV_H
+#define HSDAG_KERNEL_NHWC_NHWC_CONV_H
 
 #include <stdatomic.h>
 
-#include "device/cpu/nhwc/nhwc_program.h"
+#include "kernel/nhwc/nhwc_program.h"
 #include "kernel/onednn/onednn_conv.h"
 #include "kernel/tiles/cpu_tiled_conv.h"
 
@@ -21,7 +21,7 @@ struct conv_step {
 	struct mem_form x;          /* what it is read as */
 	float *x_scales,
 		*scales; /* of x, and of the output, where they are for each channel; NULL */
-	const struct conv_engine *engine; /* nhwc_engine.c: which kernel computes it */
+	const struct conv_engine *engine; /* nhwc_conv_engine.c: which kernel computes it */
 	void *kernel;
 	int parts; /* of each of the convolution's slices, for threads that had none */
 	/* Of a transposed one: pixels of the output's blocks, in front of the first one's that there are, and of the output */
@@ -32,14 +32,12 @@ struct conv_step {
 	struct pixel_program program;
 };
 
-/* ---- nhwc_engine.c ---- */
+/* ---- nhwc_conv_engine.c ---- */
 
-/* As step_kind.release. */
-void conv_release(void *x);
-/* As step_kind.memory: packed weights and primitives. */
-void conv_memory(const void *x, void (*fn)(void *arg, const void *key, uint64_t bytes), void *arg);
-/* As step_kind.detail: who computes it, in which precision. */
-void conv_detail(const void *x, char *dst, size_t cap);
+void conv_release(struct conv_step *s);
+uint64_t conv_bytes(const struct conv_step *s); /* packed weights and primitives */
+/* Who computes it, for people. */
+const char *conv_engine_name(const struct conv_step *s);
 /* The convolution of s->g in s->x.elem: weights (groups * cout, cin, taps), read by the call; key as onednn_conv_spec says; bias
  * and unary may be NULL.  s->direct: its results are of that type, too, else f32.  1; 0: no such convolution; -1: ST_RUNTIME. */
 int plain_conv(struct conv_step *s, const struct tensor *w, const void *key, const float *bias,
@@ -64,9 +62,8 @@ int conv_slice_run(const struct conv_step *s, int i, struct channel_part part, c
 /* A run. */
 struct conv_run {
 	struct conv_step *s;
-	const struct step_io *io;
-	struct nhwc_tensor x, y; /* the input with the data, the output */
-	struct nhwc_tensor memory[EPI_OPERANDS];
+	struct nhwc_tensor x, y;          /* the input with the data, the output */
+	const struct nhwc_tensor *memory; /* of the program */
 	char *ready; /* codes of the whole input, where they are made before; NULL */
 	char *sums;  /* all its sums, where the output is no place for them; NULL */
 	bool adds;   /* a convolution by tiles adds `sum` as it writes */
@@ -75,7 +72,7 @@ struct conv_run {
 	atomic_flag failed;
 };
 
-/* ---- nhwc_input.c ---- */
+/* ---- nhwc_conv_input.c ---- */
 
 /* Pixels of an image. */
 struct pixel_part {
@@ -91,10 +88,19 @@ void pixel_make_codes(const struct conv_run *r, struct pixel_part p, char *x, fl
 const void *pixel_slice_input(const struct conv_run *r, int64_t image,
 			      const struct window_slice *sl, char *x, float *tile);
 
-/* ---- nhwc_slices.c: the convolution, and what follows it ---- */
+/* ---- nhwc_conv_codes.c ---- */
 
-/* As step_kind.run, of a convolution and of a transposed one. */
-int conv_run(void *x, const struct step_io *io, struct err *e) MUST_CHECK;
-int deconv_run(void *x, const struct step_io *io, struct err *e) MUST_CHECK;
+/* As plain_conv of codes (s->x), where the weights lie on grids, too; s->direct: its results are codes of s->codes, else f32. */
+int codes_conv(struct conv_step *s, const struct tensor *w, const void *key, const float *bias,
+	       struct err *e) MUST_CHECK;
+
+/* ---- nhwc_conv_slices.c: the convolution, and what follows it ---- */
+
+/* memory: of the program's operands, NULL without one. */
+int conv_run(struct conv_step *s, const struct nhwc_tensor *x, const struct nhwc_tensor *y,
+	     const struct nhwc_tensor *memory, struct err *e) MUST_CHECK;
+/* The same of a transposed one. */
+int deconv_run(struct conv_step *s, const struct nhwc_tensor *x, const struct nhwc_tensor *y,
+	       struct err *e) MUST_CHECK;
 
 #endif

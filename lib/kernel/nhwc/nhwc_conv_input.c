@@ -1,6 +1,6 @@
-/* nhwc_input.c - what slices of convolutions in pixels read: where it lies, or made ready, with its padding where that has codes
+/* nhwc_conv_input.c - what slices of convolutions in pixels read: where it lies, or made ready, with its padding where that has codes
  * of its own. */
-#include "device/cpu/nhwc/nhwc_conv.h"
+#include "kernel/nhwc/nhwc_conv.h"
 
 #include <string.h>
 

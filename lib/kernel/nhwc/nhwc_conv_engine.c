@@ -1,5 +1,5 @@
-/* nhwc_engine.c - which kernel computes a convolution of images in NHWC, and its slices. */
-#include "device/cpu/nhwc/nhwc_conv.h"
+/* nhwc_conv_engine.c - which kernel computes a convolution of images in NHWC, and its slices. */
+#include "kernel/nhwc/nhwc_conv.h"
 #include "kernel/conv/cpu_conv.h"
 #include "kernel/conv/cpu_depthwise_rows.h"
 #include "kernel/conv/cpu_indirect.h"
@@ -7,7 +7,6 @@
 #include "kernel/onednn/onednn_conv.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* The limits that `unary` sets; false: it does something else. */
 static bool limits_of(const struct epi_code *unary, float *lo, float *hi)
@@ -267,9 +266,8 @@ int conv_choose_parts(const struct conv_step *s)
 	return channel_parts_choose(&c);
 }
 
-void conv_release(void *x)
+void conv_release(struct conv_step *s)
 {
-	struct conv_step *s = x;
 	if (s->kernel)
 		s->engine->free(s->kernel);
 	pixel_program_release(&s->program);
@@ -278,18 +276,12 @@ void conv_release(void *x)
 	mem_free(s->scales);
 }
 
-void conv_memory(const void *x, void (*fn)(void *arg, const void *key, uint64_t bytes), void *arg)
+uint64_t conv_bytes(const struct conv_step *s)
 {
-	const struct conv_step *s = x;
-	fn(arg, x, s->engine->bytes(s->kernel));
+	return s->engine->bytes(s->kernel);
 }
 
-void conv_detail(const void *x, char *dst, size_t cap)
+const char *conv_engine_name(const struct conv_step *s)
 {
-	const struct conv_step *s = x;
-	snprintf(dst, cap, "%s, %s",
-		 form_in_codes(&s->x)   ? "int8"
-		 : s->x.elem == EL_BF16 ? "bf16"
-					: "f32",
-		 s->engine->name);
+	return s->engine->name;
 }

@@ -1,6 +1,6 @@
-/* nhwc_slices.c - convolutions in NHWC run, slice by slice: what a slice reads is made ready (nhwc_input.c), and its
+/* nhwc_conv_slices.c - convolutions in NHWC run, slice by slice: what a slice reads is made ready (nhwc_conv_input.c), and its
  * sums become what follows makes of them. */
-#include "device/cpu/nhwc/nhwc_conv.h"
+#include "kernel/nhwc/nhwc_conv.h"
 #include "kernel/onednn/onednn_layout.h"
 
 #include <math.h>
@@ -372,32 +372,19 @@ static void run_slices(struct conv_run *r)
 		cpu_parallel(s->ctx, (int)s->g.batch * s->ctx->n_threads, output_task, r);
 }
 
-static int run_with(void (*slices)(struct conv_run *r), void *x, const struct step_io *io,
-		    struct err *e)
+int conv_run(struct conv_step *s, const struct nhwc_tensor *x, const struct nhwc_tensor *y,
+	     const struct nhwc_tensor *memory, struct err *e)
 {
-	struct conv_step *s = x;
-	struct conv_run r = {.s = s,
-			     .io = io,
-			     .x = nhwc_in(io, s->x_in),
-			     .y = nhwc_out(io, 0),
-			     .failed = ATOMIC_FLAG_INIT};
-	if (s->has_program)
-		pixel_program_memory(&s->program, io, r.memory);
-	slices(&r);
+	struct conv_run r = {
+		.s = s, .x = *x, .y = *y, .memory = memory, .failed = ATOMIC_FLAG_INIT};
+	run_slices(&r);
 	return atomic_flag_test_and_set(&r.failed) ? err_set(e, ST_RUNTIME, "%s", r.err.msg) : 0;
 }
 
-int conv_run(void *x, const struct step_io *io, struct err *e)
+int deconv_run(struct conv_step *s, const struct nhwc_tensor *x, const struct nhwc_tensor *y,
+	       struct err *e)
 {
-	return run_with(run_slices, x, io, e);
-}
-
-static void run_deconv(struct conv_run *r)
-{
-	cpu_parallel(r->s->ctx, (int)r->s->g.batch * conv_slices(r->s), deconv_task, r);
-}
-
-int deconv_run(void *x, const struct step_io *io, struct err *e)
-{
-	return run_with(run_deconv, x, io, e);
+	struct conv_run r = {.s = s, .x = *x, .y = *y, .failed = ATOMIC_FLAG_INIT};
+	cpu_parallel(s->ctx, (int)s->g.batch * conv_slices(s), deconv_task, &r);
+	return atomic_flag_test_and_set(&r.failed) ? err_set(e, ST_RUNTIME, "%s", r.err.msg) : 0;
 }

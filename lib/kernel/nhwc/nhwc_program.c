@@ -1,5 +1,5 @@
 /* nhwc_program.c - element-wise operators over (pixels, channels), whatever form their operands lie in. */
-#include "device/cpu/nhwc/nhwc_program.h"
+#include "kernel/nhwc/nhwc_program.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static bool is_map(const struct epilogue *code, const struct form_shape *s,
 }
 
 static bool classify(const struct epilogue *code, const struct form_shape *s,
-		     const struct epi_operand *o, const struct fuse_place *place,
+		     const struct epi_operand *o, const struct epi_place *place,
 		     enum pixel_operand *kind)
 {
 	bool full = o->col == 1 && (code->rows == 1 ||
@@ -111,42 +111,12 @@ bool pixel_program_add(const struct pixel_program *p, const struct nhwc_tensor *
 	return true;
 }
 
-static bool is_like(const struct form_shape *s, const struct tensor *t)
-{
-	const struct form_shape x = form_shape_of(t);
-	return x.images == s->images && x.channels == s->channels;
-}
-
-/* A tensor that is broadcast: has it channels and pixels of its own?  With fewer dims than the output these are others. */
-static bool is_image(const struct tensor *t)
-{
-	const struct form_shape x = form_shape_of(t);
-	return x.channels > 1 && x.pixels > 1;
-}
-
-bool pixel_same_planes(const struct fuse_plan *p, const struct tensor *out)
-{
-	const struct form_shape s = form_shape_of(out);
-	for (uint32_t v = 0; v < p->n; v++) {
-		const struct fuse_node *f = &p->node[v];
-		if (f->role == ROLE_CODE && !is_like(&s, f->out))
-			return false;
-		for (int i = 0; f->role == ROLE_CODE && i < f->n_data; i++)
-			if (f->arg[i].from == FROM_INPUT &&
-			    (tensor_elements(f->arg[i].tensor) == tensor_elements(out)
-				     ? !is_like(&s, f->arg[i].tensor)
-				     : is_image(f->arg[i].tensor)))
-				return false;
-	}
-	return true;
-}
-
-bool pixel_program_init(struct pixel_program *p, const struct fuse_part *part,
-			const struct tensor *out)
+bool pixel_program_init(struct pixel_program *p, const struct epilogue *code,
+			const struct epi_place *place, const struct tensor *out)
 {
 	bool used[EPI_OPERANDS] = {false};
 	p->shape = form_shape_of(out);
-	p->code = part->code;
+	p->code = *code;
 	p->n_memory = p->n_write = 0;
 	for (int i = 0; i < p->code.n_code; i++) {
 		const struct epi_code *k = &p->code.code[i];
@@ -158,12 +128,12 @@ bool pixel_program_init(struct pixel_program *p, const struct fuse_part *part,
 	}
 	for (int i = 0; i < p->code.n_operands; i++) {
 		struct epi_operand *o = &p->code.operand[i];
-		const struct fuse_place *pl = p->place + i;
-		p->place[i] = part->place[i];
+		const struct epi_place *pl = p->place + i;
+		p->place[i] = place[i];
 		p->kind[i] = PIXEL_ONE;
 		if (!used[i])
 			continue;
-		if (!classify(&part->code, &p->shape, &part->code.operand[i], pl, &p->kind[i]))
+		if (!classify(code, &p->shape, &code->operand[i], pl, &p->kind[i]))
 			return false;
 		p->n_memory += pixel_is_memory(p->kind[i]);
 		p->n_write += p->kind[i] == PIXEL_WRITE;
@@ -292,22 +262,6 @@ void pixel_program_run(const struct pixel_program *p, struct epilogue *code,
 		    code->operand[i].data != floats_at(&memory[i], &p->shape, image, first))
 			form_write(&memory[i].form, &p->shape, memory[i].data, image, first, n,
 				   code->operand[i].data);
-}
-
-void pixel_program_memory(const struct pixel_program *p, const struct step_io *io,
-			  struct nhwc_tensor *memory)
-{
-	for (int i = 0; i < p->code.n_operands; i++) {
-		const struct fuse_place *pl = &p->place[i];
-		if (!pixel_is_memory(p->kind[i]))
-			continue;
-		if (pl->base == BASE_CONST)
-			memory[i] = (struct nhwc_tensor){(char *)(uintptr_t)pl->data + pl->bytes,
-							 {.elem = EL_F32}};
-		else
-			memory[i] = pl->base == BASE_INPUT ? nhwc_in(io, pl->index)
-							   : nhwc_out(io, pl->index);
-	}
 }
 
 bool pixel_images_join(const struct pixel_program *p, const struct nhwc_tensor *memory,

@@ -1,6 +1,6 @@
 /* nhwc_program_line.c - programs that multiply, add and limit, in few passes over what they read. */
 #include "kernel/nhwc/nhwc_line.h"
-#include "device/cpu/nhwc/nhwc_program.h"
+#include "kernel/nhwc/nhwc_program.h"
 
 #include <math.h>
 
