@@ -339,13 +339,26 @@ def options(rng):
     return " ".join(o)
 
 
-def by_openvino(xml):
-    core = ov.Core()
-    settings = {**EXACT, "INFERENCE_NUM_THREADS": 1}
-    a, b = core.compile_model(xml, "CPU", settings), core.compile_model("placed/model.xml", "CPU", settings)
+def openvino_runs(xml, to):
+    """What OpenVINO makes of a model, into a file; in a process of its own, which some random networks end (2026.4)."""
+    m = ov.Core().compile_model(xml, "CPU", {**EXACT, "INFERENCE_NUM_THREADS": 1})
     rng = np.random.default_rng(1)
-    x = [rng.standard_normal(list(p.shape)).astype(np.float32) for p in a.inputs]
-    return worst(*({i: v.astype("f8") for i, v in enumerate(m(x).values())} for m in (a, b)))
+    x = [rng.standard_normal(list(p.shape)).astype(np.float32) for p in m.inputs]
+    np.savez(to, **{str(i): v.astype("f8") for i, v in enumerate(m(x).values())})
+
+
+def by_openvino():
+    """How far the parts are from the model; None: the plugin cannot run the model either."""
+    values = []
+    for xml in ("m.xml", "placed/model.xml"):
+        r = subprocess.run([sys.executable, os.path.abspath(__file__), "--openvino-runs", xml, "values.npz"], capture_output=True, text=True)
+        if r.returncode and not values:
+            return None
+        if r.returncode:
+            raise RuntimeError("OpenVINO ends with %d on the parts: %s" % (r.returncode, r.stderr.strip()[-300:]))
+        with np.load("values.npz") as z:
+            values.append({k: z[k] for k in z.files})
+    return worst(*values)
 
 
 def check(seed, with_openvino):
@@ -367,13 +380,16 @@ def check(seed, with_openvino):
     if with_openvino:
         sh("placeout --format affinity %s --openvino placed r.mp > affinity" %
            ("--map " + ",".join("%s=CPU" % d for d in TWO.split(","))))
-        far["openvino"] = by_openvino("m.xml")
+        far["openvino"] = by_openvino() or 0.0
     bad = {k: v for k, v in far.items() if not v <= (OPENVINO_TOLERANCE if k == "openvino" else TOLERANCE)}
     cut = int(told.split(": ")[2].split()[0]) if "operations in parts" in told else 0
     return "; ".join("%s differs by %.1e" % x for x in bad.items()), cut, o
 
 
 def main():
+    if sys.argv[1:2] == ["--openvino-runs"]:
+        openvino_runs(*sys.argv[2:4])
+        return 0
     p = argparse.ArgumentParser()
     p.add_argument("--seeds", default="1-8")
     p.add_argument("--openvino", action="store_true")
