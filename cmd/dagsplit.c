@@ -102,6 +102,19 @@ static void tell(const struct graph *g, const struct graph *cut, const struct sp
 		 d->whole_s * 1e3);
 }
 
+/* Which products and convolutions were cut, a line each. */
+static void tell_all(struct split_facts *f, const struct split_plan *plan)
+{
+	char name[200];
+	for (uint32_t v = 0; v < f->g->n && msg_verbosity() >= 2; v++) {
+		int kind = split_axis_kind(f, v, plan->axis[v]);
+		if (plan->axis[v] != SPLIT_WHOLE && kind >= 0)
+			msg_note(2, "%s: %s, %lld in %u parts",
+				 graph_layer(f->g, v, name, sizeof name), split_axis_names[kind],
+				 (long long)split_extent(f, v, plan->axis[v]), plan->ways);
+	}
+}
+
 static int write_cut(struct split_facts *f, const struct options *o, struct filter *out,
 		     struct err *e)
 {
@@ -128,6 +141,7 @@ static int write_cut(struct split_facts *f, const struct options *o, struct filt
 	}
 	struct graph *cut = split_graph(f, &plan, &counts);
 	split_sets(cut, g, f->constant);
+	tell_all(f, &plan);
 	tell(g, cut, &counts, &decision);
 	int rc = graph_encode(cut, out->out, e);
 	graph_free(cut);

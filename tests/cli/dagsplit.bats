@@ -47,7 +47,8 @@ refused() {   # STATUS MESSAGE ARG... - one line
 
 @test "parts have the operation's name and range, joins its name; ends stay" {
 	dagsplit --axes rows --no-auto googlenet.mp -o rows.mp
-	dagsplit --axes channels --shares 5,3 --no-auto googlenet.mp -o channels.mp
+	run -0 --separate-stderr dagsplit -vv --axes channels --shares 5,3 --no-auto googlenet.mp -o channels.mp
+	[[ $stderr == *"(Convolution): channels, 64 in 2 parts"* && $stderr == *"operations in parts, "* ]]
 	py '
 		import re
 		def graph(f): return of(f, "graph")[0]
