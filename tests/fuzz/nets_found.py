@@ -128,7 +128,7 @@ def moved_backwards(net):
 
 @found
 def branches_of_training(net):
-    """Windows of 3x3 and 1x1 and the tensor times a factor a channel, added up: one convolution (cpu_merged.h); and one whose
+    """Windows of 3x3 and 1x1 and the tensor times a factor a channel, added up: one convolution (group_merged.c); and one whose
     sum on the way has another reader, so that it is not."""
     net.parameter((1, 6, 7, 8))
     w3, w1, w5 = net.values(6, 6, 3, 3), net.values(6, 6, 1, 1), net.values(6, 1, 1, 5, 5)

@@ -9,6 +9,7 @@
 #include "device/cpu/pass/cpu_layout.h"
 #include "device/cpu/pass/cpu_passes.h"
 #include "device/cpu/step/cpu_dynop.h"
+#include "device/group/group.h"
 #include "kernel/nhwc/nhwc_form.h"
 #include "kernel/onednn/onednn.h"
 
@@ -26,7 +27,6 @@ struct step {
 	int n_ways;
 	float *constants; /* of nodes that passes wrote; NULL */
 	uint64_t constant_bytes;
-	const char *pass[REWRITE_PASSES]; /* those that wrote it anew; NULL */
 	struct form_shape *in_shape; /* (n_in) where inputs may lie otherwise than plain; NULL */
 	const struct graph *graph;
 	uint32_t v; /* its first node */
@@ -64,7 +64,7 @@ static struct step_how how_of(const struct cpu_state *s, const struct step_spec 
 		.elem = !s->multiplies                   ? EL_F32
 			: s->precision == PRECISION_INT8 ? EL_I8
 							 : EL_BF16,
-		.codes = s->precision == PRECISION_INT8};
+		.group.codes = s->precision == PRECISION_INT8};
 }
 
 /* Is kind k one that such a step may be of? */
@@ -79,7 +79,7 @@ enum fuse_answer cpu_fuses(struct device *d, const struct step_spec *spec)
 	const struct step_how how = how_of(d->state, spec);
 	struct rewritten r;
 	enum fuse_answer more = FUSE_NO;
-	group_rewrite(&r, &how, spec);
+	group_rewrite(&r, &how.group, spec);
 	for (const struct step_kind *const *k = cpu_kinds; *k; k++) {
 		if (!(*k)->group || !may_be(*k, &how, r.spec))
 			continue;
@@ -157,9 +157,7 @@ int cpu_prepare(struct device *d, const struct step_spec *spec, struct step **ou
 	s->n_in = spec->n_in;
 	s->n_out = spec->n_out;
 	s->at = MEM_NEWN(void *, (size_t)s->n_in + s->n_out + 1);
-	group_rewrite(&r, &how, spec);
-	for (int i = 0; i < REWRITE_PASSES; i++)
-		s->pass[i] = r.pass[i] ? r.pass[i]->name : NULL;
+	group_rewrite(&r, &how.group, spec);
 	if (group_constants(&r, spec, &s->constants, &s->constant_bytes, e) < 0 ||
 	    find_ways(s, &how, r.spec, e) < 0) {
 		cpu_step_free(d, s);
@@ -261,11 +259,8 @@ void cpu_explain(struct device *d, const struct step_spec *spec, const struct st
 		 size_t cap)
 {
 	const struct step_how how = how_of(d->state, spec);
-	size_t at = 0;
+	size_t at = group_explain(&how.group, spec, dst, cap);
 	char why[400];
-	for (int i = 0; i < REWRITE_PASSES; i++)
-		if (s->pass[i])
-			at = say(dst, cap, at, "%s; ", s->pass[i]);
 	for (int i = 0; i < s->n_ways; i++) {
 		const struct step_kind *k = s->way[i].kind;
 		char detail[100] = "";

@@ -84,17 +84,9 @@ void cl_const_keep(struct cl_state *s, cl_mem mem)
 	remember_const(s, NULL, &(struct cl_const_form){0}, mem);
 }
 
-int cl_const_get(struct cl_state *s, const struct tensor *t, const struct cl_const_form *want,
-		 bool f32, cl_mem *out, struct err *e)
+int cl_const_make(struct cl_state *s, const struct tensor *t, const struct cl_const_form *want,
+		  bool f32, cl_mem *out, struct err *e)
 {
-	for (size_t i = 0; i < s->n_consts; i++) {
-		const struct cl_const_form *c = &s->consts[i].form;
-		if (s->consts[i].tensor == t && c->step == want->step && c->count == want->count &&
-		    c->k == want->k && c->s_count == want->s_count && c->s_k == want->s_k) {
-			*out = s->consts[i].mem;
-			return 0;
-		}
-	}
 	struct cl_const_form form = *want;
 	size_t bytes = (size_t)tensor_bytes(t);
 	void *changed = NULL;
@@ -109,8 +101,22 @@ int cl_const_get(struct cl_state *s, const struct tensor *t, const struct cl_con
 			       bytes);
 	int rc = cl_memory_constant(s, change ? changed : t->data, bytes, out, e);
 	mem_free(changed);
-	if (rc)
+	return rc;
+}
+
+int cl_const_get(struct cl_state *s, const struct tensor *t, const struct cl_const_form *want,
+		 bool f32, cl_mem *out, struct err *e)
+{
+	for (size_t i = 0; i < s->n_consts; i++) {
+		const struct cl_const_form *c = &s->consts[i].form;
+		if (s->consts[i].tensor == t && c->step == want->step && c->count == want->count &&
+		    c->k == want->k && c->s_count == want->s_count && c->s_k == want->s_k) {
+			*out = s->consts[i].mem;
+			return 0;
+		}
+	}
+	if (cl_const_make(s, t, want, f32, out, e))
 		return -1;
-	remember_const(s, t, &form, *out);
+	remember_const(s, t, want, *out);
 	return 0;
 }

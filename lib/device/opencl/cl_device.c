@@ -2,6 +2,7 @@
  * what the other cl_ files do with them. */
 #include "device/opencl/cl_impl.h"
 #include "device/device_cores.h"
+#include "device/group/group_rewrite.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -157,7 +158,7 @@ const struct device_class opencl_device_class = {
 	.check_name = cl_check_name,
 	.list_machine = cl_list_machine,
 	.set_environment = cl_set_environment,
-	.max_nodes = POSTS + 1,
+	.max_nodes = FUSE_NODES,
 	.open = cl_open,
 	.close = cl_close,
 	.enter = cl_enter,
@@ -166,6 +167,7 @@ const struct device_class opencl_device_class = {
 	.prepare = cl_step_prepare,
 	.step_free = cl_step_free,
 	.step_memory = cl_step_memory,
+	.explain = cl_step_explain,
 	.scratch = cl_step_scratch,
 	.takes = cl_step_takes,
 	.alloc = cl_memory_alloc,

@@ -138,6 +138,9 @@ struct cl_const_form {
  * read f32, whatever the type of t. */
 int cl_const_get(struct cl_state *s, const struct tensor *t, const struct cl_const_form *want,
 		 bool f32, cl_mem *out, struct err *e) MUST_CHECK;
+/* The same, made anew, and the caller's. */
+int cl_const_make(struct cl_state *s, const struct tensor *t, const struct cl_const_form *want,
+		  bool f32, cl_mem *out, struct err *e) MUST_CHECK;
 /* Keep a buffer with the constants; nobody finds it. */
 void cl_const_keep(struct cl_state *s, cl_mem mem);
 void cl_consts_release(struct cl_state *s);
@@ -205,6 +208,8 @@ int cl_step_prepare(struct device *d, const struct step_spec *s, struct step **o
 void cl_step_free(struct device *d, struct step *s);
 void cl_step_memory(struct device *d, const struct step *s,
 		    void (*fn)(void *arg, const void *key, uint64_t bytes), void *arg);
+void cl_step_explain(struct device *d, const struct step_spec *spec, const struct step *s,
+		     char *dst, size_t cap);
 uint64_t cl_step_scratch(struct device *d);
 bool cl_step_takes(struct device *d, const struct op *op, uint32_t i, const struct tensor *t);
 int cl_step_run(struct device *d, struct step *s, struct devmem *const *in,

@@ -1,5 +1,6 @@
 /* cl_step.c - steps on an OpenCL device: lowered to launches, bound to constants and kernels, run. */
 #include "device/opencl/cl_lowering.h"
+#include "device/group/group.h"
 
 #include <stdio.h>
 
@@ -17,6 +18,8 @@ struct bound {
 struct step {
 	size_t n;
 	struct bound *bound;
+	cl_mem *own; /* (n_own) constants that no other step has */
+	size_t n_own, cap_own;
 	bool *in_f32, *out_f32; /* which of its inputs and outputs the graph calls f32 */
 	uint32_t n_out;
 };
@@ -31,7 +34,10 @@ bool cl_step_takes(struct device *d, const struct op *op, uint32_t i, const stru
 	       cl_operator(op->kind)->f16_constants >> i & 1;
 }
 
+static const struct group_how how; /* weights are real numbers */
+
 struct lowered {
+	struct rewritten group;
 	struct op op;
 	struct tensor *in; /* (n_in) */
 	bool *constant, *half, *wanted;
@@ -56,10 +62,12 @@ static bool held_half(struct device *d, const struct step_node *v, uint32_t i)
 }
 
 /* The launches of the step: of its first node, and the chain of the others; -1 and q->lowering.why. */
-static int lower_step(struct device *d, const struct step_spec *s, struct lowered *q)
+static int lower_step(struct device *d, const struct step_spec *spec, struct lowered *q)
 {
-	const struct step_node *v = &s->node[0];
 	*q = (struct lowered){.lowering = {.s = d->state}};
+	group_rewrite(&q->group, &how, spec);
+	const struct step_spec *s = q->group.spec;
+	const struct step_node *v = &s->node[0];
 	q->op = *v->op;
 	if (q->op.n_in != (int)v->n_in || q->op.n_out != (int)v->n_out)
 		return cl_lower_refuse(&q->lowering, "the step has other ports than its node");
@@ -97,15 +105,19 @@ static int lower_step(struct device *d, const struct step_spec *s, struct lowere
 	return cl_lower(&q->lowering);
 }
 
-/* Quick: the first node is known to be supported, so that only the chain is looked at. */
+/* Quick where passes change nothing: the first node is known to be supported, so that only the chain is looked at. */
 enum fuse_answer cl_step_fuses(struct device *d, const struct step_spec *s)
 {
 	const struct step_node *v = &s->node[0];
+	struct rewritten r;
 	struct cl_chain c;
 	struct tensor in[2] = {{0}};
 	int n_z, n_m;
 	int64_t groups;
-	(void)d;
+	char why[200];
+	group_rewrite(&r, &how, s);
+	if (r.spec != s)
+		return cl_step_supports(d, s, why, sizeof why) ? FUSE_YES : FUSE_NO;
 	if (!cl_chain_build(&c, s))
 		return FUSE_NO;
 	if (cl_chain_starts(v)) { /* any operand that broadcasts */
@@ -133,10 +145,17 @@ bool cl_step_supports(struct device *d, const struct step_spec *s, char *why, si
 
 /* ---- binding ---- */
 
-/* Buffer `ref` of a launch: the step's, or a constant. */
-static int bind_one(struct device *d, const struct step_spec *spec, const struct cl_launch *l,
-		    int b, struct bound *out, struct err *e)
+static void own(struct step *st, cl_mem mem)
 {
+	st->own = mem_grow(st->own, &st->cap_own, st->n_own + 1, sizeof(cl_mem));
+	st->own[st->n_own++] = mem;
+}
+
+/* Buffer `ref` of a launch: the step's, or a constant. */
+static int bind_one(struct device *d, struct step *st, const struct lowered *q,
+		    const struct cl_launch *l, int b, struct bound *out, struct err *e)
+{
+	const struct step_spec *spec = q->group.spec;
 	const struct cl_ref *ref = &l->buf[b];
 	const struct step_node *v = ref->node < 0 ? NULL : &spec->node[ref->node];
 	const struct gemm_args *g = &l->args.gemm;
@@ -165,7 +184,12 @@ static int bind_one(struct device *d, const struct step_spec *spec, const struct
 			h->nr,  g->n,   g->k,
 			g->bcs, g->brs, s->place.bf16 ? EL_BF16 : g->b_half ? EL_F16 : EL_F32};
 	bool f32 = arg->tensor->elem == EL_F32 || held_half(d, v, (uint32_t)ref->port);
-	return cl_const_get(d->state, arg->tensor, &want, f32, &out->buf[b].fixed, e);
+	if (!group_made(&q->group, arg->tensor))
+		return cl_const_get(d->state, arg->tensor, &want, f32, &out->buf[b].fixed, e);
+	if (cl_const_make(d->state, arg->tensor, &want, f32, &out->buf[b].fixed, e))
+		return -1;
+	own(st, out->buf[b].fixed);
+	return 0;
 }
 
 /* Memory that steps share while they run, at least as much as this one needs. */
@@ -199,8 +223,8 @@ static int temp_get(struct cl_state *s, int i, size_t bytes, struct err *e)
 }
 
 /* The shape of an input as a constant of the output's type. */
-static int bind_shape(struct device *d, const struct tensor *of, enum elem elem, struct bound *out,
-		      struct err *e)
+static int bind_shape(struct device *d, struct step *st, const struct tensor *of, enum elem elem,
+		      struct bound *out, struct err *e)
 {
 	int64_t wide[TENSOR_DIMS] = {0};
 	int32_t narrow[TENSOR_DIMS] = {0};
@@ -209,29 +233,29 @@ static int bind_shape(struct device *d, const struct tensor *of, enum elem elem,
 		narrow[i] = (int32_t)of->dim[i];
 	}
 	bool big = elem == EL_I64;
-	struct cl_state *s = d->state;
-	if (cl_memory_constant(s, big ? (void *)wide : (void *)narrow, of->rank * (big ? 8u : 4u),
-			       &out->buf[0].fixed, e))
+	if (cl_memory_constant(d->state, big ? (void *)wide : (void *)narrow,
+			       of->rank * (big ? 8u : 4u), &out->buf[0].fixed, e))
 		return -1;
-	cl_const_keep(s, out->buf[0].fixed);
+	own(st, out->buf[0].fixed);
 	return 0;
 }
 
-static int bind_launch(struct device *d, const struct step_spec *s, const struct lowered *q,
-		       const struct cl_launch *l, const cl_mem *blob, struct bound *out,
-		       struct err *e)
+static int bind_launch(struct device *d, struct step *st, const struct lowered *q,
+		       const struct cl_launch *l, const cl_mem *blob, struct err *e)
 {
+	struct bound *out = &st->bound[st->n];
 	*out = (struct bound){.l = *l};
 	for (int b = 0; b < l->n_buf; b++) {
 		if (l->buf[b].kind == REF_SHAPE) {
-			if (bind_shape(d, &q->in[l->buf[b].port], s->node[0].out[0].elem, out, e))
+			if (bind_shape(d, st, &q->in[l->buf[b].port], q->lowering.out[0].elem, out,
+				       e))
 				return -1;
 		} else if (l->buf[b].kind == REF_BLOB) {
 			out->buf[b].fixed = blob[l->buf[b].port];
 		} else if (l->buf[b].kind == REF_TEMP) {
 			out->buf[b].temp = true;
 			out->buf[b].index = (uint32_t)l->buf[b].port;
-		} else if (bind_one(d, s, l, b, out, e)) {
+		} else if (bind_one(d, st, q, l, b, out, e)) {
 			return -1;
 		}
 	}
@@ -241,7 +265,7 @@ static int bind_launch(struct device *d, const struct step_spec *s, const struct
 int cl_step_prepare(struct device *d, const struct step_spec *s, struct step **out, struct err *e)
 {
 	struct lowered q;
-	int rc = 0;
+	int rc;
 	if (lower_step(d, s, &q)) {
 		err_set(e, ST_RUNTIME, "%s", q.lowering.why);
 		lowered_release(&q);
@@ -258,7 +282,10 @@ int cl_step_prepare(struct device *d, const struct step_spec *s, struct step **o
 		st->out_f32[i] = s->node[s->out[i].node].out[s->out[i].port].elem == EL_F32;
 	cl_mem blob[CL_BLOBS];
 	cl_kernel convert;
-	if (((struct cl_state *)d->state)->half) /* between the host's f32 and ours */
+	float *constants;
+	uint64_t bytes;
+	rc = group_constants(&q.group, s, &constants, &bytes, e);
+	if (!rc && ((struct cl_state *)d->state)->half) /* between the host's f32 and ours */
 		rc = cl_kernel_get(d->state, K_convert, &convert, e);
 	for (int i = 0; !rc && i < CL_TEMPS; i++)
 		if (q.lowering.temp[i] || i < q.lowering.n_temps)
@@ -267,10 +294,11 @@ int cl_step_prepare(struct device *d, const struct step_spec *s, struct step **o
 		rc = cl_memory_constant(d->state, q.lowering.blob[i].data, q.lowering.blob[i].bytes,
 					&blob[i], e);
 		if (!rc)
-			cl_const_keep(d->state, blob[i]);
+			own(st, blob[i]);
 	}
 	for (; !rc && st->n < q.lowering.n; st->n++)
-		rc = bind_launch(d, s, &q, &q.lowering.launch[st->n], blob, &st->bound[st->n], e);
+		rc = bind_launch(d, st, &q, &q.lowering.launch[st->n], blob, e);
+	mem_free(constants);
 	lowered_release(&q);
 	if (rc) {
 		cl_step_free(d, st);
@@ -283,7 +311,10 @@ int cl_step_prepare(struct device *d, const struct step_spec *s, struct step **o
 void cl_step_free(struct device *d, struct step *s)
 {
 	(void)d;
+	for (size_t i = 0; s && i < s->n_own; i++)
+		clReleaseMemObject(s->own[i]);
 	if (s) {
+		mem_free(s->own);
 		mem_free(s->bound);
 		mem_free(s->in_f32);
 		mem_free(s->out_f32);
@@ -303,6 +334,18 @@ void cl_step_memory(struct device *d, const struct step *s,
 			    !clGetMemObjectInfo(s->bound[i].buf[j].fixed, CL_MEM_SIZE, sizeof bytes,
 						&bytes, NULL))
 				fn(arg, s->bound[i].buf[j].fixed, bytes);
+}
+
+void cl_step_explain(struct device *d, const struct step_spec *spec, const struct step *s,
+		     char *dst, size_t cap)
+{
+	size_t at = group_explain(&how, spec, dst, cap);
+	(void)d;
+	for (size_t i = 0; i < s->n && at < cap; i++)
+		at += (size_t)snprintf(dst + at, cap - at, "%s%s", i ? ", " : "kernels ",
+				       cl_kernel_name(s->bound[i].l.kernel));
+	if (s->n == 0 && at < cap)
+		snprintf(dst + at, cap - at, "nothing to compute");
 }
 
 void cl_temps_release(struct cl_state *s)

@@ -92,7 +92,7 @@ static int kernel_new(const struct step_how *how, const struct step_node *n,
 			k->in[i].data = NULL;
 	}
 	*out = k;
-	int rc = how->codes ? codes_prepare(how, n, &k->prep, e) : 0;
+	int rc = how->group.codes ? codes_prepare(how, n, &k->prep, e) : 0;
 	return rc ? rc : cpu_kernel_prepare(&k->op, k->in, k->out, how->ctx, &k->prep, e);
 }
 
@@ -168,7 +168,7 @@ static int fused_init(void *x, const struct step_how *how, const struct step_spe
 		rc = kernel_new(how, &s->node[0], &f->kernel, e);
 	if (rc < 0)
 		return -1;
-	if (f->plan && how->codes)
+	if (f->plan && how->group.codes)
 		new_coded(f, how);
 	/* Of the plan, run needs the programs alone: the spec's nodes go. */
 	for (uint32_t v = 0; f->plan && v < f->plan->n; v++)

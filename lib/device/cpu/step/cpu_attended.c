@@ -322,7 +322,7 @@ static enum group_answer attended_group(const struct step_how *how, const struct
 {
 	struct attended_step m;
 	/* Products of integers are found node by node. */
-	return how->codes ? GROUP_OTHER : read_any(&m, s, how->ctx);
+	return how->group.codes ? GROUP_OTHER : read_any(&m, s, how->ctx);
 }
 
 static int attended_init(void *x, const struct step_how *how, const struct step_spec *s,
@@ -330,7 +330,7 @@ static int attended_init(void *x, const struct step_how *how, const struct step_
 {
 	struct attended_step *m = x;
 	(void)want, (void)e;
-	if (how->codes || read_any(m, s, how->ctx) != GROUP_YES)
+	if (how->group.codes || read_any(m, s, how->ctx) != GROUP_YES)
 		return 0;
 	m->ctx = how->ctx;
 	if (m->factor)

@@ -5,10 +5,9 @@
 #define HSDAG_DEVICE_CPU_STEP_CPU_KIND_H
 
 #include "device/cpu/graph/cpu_graph.h"
+#include "device/group/group_rewrite.h"
 #include "device/host_memory.h"
 #include "kernel/cpu_impl.h"
-
-enum { FUSE_NODES = 24 }; /* nodes of a step, at most */
 
 /* What the device and the graph of a step are like. */
 struct step_how {
@@ -17,7 +16,7 @@ struct step_how {
 	bool nhwc;                     /* tensors of the graph may lie in NHWC */
 	enum elem
 		elem; /* which then are EL_F32; EL_BF16; EL_I8: codes where they lie on grids, else f32 */
-	bool codes; /* products of what lies on grids are those of codes */
+	struct group_how group;
 };
 
 /* A run of a step. */

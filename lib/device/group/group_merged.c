@@ -1,9 +1,9 @@
-/* cpu_merged.c - convolutions of one tensor that are added up, as one convolution.
+/* group_merged.c - convolutions of one tensor that are added up, as one convolution.
  *
  * As networks have them that were trained with branches (RepVGG, MobileOne, GhostNetV3): windows of several sizes, and the tensor itself
  * times a factor a channel, all with the same strides.  Their weights add up where their windows meet, and so do constants that
  * are added on the way.  Sums are of another order then: where a placement cuts branches apart last bits differ. */
-#include "device/cpu/pass/cpu_rewrite.h"
+#include "device/group/group_rewrite.h"
 
 #include <string.h>
 
@@ -271,7 +271,7 @@ static bool write_constants(struct rewrite *r, const struct parts *p)
 	return true;
 }
 
-static bool merged_match(struct rewrite *r, const struct step_how *how, const struct step_spec *s)
+static bool merged_match(struct rewrite *r, const struct group_how *how, const struct step_spec *s)
 {
 	struct parts p;
 	bool gone[FUSE_NODES];

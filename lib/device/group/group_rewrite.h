@@ -1,11 +1,16 @@
-/* cpu_rewrite.h - a step's description written anew, with some of its nodes replaced: new ones first, behind them all that stay. */
-#ifndef HSDAG_DEVICE_CPU_PASS_CPU_REWRITE_H
-#define HSDAG_DEVICE_CPU_PASS_CPU_REWRITE_H
+/* group_rewrite.h - a step's description written anew, with some of its nodes replaced: new ones first, behind them all that stay. */
+#ifndef HSDAG_DEVICE_GROUP_GROUP_REWRITE_H
+#define HSDAG_DEVICE_GROUP_GROUP_REWRITE_H
 
-#include "device/cpu/step/cpu_kind.h"
+#include "device/device.h"
 
-/* One node of a step may go without any in its place. */
-enum { REWRITE_OLD = FUSE_NODES + 1, REWRITE_ARGS = 4 * FUSE_NODES };
+/* Nodes of a step that passes look at, at most; before them, one more may go without any in its place. */
+enum { FUSE_NODES = 24, REWRITE_OLD = FUSE_NODES + 1, REWRITE_ARGS = 4 * FUSE_NODES };
+
+/* What a device does that matters to passes. */
+struct group_how {
+	bool codes; /* products of what lies on grids of 8 bits are those of codes: weights stay on theirs */
+};
 
 struct rewrite {
 	struct step_spec spec; /* of rewrite_rest; points into what follows, and into the old one */
@@ -19,11 +24,11 @@ struct rewrite {
 		[2]; /* of new nodes; without data until rewrite_fill; of rank 0: there is none */
 };
 
-/* A pass over a group of nodes.  The table of them is in cpu_passes.c: a new one is a file and a line there. */
+/* A pass over a group of nodes.  The table of them is in group.c: a new one is a file and a line there. */
 struct rewrite_pass {
 	const char *name; /* as HSDAG_EXPLAIN says it */
 	/* False: it changes nothing. */
-	bool (*match)(struct rewrite *r, const struct step_how *how, const struct step_spec *s);
+	bool (*match)(struct rewrite *r, const struct group_how *how, const struct step_spec *s);
 	/* Constants of new nodes, all f32, one behind the other into data (rewrite_bytes, zeros before); s as above.  NULL: there are none. */
 	void (*fill)(const struct rewrite *r, const struct step_spec *s, float *data);
 };

@@ -1,5 +1,5 @@
-/* cpu_rewrite.c - see cpu_rewrite.h. */
-#include "device/cpu/pass/cpu_rewrite.h"
+/* group_rewrite.c - see group_rewrite.h. */
+#include "device/group/group_rewrite.h"
 
 bool rewrite_begin(struct rewrite *r, const struct step_spec *s)
 {

@@ -1,5 +1,5 @@
-/* cpu_padded.c - a Pad of zeros and the one convolution that reads it, as the convolution alone. */
-#include "device/cpu/pass/cpu_rewrite.h"
+/* group_padded.c - a Pad of zeros and the one convolution that reads it, as the convolution alone. */
+#include "device/group/group_rewrite.h"
 
 #include <string.h>
 
@@ -33,7 +33,7 @@ static bool widen(const struct step_node *pad, const struct step_node *n, struct
 	return op_fold_pad(pad->op, in, &pad->out[0], n->op, w->tensor, conv);
 }
 
-static bool padded_match(struct rewrite *r, const struct step_how *how, const struct step_spec *s)
+static bool padded_match(struct rewrite *r, const struct group_how *how, const struct step_spec *s)
 {
 	const bool gone[REWRITE_OLD] = {true, true};
 	(void)how;
