@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/msg.h"
+#include "place/problem/spec.h"
 #include "record/graphrec.h"
 #include "split/decide.h"
 #include "split/sets.h"
@@ -18,7 +19,8 @@ struct options {
 	struct opt_common common;
 	int64_t ways;
 	bool ways_given, automatic;
-	const char *shares, *axes;
+	const char *shares, *axes, *spec;
+	struct split_costs costs;
 	double min_gain;
 	int halo;
 	uint32_t share[SPLIT_MAX_WAYS];
@@ -81,8 +83,43 @@ static int parse_axes(struct options *o, struct err *e)
 	return 0;
 }
 
+/* Costs of the devices of --spec, of which the first so many have parts. */
+static int load_spec(struct options *o, struct err *e)
+{
+	struct arena *a = arena_new();
+	struct spec spec = {0};
+	int rc = spec_load(o->spec, a, &spec, e);
+	if (rc == 0 && !o->ways_given)
+		o->ways = spec.n_devs;
+	if (rc == 0 &&
+	    (spec.n_devs < 2 || spec.n_devs < (uint32_t)o->ways || spec.n_devs > SPLIT_MAX_WAYS))
+		rc = err_set(e, ST_USAGE, "--spec: %u devices for %lld parts", spec.n_devs,
+			     (long long)o->ways);
+	if (rc == 0) {
+		const char *names[SPLIT_MAX_WAYS];
+		struct sched_links links;
+		double *joules;
+		o->costs.n = (uint32_t)o->ways;
+		for (uint32_t p = 0; p < o->costs.n; p++) {
+			const struct device_spec *d = &spec.dev[p];
+			o->costs.device[p] = (struct split_device){d->flops_per_s, d->bytes_per_s,
+								   d->overhead_s};
+			names[p] = d->name;
+		}
+		spec_links(&spec, names, o->costs.n, a, &links, &joules);
+		struct sched_mean_link mean = sched_mean_link(&links);
+		o->costs.handover_s = mean.latency_s;
+		o->costs.copy_s_per_byte = mean.s_per_byte;
+	}
+	arena_free(a);
+	return rc;
+}
+
 static int finish_options(struct options *o, struct err *e)
 {
+	o->costs = split_costs_cores;
+	if (o->spec && load_spec(o, e) < 0)
+		return -1;
 	for (int i = 0; i < o->ways; i++)
 		o->share[i] = 1;
 	if (o->shares && parse_shares(o, e) < 0)
@@ -121,14 +158,20 @@ static int write_cut(struct split_facts *f, const struct options *o, struct filt
 	struct graph *g = (struct graph *)(uintptr_t)f->g;
 	struct split_decision decision;
 	struct split_counts counts;
+	uint32_t share[SPLIT_MAX_WAYS];
+	memcpy(share, o->share, sizeof share);
 	struct split_plan plan = {.ways = (uint32_t)o->ways,
-				  .share = o->share,
+				  .share = share,
 				  .axis = ARENA_NEWN(f->arena, int8_t, g->n),
 				  .again = o->halo == HALO_AGAIN};
 	char name[200];
 	err_escape(name, sizeof name, g->name, strlen(g->name));
-	split_decide(f, &split_costs_cores, o->axis_set, !o->automatic, o->min_gain / 100, &plan,
-		     &decision);
+	if (o->spec && !o->shares)
+		split_decide_shares(f, &o->costs, o->axis_set, !o->automatic, o->min_gain / 100,
+				    &plan, share, &decision);
+	else
+		split_decide(f, &o->costs, o->axis_set, !o->automatic, o->min_gain / 100, &plan,
+			     &decision);
 	if (decision.may_be_cut == 0)
 		return err_set(e, ST_INPUT,
 			       "no operation of '%s' can be cut into %u parts along %s", name,
@@ -208,6 +251,10 @@ int main(int argc, char **argv)
 		{"auto", 0, OPT_FLAG, &o.automatic, NULL,
 		 "cut what gains by estimated costs; --no-auto: all that can be cut", 0, 0, NULL,
 		 NULL},
+		{"spec", 's', OPT_TEXT, &o.spec, "LIST",
+		 "decide by these devices, as in devsim: one part for each, and shares\n"
+		 "by what is estimated (default: cores of one processor)",
+		 0, 0, NULL, NULL},
 		{"min-gain", 0, OPT_REAL, &o.min_gain, "PERCENT",
 		 "a chain of parts that gains less, of the model's estimated time, stays\n"
 		 "whole",

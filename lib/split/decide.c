@@ -4,8 +4,8 @@
 #include "base/disjoint.h"
 #include "split/pairwise.h"
 
-/* Figures of two cores of an EPYC: they need not be right, only in proportion. */
-const struct split_costs split_costs_cores = {2e11, 2e10, 2e-6, 15e-6, 1e10};
+/* Figures of cores of an EPYC: they need not be right, only in proportion. */
+const struct split_costs split_costs_cores = {1, {{2e11, 2e10, 2e-6}}, 15e-6, 1e-10};
 
 /* More than any model takes: what is to be cut however much that costs. */
 static const double REFUSED_S = 1e6;
@@ -19,6 +19,7 @@ struct work {
 	struct split_facts *f;
 	const struct graph *g;
 	const struct split_costs *c;
+	double bytes_per_s; /* of the fastest device's memory */
 	struct split_plan *plan;
 	bool all;
 	uint8_t *n_labels;   /* (n) */
@@ -69,10 +70,22 @@ static double read_share(const struct work *w, uint32_t v, uint32_t i,
 	return (double)(need->hi - need->lo) / (double)t.dim[need->axis];
 }
 
-static double seconds(const struct work *w, double flops, double bytes)
+static double seconds_on(const struct work *w, uint32_t p, double flops, double bytes)
 {
-	double a = flops / w->c->flops_per_s, b = bytes / w->c->bytes_per_s;
-	return w->c->step_s + (a > b ? a : b);
+	const struct split_device *d = &w->c->device[p % w->c->n];
+	double a = flops / d->flops_per_s, b = bytes / d->bytes_per_s;
+	return d->step_s + (a > b ? a : b);
+}
+
+/* On the device where that takes least. */
+static double seconds_whole(const struct work *w, double flops, double bytes)
+{
+	double least = seconds_on(w, 0, flops, bytes);
+	for (uint32_t p = 1; p < w->c->n; p++) {
+		double x = seconds_on(w, p, flops, bytes);
+		least = x < least ? x : least;
+	}
+	return least;
 }
 
 /* The largest part's seconds; < 0: it cannot be cut so. */
@@ -92,7 +105,7 @@ static double part_seconds(struct work *w, uint32_t v, int axis)
 					 bytes_of(w, graph_slot_output(g, g->in_ptr[v] + i));
 		for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++)
 			bytes += bytes_of(w, o) * (axis == SPLIT_SUM ? 1 : share);
-		double x = seconds(w, flops * share, bytes);
+		double x = seconds_on(w, p, flops * share, bytes);
 		most = x > most ? x : most;
 	}
 	return w->idle[v] ? 0 : most;
@@ -109,7 +122,8 @@ static void find_labels(struct work *w, uint32_t v, unsigned axes)
 {
 	struct tensor t;
 	double whole =
-		w->idle[v] ? 0 : seconds(w, (double)op_flops(w->g, v), (double)op_bytes(w->g, v));
+		w->idle[v] ? 0
+			   : seconds_whole(w, (double)op_flops(w->g, v), (double)op_bytes(w->g, v));
 	labels(w, v)[0] = (struct label){SPLIT_WHOLE, whole};
 	w->n_labels[v] = 1;
 	if (w->f->constant[v] || !split_output(w->f, v, 0, &t))
@@ -154,22 +168,23 @@ static double edge_seconds(struct work *w, uint32_t u, int a, int b, double byte
 			   const struct reading *r, double u_s)
 {
 	const struct split_costs *c = w->c;
-	double join = c->handover_s + bytes / 2 / c->copy_bytes_per_s + bytes / c->bytes_per_s;
+	double here = 1 / w->bytes_per_s,
+	       join = c->handover_s + bytes / 2 * c->copy_s_per_byte + bytes * here;
 	if (a == SPLIT_WHOLE && (b == SPLIT_WHOLE || w->f->op[u].kind == OP_PARAMETER))
 		return 0;
 	if (a == SPLIT_WHOLE)
-		return c->handover_s + r->moved / c->copy_bytes_per_s;
+		return c->handover_s + r->moved * c->copy_s_per_byte;
 	if (a == SPLIT_SUM)
-		return join + (w->plan->ways - 1) * bytes / c->bytes_per_s;
+		return join + (w->plan->ways - 1) * bytes * here;
 	if (b == SPLIT_WHOLE || r->axis == SPLIT_WHOLE)
 		return join;
 	if (r->axis != a)
-		return join + r->moved / c->copy_bytes_per_s;
+		return join + r->moved * c->copy_s_per_byte;
 	if (r->halo == 0)
 		return 0;
 	return w->plan->again && bytes > 0 ? u_s * r->halo / bytes
-					   : c->handover_s + r->halo / c->copy_bytes_per_s +
-						     bytes / w->plan->ways / c->bytes_per_s;
+					   : c->handover_s + r->halo * c->copy_s_per_byte +
+						     bytes / w->plan->ways * here;
 }
 
 /* Costs of all pairs of labels of an edge. */
@@ -281,6 +296,9 @@ void split_decide(struct split_facts *f, const struct split_costs *costs, unsign
 	const struct graph *g = f->g;
 	struct work w = {.f = f, .g = g, .c = costs, .plan = plan, .all = all, .a = arena_new()};
 	*out = (struct split_decision){0};
+	for (uint32_t p = 0; p < costs->n; p++)
+		if (costs->device[p].bytes_per_s > w.bytes_per_s)
+			w.bytes_per_s = costs->device[p].bytes_per_s;
 	w.n_labels = ARENA_NEWN(w.a, uint8_t, g->n);
 	w.label = ARENA_NEWN(w.a, struct label, (size_t)g->n * PAIRWISE_CHOICES);
 	w.idle = ARENA_NEWN(w.a, bool, g->n);

@@ -10,12 +10,15 @@
 #include "split/split_graph.h"
 
 struct split_costs {
-	double flops_per_s, bytes_per_s; /* of one device */
-	double step_s;                   /* of any operation */
-	double handover_s;               /* a device waits for another one's tensor */
-	double copy_bytes_per_s;         /* between devices */
+	uint32_t n; /* devices: part p is on device p % n, what is whole on the fastest */
+	struct split_device {
+		double flops_per_s, bytes_per_s;
+		double step_s; /* of any operation */
+	} device[SPLIT_MAX_WAYS];
+	double handover_s;      /* a device waits for another one's tensor */
+	double copy_s_per_byte; /* between devices */
 };
-/* Two cores of a processor that share their memory. */
+/* Cores of a processor that share their memory. */
 extern const struct split_costs split_costs_cores;
 
 struct split_decision {
@@ -30,5 +33,10 @@ struct split_decision {
  * whole_s is left whole. */
 void split_decide(struct split_facts *f, const struct split_costs *costs, unsigned axes, bool all,
 		  double min_gain, struct split_plan *plan, struct split_decision *out);
+
+/* The same with shares, in eighths, that are chosen as well: share[ways], where plan->share points. */
+void split_decide_shares(struct split_facts *f, const struct split_costs *costs, unsigned axes,
+			 bool all, double min_gain, struct split_plan *plan, uint32_t *share,
+			 struct split_decision *out);
 
 #endif

@@ -32,6 +32,22 @@ refused() {   # STATUS MESSAGE ARG... - one line
 	refused 2 "--min-gain" --min-gain 101 googlenet.mp
 }
 
+@test "devices of a specification: a part for each, by speed; one alone cuts nothing" {
+	for d in a b; do echo "device $d flops $([ $d = a ] && echo 3 || echo 1)e11 bandwidth 2e10 overhead 1e-6"; done > uneven.spec
+	echo "link * * latency 5e-6 bandwidth 1e10" >> uneven.spec
+	run -0 --separate-stderr dagsplit --spec uneven.spec --axes rows --no-auto googlenet.mp -o uneven.mp
+	py '
+		import re
+		g = of("uneven.mp", "graph")[0]
+		first = [m for m in (re.search(r"\[rows (\d+)\.\.(\d+) of 112\]$", n) for n in g["node_name"]) if m]
+		assert first and {int(m[2]) + 1 for m in first if m[1] == "0"} <= {80, 82, 84, 86, 88}, [m[0] for m in first]
+	'
+	head -n 1 uneven.spec > one.spec
+	refused 2 "--spec: 1 devices for 1 parts" --spec one.spec googlenet.mp
+	refused 2 "--spec: 2 devices for 3 parts" --spec uneven.spec --ways 3 googlenet.mp
+	refused 2 "'none' is neither a preset nor a readable file" --spec none googlenet.mp
+}
+
 @test "what cannot be cut: one line, status 3; what is not worth it passes, with a warning" {
 	refused 3 "no operation of 'summator' can be cut into 2 parts" summator.mp
 	refused 3 "no operation of 'Model12' can be cut into 2 parts along heads" --axes heads googlenet.mp
