@@ -15,31 +15,39 @@ setup_file() {
 		narrow = op.relu(op.convolution(x, weights(32, 16, 1, 1), [1, 1], [0, 0], [0, 0], [1, 1], name="first"))
 		deep = op.group_convolution(narrow, weights(32, 1, 1, 5, 5), [1, 1], [2, 2], [2, 2], [1, 1], name="deep")
 		padded = op.pad(deep, np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1]), "constant")
-		last = op.convolution(padded, weights(8, 32, 3, 3), [1, 1], [0, 0], [0, 0], [1, 1], name="last")
-		flat = op.reshape(last, np.array([8, 400]), False, name="flat")
+		last = op.convolution(padded, weights(32, 32, 3, 3), [1, 1], [0, 0], [0, 0], [1, 1], name="last")
+		flat = op.reshape(last, np.array([32, 400]), False, name="flat")
 		ov.save_model(ov.Model([op.result(flat)], [x], "m"), "m.xml", compress_to_fp16=False)
+		thin = op.parameter([1, 4, 40, 30], np.float32, name="x")
+		y = thin
+		for i in range(3):
+		    y = op.relu(op.group_convolution(y, weights(4, 1, 1, 7, 7), [1, 1], [3, 3], [3, 3], [1, 1], name="thin%d" % i))
+		ov.save_model(ov.Model([op.result(y)], [thin], "thin"), "thin.xml", compress_to_fp16=False)
 	PY
 	ir2dag m.xml | placebase single -D cpu:0 -o p.mp
+	ir2dag thin.xml | placebase single -D cpu:0 -o thin.mp
 }
 
 setup() {
 	cd "$BATS_FILE_TMPDIR" || return 1
 }
 
-# explained [NAME=VALUE...] - what devrun says of m.xml's steps
+# explained FILE [NAME=VALUE...] - what devrun says of the steps of FILE
 explained() {
-	env "$@" HSDAG_EXPLAIN=1 "$B/bin/devrun" run -D cpu:0 --runs 1 --warmup 0 --no-reference p.mp 2>&1 > /dev/null
+	local file=$1
+	shift
+	env "$@" HSDAG_EXPLAIN=1 "$B/bin/devrun" run -D cpu:0 --runs 1 --warmup 0 --no-reference "$file" 2>&1 > /dev/null
 }
 
 @test "explain: every step says what it is and why its output lies so" {
-	run -0 explained
-	[[ $output == *"'first' (Convolution) + ReLU: convolution in NHWC, f32, "*"output 0 NHWC where it stays on the device"* ]]
+	run -0 explained p.mp
+	[[ $output == *"'first' (Convolution) + ReLU: convolution in NHWC, f32, "*"output 0 NHWC where it stays on the device: all that reads it likes it so, and its part of the graph is modelled to cost 0."* ]]
 	[[ $output == *"'deep' (GroupConvolution): convolution in NHWC, f32, depthwise rows; "* ]]
 	[[ $output == *"(Pad) + Convolution: Pad folded into the convolution; convolution in NHWC, f32, "*"; output 0 plain: layer "*" 'flat' (Reshape) reads it so"* ]]
 }
 
 @test "explain: where NHWC is off, steps are plain kernels" {
-	run -0 explained HSDAG_PIXELS=0
+	run -0 explained p.mp HSDAG_PIXELS=0
 	[[ $output == *"'deep' (GroupConvolution): plain kernels"* ]]
 	[[ $output != *NHWC* ]]
 }
@@ -47,4 +55,12 @@ explained() {
 @test "explain: nothing is said unless it is asked for" {
 	run -0 env HSDAG_EXPLAIN= "$B/bin/devrun" run -D cpu:0 --runs 1 --warmup 0 --no-reference -o /dev/null p.mp
 	[ -z "$output" ]
+}
+
+@test "explain: convolutions of fewer channels than a vector has are plain, as NHWC is modelled to cost more" {
+	run -0 explained thin.mp
+	[[ $output == *"'thin0' (GroupConvolution) + ReLU: plain kernels"*"; output 0 plain: NHWC is modelled to cost its part of the graph 3.36 times as much"* ]]
+	[[ $output != *"convolution in NHWC"* ]]
+	run -0 explained thin.mp HSDAG_PIXELS=1
+	[[ $output == *"'thin0' (GroupConvolution) + ReLU: convolution in NHWC"* ]]
 }

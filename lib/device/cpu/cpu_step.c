@@ -54,16 +54,15 @@ bool cpu_takes(struct device *d, const struct op *op, uint32_t i, const struct t
 
 static struct step_how how_of(const struct cpu_state *s, const struct step_spec *spec)
 {
-	const struct cpu_graph *graph = cpu_graph_of(spec->node[0].graph, spec->node[0].env);
+	enum elem elem = !s->multiplies ? EL_F32 : s->precision == PRECISION_INT8 ? EL_I8 : EL_BF16;
+	const struct cpu_graph *graph = cpu_graph_of(spec->node[0].graph, spec->node[0].env, elem);
 	struct err e = ERR_INIT;
 	return (struct step_how){
 		.ctx = s->ctx,
 		.graph = graph,
 		/* The library is loaded when the first graph has tensors in NHWC. */
 		.nhwc = s->multiplies || (graph->nhwc_pays && onednn_open(&e) == 0),
-		.elem = !s->multiplies                   ? EL_F32
-			: s->precision == PRECISION_INT8 ? EL_I8
-							 : EL_BF16,
+		.elem = elem,
 		.group.codes = s->precision == PRECISION_INT8};
 }
 

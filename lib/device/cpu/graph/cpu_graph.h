@@ -19,6 +19,9 @@ struct cpu_graph {
 	bool *nhwc;             /* (n_out) does all that reads it like it best in NHWC? */
 	struct node_grid *grid; /* (n) which grid output 0 lies on */
 	bool nhwc_pays;         /* in f32, too */
+	/* In f32, where the prices of both layouts were compared (pass/cpu_price.h); else NULL. */
+	float *price; /* (n_out) what NHWC costs the part of the graph that an output is in, over what planes cost; 0: not known */
+	bool *planar; /* (n) a convolution that planes suit better */
 };
 
 /* A constant of i32 or i64 as it lies among the weights, of rank 0 or 1; false: it is none. */

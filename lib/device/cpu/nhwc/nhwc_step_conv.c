@@ -231,7 +231,10 @@ static enum wish conv_reads(const struct cpu_graph *graph, uint32_t v, uint32_t 
 
 static enum group_answer conv_group(const struct step_how *how, const struct step_spec *s)
 {
+	const struct cpu_graph *graph = how->graph;
 	bool alike = s->n_out == 1;
+	if (graph->planar && graph->planar[s->node[0].v])
+		return GROUP_OTHER;
 	for (uint32_t v = 1; v < s->n_nodes && alike; v++)
 		alike = tensor_same_shape(&s->node[v].out[0], &s->node[0].out[0]);
 	return nhwc_group(how, s, !alike);
@@ -244,10 +247,11 @@ static int conv_init(void *x, const struct step_how *how, const struct step_spec
 	const struct step_node *n = &spec->node[0];
 	const struct tensor *w = n->in[1].tensor;
 	struct fuse_plan p;
-	if (spec->n_out != 1 || n->in[0].from != FROM_INPUT || n->in[1].from != FROM_CONST ||
-	    !w->data || w->quant || (w->elem != EL_F32 && w->elem != EL_F16) ||
-	    tensor_elements(w) == 0 || !fits_nhwc(n->in[0].tensor) || !fits_nhwc(&n->out[0]) ||
-	    !fuse_parts(spec, &p) || !fuse_code(&p, how->ctx) || p.n_parts != 1 || !p.part[0].head)
+	if ((how->graph->planar && how->graph->planar[n->v]) || spec->n_out != 1 ||
+	    n->in[0].from != FROM_INPUT || n->in[1].from != FROM_CONST || !w->data || w->quant ||
+	    (w->elem != EL_F32 && w->elem != EL_F16) || tensor_elements(w) == 0 ||
+	    !fits_nhwc(n->in[0].tensor) || !fits_nhwc(&n->out[0]) || !fuse_parts(spec, &p) ||
+	    !fuse_code(&p, how->ctx) || p.n_parts != 1 || !p.part[0].head)
 		return 0;
 	s->ctx = how->ctx;
 	s->x_in = n->in[0].index;

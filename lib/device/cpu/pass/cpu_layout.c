@@ -71,8 +71,12 @@ static bool is_cube(const struct graph *g, uint32_t v)
 		       : false;
 }
 
-/* Minimal filtering, products through pointers and oneDNN are as fast there as what reads planes or faster, depthwise and
- * 1x1 convolutions of small planes above all.  Cubes in groups have good kernels in planes alone. */
+bool layout_is_told(void)
+{
+	return getenv("HSDAG_PIXELS") != NULL;
+}
+
+/* Has it images, whose convolutions are priced one by one (cpu_price.c)?  Cubes in groups have good kernels in planes alone. */
 static bool nhwc_pays(const struct cpu_graph *x)
 {
 	const struct graph *g = x->g;
@@ -131,7 +135,18 @@ void layout_reason(const struct cpu_graph *x, uint32_t v, uint32_t o, char *dst,
 			 graph_layer(x->g, c->dst[k], l, sizeof l));
 		return;
 	}
-	snprintf(dst, cap,
-		 like ? "NHWC where it stays on the device: all that reads it likes it so"
-		      : "plain: nothing that reads it likes NHWC better");
+	double price = x->price ? (double)x->price[o] : 0;
+	if (like && price > 0 && !x->nhwc[o])
+		snprintf(dst, cap,
+			 "plain: NHWC is modelled to cost its part of the graph %.2f times as much",
+			 price);
+	else if (like && price > 0)
+		snprintf(dst, cap,
+			 "NHWC where it stays on the device: all that reads it likes it so, and "
+			 "its part of the graph is modelled to cost %.2f of planes",
+			 price);
+	else
+		snprintf(dst, cap,
+			 like ? "NHWC where it stays on the device: all that reads it likes it so"
+			      : "plain: nothing that reads it likes NHWC better");
 }

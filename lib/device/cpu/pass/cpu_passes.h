@@ -5,7 +5,9 @@
 
 #include "device/cpu/graph/cpu_graph.h"
 
-/* What the passes found about g, the model's graph or a body of it; kept for as long as env is. */
-const struct cpu_graph *cpu_graph_of(const struct graph *g, const struct step_env *env);
+/* What the passes found about g, the model's graph or a body of it, for devices that compute in `elem` (step_how.elem); kept for as long
+ * as env is. */
+const struct cpu_graph *cpu_graph_of(const struct graph *g, const struct step_env *env,
+				     enum elem elem);
 
 #endif
