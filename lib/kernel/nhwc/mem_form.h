@@ -13,7 +13,7 @@ struct mem_form {
 	float by, shift;
 	/* Channels (dim 1) behind the other dims, images outermost; else row-major, of codes EL_U8 alone and only where products
 	 * of matrices read them. */
-	bool pixels;
+	bool nhwc;
 	/* Of codes with a scale for each channel: (3,n_scales), what stands there in place of scale, by and shift; whoever
 	 * writes the tensor owns them.  NULL: none.  Zero is the code nearest to what is added. */
 	const float *scales;
@@ -24,7 +24,7 @@ struct mem_form {
 
 static inline bool form_is_plain(const struct mem_form *f)
 {
-	return f->elem == EL_F32 && !f->pixels;
+	return f->elem == EL_F32 && !f->nhwc;
 }
 
 /* A tensor where it lies. */

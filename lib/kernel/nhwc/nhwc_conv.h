@@ -29,7 +29,7 @@ struct conv_step {
 	bool direct; /* the convolution writes this form */
 	struct mem_form codes;
 	bool has_program; /* it changes what the convolution makes */
-	struct pixel_program program;
+	struct nhwc_program program;
 };
 
 /* ---- nhwc_conv_engine.c ---- */
@@ -75,18 +75,18 @@ struct conv_run {
 /* ---- nhwc_conv_input.c ---- */
 
 /* Pixels of an image. */
-struct pixel_part {
+struct image_part {
 	int64_t image, first, n;
 };
 /* Of those from `first` on, n of them: as many as the image has there, where images are joined (the step's joined) and do not lie as
  * one (apart). */
-struct pixel_part pixel_part_of_image(const struct form_shape *s, bool apart, int64_t image,
-				      int64_t first, int64_t n);
+struct image_part image_part_of(const struct form_shape *s, bool apart, int64_t image,
+				int64_t first, int64_t n);
 /* Codes of pixels of the convolution's input, which is in another form, to x.  tile: floats of an nhwc_tile. */
-void pixel_make_codes(const struct conv_run *r, struct pixel_part p, char *x, float *tile);
+void conv_make_codes(const struct conv_run *r, struct image_part p, char *x, float *tile);
 /* Codes of the pixels that a slice reads: where they are, or made in x. */
-const void *pixel_slice_input(const struct conv_run *r, int64_t image,
-			      const struct window_slice *sl, char *x, float *tile);
+const void *conv_slice_input(const struct conv_run *r, int64_t image, const struct window_slice *sl,
+			     char *x, float *tile);
 
 /* ---- nhwc_conv_codes.c ---- */
 

@@ -270,7 +270,7 @@ void conv_release(struct conv_step *s)
 {
 	if (s->kernel)
 		s->engine->free(s->kernel);
-	pixel_program_release(&s->program);
+	nhwc_program_release(&s->program);
 	mem_free(s->zeros);
 	mem_free(s->x_scales);
 	mem_free(s->scales);

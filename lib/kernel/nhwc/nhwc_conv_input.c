@@ -4,16 +4,16 @@
 
 #include <string.h>
 
-struct pixel_part pixel_part_of_image(const struct form_shape *s, bool apart, int64_t image,
-				      int64_t first, int64_t n)
+struct image_part image_part_of(const struct form_shape *s, bool apart, int64_t image,
+				int64_t first, int64_t n)
 {
 	if (!apart)
-		return (struct pixel_part){image, first, n};
+		return (struct image_part){image, first, n};
 	int64_t at = first % s->pixels, left = s->pixels - at;
-	return (struct pixel_part){image + first / s->pixels, at, n < left ? n : left};
+	return (struct image_part){image + first / s->pixels, at, n < left ? n : left};
 }
 
-void pixel_make_codes(const struct conv_run *r, struct pixel_part p, char *x, float *tile)
+void conv_make_codes(const struct conv_run *r, struct image_part p, char *x, float *tile)
 {
 	const struct conv_step *s = r->s;
 	const struct nhwc_tensor *m = &r->x;
@@ -30,7 +30,7 @@ void pixel_make_codes(const struct conv_run *r, struct pixel_part p, char *x, fl
 }
 
 /* Codes of pixels of the input, whatever form it has, to x. */
-static void copy_codes(const struct conv_run *r, struct pixel_part p, char *x, float *tile)
+static void copy_codes(const struct conv_run *r, struct image_part p, char *x, float *tile)
 {
 	const struct conv_step *s = r->s;
 	const struct nhwc_tensor *m = &r->x;
@@ -39,7 +39,7 @@ static void copy_codes(const struct conv_run *r, struct pixel_part p, char *x, f
 		memcpy(x, (const char *)m->data + (p.image * s->in_shape.pixels + p.first) * size,
 		       (size_t)(p.n * size));
 	else
-		pixel_make_codes(r, p, x, tile);
+		conv_make_codes(r, p, x, tile);
 }
 
 /* Pixels from .. from + n - 1 of an image with its padding (framed), line by line. */
@@ -65,14 +65,14 @@ static void frame_codes(const struct conv_run *r, int64_t image, int64_t from, i
 			left = s->margin[2] - at[2];
 		here = left < n ? left : n;
 		if (inside)
-			copy_codes(r, (struct pixel_part){image, inner, here}, x, tile);
+			copy_codes(r, (struct image_part){image, inner, here}, x, tile);
 		for (int64_t i = 0; !inside && i < here; i++)
 			memcpy(x + i * c, s->zeros, (size_t)c);
 	}
 }
 
-const void *pixel_slice_input(const struct conv_run *r, int64_t image,
-			      const struct window_slice *sl, char *x, float *tile)
+const void *conv_slice_input(const struct conv_run *r, int64_t image, const struct window_slice *sl,
+			     char *x, float *tile)
 {
 	const struct conv_step *s = r->s;
 	const struct nhwc_tensor *m = &r->x;
@@ -86,9 +86,9 @@ const void *pixel_slice_input(const struct conv_run *r, int64_t image,
 		       (image * s->in_shape.pixels + sl->from) * size;
 	bool apart = s->joined && form_is_plain(&m->form) && s->in_shape.pixels > 1;
 	for (int64_t i = 0; i < sl->n_in;) {
-		struct pixel_part p =
-			pixel_part_of_image(&s->in_shape, apart, image, sl->from + i, sl->n_in - i);
-		pixel_make_codes(r, p, x + i * size, tile);
+		struct image_part p =
+			image_part_of(&s->in_shape, apart, image, sl->from + i, sl->n_in - i);
+		conv_make_codes(r, p, x + i * size, tile);
 		i += p.n;
 	}
 	return x;

@@ -24,17 +24,17 @@ static void part_output(const struct conv_run *r, int64_t image, const struct wi
 		{(char *)r->y.data + first * form_size(r->y.form.elem), r->y.form}};
 	struct epilogue code;
 	if (s->direct && s->has_program &&
-	    pixel_program_add(&s->program, r->memory, value, first, sl->n * c))
+	    nhwc_program_add(&s->program, r->memory, value, first, sl->n * c))
 		return;
 	if (s->has_program &&
-	    pixel_line_run(&s->program, r->memory, value, image, sl->at, sl->n, tile))
+	    nhwc_program_line_run(&s->program, r->memory, value, image, sl->at, sl->n, tile))
 		return;
 	if (s->has_program) {
 		code = s->program.code;
-		pixel_program_leave_rounding(&s->program, &code, r->memory, &r->y.form);
+		nhwc_program_leave_rounding(&s->program, &code, r->memory, &r->y.form);
 	}
-	if (s->has_program && !s->direct && r->y.form.pixels && form_size(r->y.form.elem) == 1 &&
-	    pixel_program_hswish(&code)) {
+	if (s->has_program && !s->direct && r->y.form.nhwc && form_size(r->y.form.elem) == 1 &&
+	    nhwc_program_hswish(&code)) {
 		form_codes_hswish(&r->y.form, c, (const float *)(void *)y, sl->n, value[1].data);
 		return;
 	}
@@ -46,8 +46,8 @@ static void part_output(const struct conv_run *r, int64_t image, const struct wi
 		if (s->direct)
 			form_read(&s->codes, &row, y, 0, i, n, at = tile);
 		if (s->has_program)
-			pixel_program_run(&s->program, &code, r->memory, image, sl->at + i, n, at,
-					  tile + (n * c > NHWC_FLOATS ? n * c : NHWC_FLOATS));
+			nhwc_program_run(&s->program, &code, r->memory, image, sl->at + i, n, at,
+					 tile + (n * c > NHWC_FLOATS ? n * c : NHWC_FLOATS));
 		if (!turns && !there)
 			form_write(&r->y.form, &s->shape, r->y.data, image, sl->at + i, n, at);
 	}
@@ -62,12 +62,11 @@ static void slice_output(const struct conv_run *r, int64_t image, const struct w
 {
 	const struct conv_step *s = r->s;
 	int64_t size = s->shape.channels * form_size(s->direct ? s->codes.elem : EL_F32);
-	bool apart = s->joined && !(pixel_images_join(s->has_program ? &s->program : NULL,
-						      r->memory, &s->shape) &&
+	bool apart = s->joined && !(nhwc_images_join(s->has_program ? &s->program : NULL, r->memory,
+						     &s->shape) &&
 				    (s->shape.pixels == 1 || !form_is_plain(&r->y.form)));
 	for (int64_t i = 0; i < sl->n;) {
-		struct pixel_part p =
-			pixel_part_of_image(&s->shape, apart, image, sl->at + i, sl->n - i);
+		struct image_part p = image_part_of(&s->shape, apart, image, sl->at + i, sl->n - i);
 		const struct window_slice part = {.at = p.first, .n = p.n};
 		part_output(r, p.image, &part, y + i * size, tile);
 		i += p.n;
@@ -76,14 +75,14 @@ static void slice_output(const struct conv_run *r, int64_t image, const struct w
 
 static bool in_codes(const struct mem_form *f)
 {
-	return f->pixels && form_size(f->elem) == 1 && !f->scales && f->zero == 0;
+	return f->nhwc && form_size(f->elem) == 1 && !f->scales && f->zero == 0;
 }
 
 /* The same of codes. */
 static bool fused_codes(const struct conv_run *r, struct tiled_conv_sum *sum)
 {
 	const struct conv_step *s = r->s;
-	const struct pixel_program *p = &s->program;
+	const struct nhwc_program *p = &s->program;
 	int o = p->addend[0] == -1 ? p->addend[1] : p->addend[0];
 	if (!p->adds || p->sum != -1 || o < 0 || (p->addend[0] != -1 && p->addend[1] != -1) ||
 	    !in_codes(&s->codes) || !in_codes(&r->y.form) || !in_codes(&r->memory[o].form))
@@ -107,7 +106,7 @@ static bool fused_sum(const struct conv_run *r, struct tiled_conv_sum *sum)
 	if (s->direct)
 		return fused_codes(r, sum);
 	*sum = (struct tiled_conv_sum){.elem = EL_BF16, .to = EL_BF16};
-	int o = pixel_line_adds(&s->program, &sum->lo, &sum->hi);
+	int o = nhwc_program_line_adds(&s->program, &sum->lo, &sum->hi);
 	if (o < 0 || s->x.elem != EL_BF16 || !form_same(&r->y.form, &s->x) ||
 	    !form_same(&r->memory[o].form, &s->x))
 		return false;
@@ -135,7 +134,8 @@ static int64_t output_floats(const struct conv_step *s)
 	int64_t n = nhwc_tile(&s->shape), floats = n * s->shape.channels;
 	floats = floats > NHWC_FLOATS ? floats : NHWC_FLOATS;
 	if (s->has_program)
-		floats += pixel_program_floats(&s->program, n) + pixel_line_floats(&s->program);
+		floats +=
+			nhwc_program_floats(&s->program, n) + nhwc_program_line_floats(&s->program);
 	return floats;
 }
 
@@ -176,7 +176,7 @@ static int convolve_slice(struct conv_run *r, int64_t image, int i, int thread, 
 		return cpu_no_memory(e);
 	char *y = there ? slice_sums(r, image, &sl) : x + x_bytes;
 	float *room = (float *)(void *)(x + x_bytes + y_bytes);
-	const void *from = pixel_slice_input(r, image, &sl, x, room);
+	const void *from = conv_slice_input(r, image, &sl, x, room);
 	const struct channel_part all = {0, 1};
 	if (convolve(r, image, i, all, from, y, (char *)room + room_bytes, e) < 0)
 		return -1;
@@ -194,7 +194,7 @@ static int conv_part(struct conv_run *r, int64_t image, int i, struct channel_pa
 	void *scratch = cpu_thread_scratch(s->ctx, thread, sl.scratch + 64);
 	if (!scratch)
 		return cpu_no_memory(e);
-	return convolve(r, image, i, part, pixel_slice_input(r, image, &sl, NULL, NULL),
+	return convolve(r, image, i, part, conv_slice_input(r, image, &sl, NULL, NULL),
 			slice_sums(r, image, &sl), scratch, e);
 }
 
@@ -253,7 +253,7 @@ static int deconv_slice(struct conv_run *r, int64_t image, int i, int thread, st
 		return cpu_no_memory(e);
 	char *y = x + x_bytes;
 	float *room = (float *)(void *)(y + y_bytes);
-	const void *from = pixel_slice_input(r, image, &sl, x, room);
+	const void *from = conv_slice_input(r, image, &sl, x, room);
 	if (conv_slice_run(r->s, i, (struct channel_part){0, 1}, from, y,
 			   (char *)room + whole_lines(tile * 4), e) < 0)
 		return -1;
@@ -326,8 +326,8 @@ static void ready_task(void *arg, int task, int thread)
 	}
 	cpu_range(s->in_shape.images * s->in_shape.pixels, s->ctx->n_threads, task, &lo, &hi);
 	while (lo < hi) {
-		struct pixel_part p = pixel_part_of_image(&s->in_shape, true, 0, lo, hi - lo);
-		pixel_make_codes(r, p, r->ready + lo * c * form_size(s->x.elem), tile);
+		struct image_part p = image_part_of(&s->in_shape, true, 0, lo, hi - lo);
+		conv_make_codes(r, p, r->ready + lo * c * form_size(s->x.elem), tile);
 		lo += p.n;
 	}
 }

@@ -26,13 +26,13 @@ int64_t form_size(enum elem elem)
 
 struct mem_form form_nhwc(enum elem elem)
 {
-	return (struct mem_form){.elem = elem, .pixels = true, .scale = 1};
+	return (struct mem_form){.elem = elem, .nhwc = true, .scale = 1};
 }
 
 bool form_same(const struct mem_form *a, const struct mem_form *b)
 {
 	size_t bytes = (size_t)a->n_scales * 3 * sizeof *a->scales;
-	return a->elem == b->elem && a->pixels == b->pixels && a->scale == b->scale &&
+	return a->elem == b->elem && a->nhwc == b->nhwc && a->scale == b->scale &&
 	       a->zero == b->zero && a->n_scales == b->n_scales &&
 	       (a->scales == b->scales || memcmp(a->scales, b->scales, bytes) == 0);
 }
@@ -171,7 +171,7 @@ void form_read(const struct mem_form *f, const struct form_shape *s, const void 
 	       int64_t image, int64_t first, int64_t n, float *dst)
 {
 	int64_t at = (image * s->pixels + first) * s->channels;
-	if (!f->pixels && s->pixels > 1) { /* codes are in pixels */
+	if (!f->nhwc && s->pixels > 1) { /* codes are in pixels */
 		const float *x = (const float *)data + image * s->channels * s->pixels + first;
 		cpu_turn(x, s->pixels, s->channels, n, dst, s->channels);
 	} else if (f->elem == EL_F32) {
@@ -209,7 +209,7 @@ void form_write(const struct mem_form *f, const struct form_shape *s, void *data
 		int64_t first, int64_t n, const float *src)
 {
 	int64_t at = (image * s->pixels + first) * s->channels;
-	if (!f->pixels && s->pixels > 1)
+	if (!f->nhwc && s->pixels > 1)
 		cpu_turn(src, s->channels, n, s->channels,
 			 (float *)data + image * s->channels * s->pixels + first, s->pixels);
 	else if (f->elem == EL_F32)
@@ -243,9 +243,9 @@ static void turn_codes(const struct mem_form *f, const struct form_shape *s, con
 void form_plain(const struct mem_form *f, const struct form_shape *s, const void *data, float *dst)
 {
 	int64_t n = s->channels * s->pixels;
-	if (f->elem == EL_U8 && !f->pixels)
+	if (f->elem == EL_U8 && !f->nhwc)
 		LEVEL_CALL(from_u8, data, s->images * n, f->scale, f->zero, dst);
-	else if (f->elem == EL_F32 && (!f->pixels || s->pixels == 1))
+	else if (f->elem == EL_F32 && (!f->nhwc || s->pixels == 1))
 		memcpy(dst, data, (size_t)(s->images * n) * sizeof *dst);
 	else if (s->pixels == 1)
 		from_codes(f, 0, s->channels, data, s->images, dst);

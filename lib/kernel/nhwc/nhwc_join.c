@@ -28,7 +28,7 @@ static void join(const struct join_run *r, uint32_t i, int64_t channel, int64_t 
 	int64_t size = form_size(r->form.elem), step = nhwc_tile(s), row = s->channels;
 	int64_t bytes = part->n * size, out = all->channels * size;
 	char *y = r->y + ((image * all->pixels + first) * all->channels + channel) * size;
-	if (r->form.pixels && form_same(&x->form, &r->form)) {
+	if (r->form.nhwc && form_same(&x->form, &r->form)) {
 		const char *from = (const char *)x->data +
 				   ((image * s->pixels + first) * row + part->first) * size;
 		form_copy_rows(from, row * size, n, bytes, y, out);
@@ -38,7 +38,7 @@ static void join(const struct join_run *r, uint32_t i, int64_t channel, int64_t 
 		int64_t some = n - at < step ? n - at : step;
 		float *codes = tile + step * row;
 		form_read(&x->form, s, x->data, image, first + at, some, tile);
-		if (!r->form.pixels) {
+		if (!r->form.nhwc) {
 			cpu_turn(tile + part->first, row, some, part->n,
 				 (float *)(void *)r->y +
 					 (image * all->channels + channel) * all->pixels + first +

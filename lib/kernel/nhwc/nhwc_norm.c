@@ -36,7 +36,7 @@ static const void *read_piece(const struct norm_run *r, int64_t first, int64_t n
 	const struct form_shape *s = &r->p->shape;
 	const struct mem_form *f = &r->x->form;
 	*narrow = f->elem == EL_BF16 && form_line_narrow();
-	if ((f->elem == EL_F32 || *narrow) && (f->pixels || s->pixels == 1))
+	if ((f->elem == EL_F32 || *narrow) && (f->nhwc || s->pixels == 1))
 		return (const char *)r->x->data +
 		       (r->image * s->pixels + first) * s->channels * form_size(f->elem);
 	*narrow = false;
@@ -152,7 +152,7 @@ static void apply_task(void *arg, int task, int thread)
 	struct norm_run *r = arg;
 	const struct form_shape *s = &r->p->shape;
 	int64_t lo, hi, c = s->channels;
-	bool there = r->form.pixels || s->pixels == 1, narrow = r->form.elem == EL_BF16;
+	bool there = r->form.nhwc || s->pixels == 1, narrow = r->form.elem == EL_BF16;
 	float *tile = tile_of(r, thread);
 	cpu_range(r->pieces, r->n_tasks, task, &lo, &hi);
 	for (int64_t i = lo; tile && i < hi; i++) {

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-bool pixel_is_channel(const struct epilogue *code, const struct form_shape *s,
-		      const struct epi_operand *o)
+bool nhwc_is_channel(const struct epilogue *code, const struct form_shape *s,
+		     const struct epi_operand *o)
 {
 	bool planes = o->col == 0 && o->row == 1 && code->cols * o->div == s->pixels &&
 		      (o->mod == s->channels || (s->images == 1 && o->mod >= s->channels));
@@ -32,22 +32,22 @@ static bool is_map(const struct epilogue *code, const struct form_shape *s,
 
 static bool classify(const struct epilogue *code, const struct form_shape *s,
 		     const struct epi_operand *o, const struct epi_place *place,
-		     enum pixel_operand *kind)
+		     enum nhwc_operand *kind)
 {
 	bool full = o->col == 1 && (code->rows == 1 ||
 				    (o->div == 1 && o->mod >= code->rows && o->row == code->cols));
-	*kind = o->row == 0 && o->col == 0 ? PIXEL_ONE : PIXEL_CHANNEL;
+	*kind = o->row == 0 && o->col == 0 ? OPERAND_ONE : OPERAND_CHANNEL;
 	if (place->base == BASE_INPUT && !place->bytes && is_one_pixel(code, s, o)) {
-		*kind = PIXEL_SPREAD;
+		*kind = OPERAND_SPREAD;
 		return true;
 	}
 	if (place->base == BASE_INPUT && !place->bytes && is_map(code, s, o)) {
-		*kind = PIXEL_MAP;
+		*kind = OPERAND_MAP;
 		return true;
 	}
-	if (*kind == PIXEL_ONE || pixel_is_channel(code, s, o))
+	if (*kind == OPERAND_ONE || nhwc_is_channel(code, s, o))
 		return place->base == BASE_CONST;
-	*kind = place->base == BASE_OUTPUT ? PIXEL_WRITE : PIXEL_READ;
+	*kind = place->base == BASE_OUTPUT ? OPERAND_WRITE : OPERAND_READ;
 	return full && place->base != BASE_SCRATCH && (place->base == BASE_CONST || !place->bytes);
 }
 
@@ -62,11 +62,12 @@ static float *repeat(const float *x, const struct form_shape *s)
 }
 
 /* Operand of a source that is a whole tensor, -1 for value 0; -2: neither. */
-static int tensor_of(const struct pixel_program *p, const struct epi_source *x)
+static int tensor_of(const struct nhwc_program *p, const struct epi_source *x)
 {
 	if (!x->operand)
 		return x->index == 0 ? -1 : -2;
-	return p->kind[x->index] == PIXEL_READ || p->kind[x->index] == PIXEL_WRITE ? x->index : -2;
+	return p->kind[x->index] == OPERAND_READ || p->kind[x->index] == OPERAND_WRITE ? x->index
+										       : -2;
 }
 
 static bool reads_last(const struct epi_code *k, const struct epi_code *before)
@@ -75,7 +76,7 @@ static bool reads_last(const struct epi_code *k, const struct epi_code *before)
 	       k->source[0].index == before->to.index;
 }
 
-static void find_sum(struct pixel_program *p)
+static void find_sum(struct nhwc_program *p)
 {
 	const struct epi_code *k = p->code.code;
 	int n = p->code.n_code;
@@ -90,8 +91,8 @@ static void find_sum(struct pixel_program *p)
 	p->adds = p->addend[0] > -2 && p->addend[1] > -2 && p->sum > -2;
 }
 
-bool pixel_program_add(const struct pixel_program *p, const struct nhwc_tensor *memory,
-		       const struct nhwc_tensor value[2], int64_t first, int64_t n)
+bool nhwc_program_add(const struct nhwc_program *p, const struct nhwc_tensor *memory,
+		      const struct nhwc_tensor value[2], int64_t first, int64_t n)
 {
 	const struct nhwc_tensor *m[3];
 	const void *at[3];
@@ -111,8 +112,8 @@ bool pixel_program_add(const struct pixel_program *p, const struct nhwc_tensor *
 	return true;
 }
 
-bool pixel_program_init(struct pixel_program *p, const struct epilogue *code,
-			const struct epi_place *place, const struct tensor *out)
+bool nhwc_program_init(struct nhwc_program *p, const struct epilogue *code,
+		       const struct epi_place *place, const struct tensor *out)
 {
 	bool used[EPI_OPERANDS] = {false};
 	p->shape = form_shape_of(out);
@@ -130,35 +131,35 @@ bool pixel_program_init(struct pixel_program *p, const struct epilogue *code,
 		struct epi_operand *o = &p->code.operand[i];
 		const struct epi_place *pl = p->place + i;
 		p->place[i] = place[i];
-		p->kind[i] = PIXEL_ONE;
+		p->kind[i] = OPERAND_ONE;
 		if (!used[i])
 			continue;
 		if (!classify(code, &p->shape, &code->operand[i], pl, &p->kind[i]))
 			return false;
-		p->n_memory += pixel_is_memory(p->kind[i]);
-		p->n_write += p->kind[i] == PIXEL_WRITE;
+		p->n_memory += nhwc_operand_is_memory(p->kind[i]);
+		p->n_write += p->kind[i] == OPERAND_WRITE;
 		const char *at = pl->data ? (const char *)pl->data + pl->bytes : NULL;
 		const float *x = (const float *)(const void *)at;
 		*o = (struct epi_operand){
-			.div = 1, .mod = 1, .row = 0, .col = p->kind[i] != PIXEL_ONE};
-		if (p->kind[i] == PIXEL_ONE)
+			.div = 1, .mod = 1, .row = 0, .col = p->kind[i] != OPERAND_ONE};
+		if (p->kind[i] == OPERAND_ONE)
 			o->data = (float *)(uintptr_t)x;
-		else if (p->kind[i] == PIXEL_CHANNEL)
+		else if (p->kind[i] == OPERAND_CHANNEL)
 			o->data = p->repeated[i] = repeat(x, &p->shape);
 	}
 	p->code.rows = 1;
 	find_sum(p);
-	pixel_line_init(p);
+	nhwc_program_line_init(p);
 	return true;
 }
 
-void pixel_program_release(struct pixel_program *p)
+void nhwc_program_release(struct nhwc_program *p)
 {
 	for (int i = 0; i < EPI_OPERANDS; i++)
 		mem_free(p->repeated[i]);
 }
 
-int64_t pixel_program_floats(const struct pixel_program *p, int64_t n)
+int64_t nhwc_program_floats(const struct nhwc_program *p, int64_t n)
 {
 	return (int64_t)p->n_memory * ((n * p->shape.channels + 15) / 16 * 16);
 }
@@ -182,7 +183,7 @@ static void spread_map(float *x, int64_t channels, int64_t n)
 static float *floats_at(const struct nhwc_tensor *m, const struct form_shape *s, int64_t image,
 			int64_t first)
 {
-	if (m->form.elem != EL_F32 || (!m->form.pixels && s->pixels > 1))
+	if (m->form.elem != EL_F32 || (!m->form.nhwc && s->pixels > 1))
 		return NULL;
 	return (float *)m->data + (image * s->pixels + first) * s->channels;
 }
@@ -195,8 +196,8 @@ static bool reads(const struct epi_code *k, const struct epi_source *x)
 	return false;
 }
 
-void pixel_program_leave_rounding(const struct pixel_program *p, struct epilogue *code,
-				  const struct nhwc_tensor *memory, const struct mem_form *result)
+void nhwc_program_leave_rounding(const struct nhwc_program *p, struct epilogue *code,
+				 const struct nhwc_tensor *memory, const struct mem_form *result)
 {
 	for (int j = 0; j < code->n_code; j++) {
 		struct epi_code *k = &code->code[j];
@@ -206,7 +207,7 @@ void pixel_program_leave_rounding(const struct pixel_program *p, struct epilogue
 		for (int i = j + 1; i < code->n_code && last; i++)
 			last = !reads(&code->code[i], &k->to);
 		if (k->to.operand)
-			last = last && p->kind[k->to.index] == PIXEL_WRITE &&
+			last = last && p->kind[k->to.index] == OPERAND_WRITE &&
 			       form_in_codes(&memory[k->to.index].form);
 		else
 			last = last && j + 1 == code->n_code && k->to.index == 0 && result &&
@@ -218,7 +219,7 @@ void pixel_program_leave_rounding(const struct pixel_program *p, struct epilogue
 	}
 }
 
-bool pixel_program_hswish(const struct epilogue *code)
+bool nhwc_program_hswish(const struct epilogue *code)
 {
 	const struct epi_code *k = code->code, *last = &k[code->n_code - 1];
 	const struct epi_source *x = &k[0].source[0];
@@ -227,50 +228,50 @@ bool pixel_program_hswish(const struct epilogue *code)
 	       (code->n_code == 1 || (last->kind == OP_RESULT && reads(last, &k[0].to)));
 }
 
-void pixel_program_run(const struct pixel_program *p, struct epilogue *code,
-		       const struct nhwc_tensor *memory, int64_t image, int64_t first, int64_t n,
-		       float *c, float *scratch)
+void nhwc_program_run(const struct nhwc_program *p, struct epilogue *code,
+		      const struct nhwc_tensor *memory, int64_t image, int64_t first, int64_t n,
+		      float *c, float *scratch)
 {
 	int64_t floats = n * p->shape.channels, step = (floats + 15) / 16 * 16;
 	const struct form_shape one = {p->shape.images, p->shape.channels, 1};
 	const struct form_shape map = {p->shape.images, 1, p->shape.pixels};
 	float *at = scratch;
 	for (int i = 0; i < code->n_operands; i++) {
-		if (!pixel_is_memory(p->kind[i]))
+		if (!nhwc_operand_is_memory(p->kind[i]))
 			continue;
-		float *there = p->kind[i] == PIXEL_SPREAD || p->kind[i] == PIXEL_MAP
+		float *there = p->kind[i] == OPERAND_SPREAD || p->kind[i] == OPERAND_MAP
 				       ? NULL
 				       : floats_at(&memory[i], &p->shape, image, first);
 		code->operand[i].data = there ? there : at;
 		if (there)
 			continue;
-		if (p->kind[i] == PIXEL_SPREAD) {
+		if (p->kind[i] == OPERAND_SPREAD) {
 			form_read(&memory[i].form, &one, memory[i].data, image, 0, 1, at);
 			repeat_pixel(at, p->shape.channels, n);
-		} else if (p->kind[i] == PIXEL_MAP) {
+		} else if (p->kind[i] == OPERAND_MAP) {
 			form_read(&memory[i].form, &map, memory[i].data, image, first, n,
 				  at + floats - n);
 			spread_map(at, p->shape.channels, n);
-		} else if (p->kind[i] == PIXEL_READ)
+		} else if (p->kind[i] == OPERAND_READ)
 			form_read(&memory[i].form, &p->shape, memory[i].data, image, first, n, at);
 		at += step;
 	}
 	code->cols = floats;
 	cpu_epilogue_row(code, c, 0, 0, floats);
 	for (int i = 0; i < code->n_operands; i++)
-		if (p->kind[i] == PIXEL_WRITE &&
+		if (p->kind[i] == OPERAND_WRITE &&
 		    code->operand[i].data != floats_at(&memory[i], &p->shape, image, first))
 			form_write(&memory[i].form, &p->shape, memory[i].data, image, first, n,
 				   code->operand[i].data);
 }
 
-bool pixel_images_join(const struct pixel_program *p, const struct nhwc_tensor *memory,
-		       const struct form_shape *shape)
+bool nhwc_images_join(const struct nhwc_program *p, const struct nhwc_tensor *memory,
+		      const struct form_shape *shape)
 {
 	bool join = shape->images > 1;
 	for (int i = 0; p && i < p->code.n_operands && join; i++)
-		join = !pixel_is_memory(p->kind[i]) || p->kind[i] == PIXEL_MAP ||
-		       (p->kind[i] != PIXEL_SPREAD &&
+		join = !nhwc_operand_is_memory(p->kind[i]) || p->kind[i] == OPERAND_MAP ||
+		       (p->kind[i] != OPERAND_SPREAD &&
 			(shape->pixels == 1 || !form_is_plain(&memory[i].form)));
 	return join;
 }

@@ -12,16 +12,16 @@ static int place_of(const struct epi_source *s)
 	return s->operand ? s->index : s->index == 0 ? LINE_VALUE : LINE_NONE;
 }
 
-static bool is_tensor(const struct pixel_program *p, int at)
+static bool is_tensor(const struct nhwc_program *p, int at)
 {
-	return (at == LINE_VALUE && !p->line.covered) || (at >= 0 && p->kind[at] == PIXEL_READ);
+	return (at == LINE_VALUE && !p->line.covered) || (at >= 0 && p->kind[at] == OPERAND_READ);
 }
 
 /* Is it the same for every pixel of an image? */
-static bool repeats(const struct pixel_program *p, int at)
+static bool repeats(const struct nhwc_program *p, int at)
 {
-	return at >= 0 && (p->kind[at] == PIXEL_ONE || p->kind[at] == PIXEL_CHANNEL ||
-			   p->kind[at] == PIXEL_SPREAD);
+	return at >= 0 && (p->kind[at] == OPERAND_ONE || p->kind[at] == OPERAND_CHANNEL ||
+			   p->kind[at] == OPERAND_SPREAD);
 }
 
 /* Can nothing follow but limits, or not even these? */
@@ -31,7 +31,7 @@ static bool is_limited(const struct line_pass *s)
 }
 
 /* The next pass, which begins with what the last one made; NULL: there are too many. */
-static struct line_pass *new_pass(struct pixel_line *l)
+static struct line_pass *new_pass(struct nhwc_program_line *l)
 {
 	if (l->n == LINE_PASSES)
 		return NULL;
@@ -49,14 +49,14 @@ static struct line_pass *new_pass(struct pixel_line *l)
 
 /* Is a source the line's value so far, which is where the last instruction put it (NULL: it is the first)?  Of the first
  * instruction, is it a tensor? */
-static bool is_value(const struct pixel_program *p, const struct epi_source *s,
+static bool is_value(const struct nhwc_program *p, const struct epi_source *s,
 		     const struct epi_source *value)
 {
 	return !value ? is_tensor(p, place_of(s))
 		      : s->operand == value->operand && s->index == value->index;
 }
 
-static bool add_binary(const struct pixel_program *p, struct pixel_line *l,
+static bool add_binary(const struct nhwc_program *p, struct nhwc_program_line *l,
 		       const struct epi_code *k, const struct epi_source *value)
 {
 	bool product = k->kind == OP_MULTIPLY, less = k->kind == OP_SUBTRACT;
@@ -90,12 +90,12 @@ static bool add_binary(const struct pixel_program *p, struct pixel_line *l,
 	return false;
 }
 
-static bool add_limit(const struct pixel_program *p, struct pixel_line *l, const struct epi_code *k,
-		      const struct epi_source *value)
+static bool add_limit(const struct nhwc_program *p, struct nhwc_program_line *l,
+		      const struct epi_code *k, const struct epi_source *value)
 {
 	int slope = k->kind == OP_PRELU && k->n_sources == 2 ? place_of(&k->source[1]) : LINE_NONE;
 	if ((k->kind != OP_RELU && k->kind != OP_CLAMP &&
-	     (slope < 0 || p->kind[slope] != PIXEL_ONE)) ||
+	     (slope < 0 || p->kind[slope] != OPERAND_ONE)) ||
 	    !is_value(p, &k->source[0], value))
 		return false;
 	struct line_pass *s =
@@ -112,9 +112,9 @@ static bool add_limit(const struct pixel_program *p, struct pixel_line *l, const
 }
 
 /* A constant of one value, for each element of a tile. */
-static void repeat_one(struct pixel_program *p, int o)
+static void repeat_one(struct nhwc_program *p, int o)
 {
-	if (o < 0 || p->kind[o] != PIXEL_ONE || p->repeated[o])
+	if (o < 0 || p->kind[o] != OPERAND_ONE || p->repeated[o])
 		return;
 	int64_t n = nhwc_tile(&p->shape) * p->shape.channels;
 	p->repeated[o] = MEM_NEWN(float, (size_t)n);
@@ -122,9 +122,9 @@ static void repeat_one(struct pixel_program *p, int o)
 		p->repeated[o][i] = p->code.operand[o].data[0];
 }
 
-void pixel_line_init(struct pixel_program *p)
+void nhwc_program_line_init(struct nhwc_program *p)
 {
-	struct pixel_line l = {.x = LINE_NONE, .y = LINE_NONE};
+	struct nhwc_program_line l = {.x = LINE_NONE, .y = LINE_NONE};
 	const struct epi_source *value = NULL;
 	p->line = l;
 	for (int i = 0; i < p->code.n_code; i++) {
@@ -152,14 +152,14 @@ void pixel_line_init(struct pixel_program *p)
 	}
 }
 
-int pixel_line_adds(const struct pixel_program *p, float *lo, float *hi)
+int nhwc_program_line_adds(const struct nhwc_program *p, float *lo, float *hi)
 {
-	const struct pixel_line *l = &p->line;
+	const struct nhwc_program_line *l = &p->line;
 	const struct line_pass *s = &l->pass[0];
 	int other = l->x == LINE_VALUE ? s->a : l->x;
 	if (l->n != 1 || l->rounds || l->y != LINE_VALUE ||
 	    (l->x != LINE_VALUE && s->a != LINE_VALUE) || other < 0 ||
-	    p->kind[other] != PIXEL_READ || s->m != LINE_NONE || s->also != LINE_NONE ||
+	    p->kind[other] != OPERAND_READ || s->m != LINE_NONE || s->also != LINE_NONE ||
 	    s->x_sign != 1 || s->a_sign != 1 || s->slope != 1)
 		return -1;
 	*lo = s->lo;
@@ -188,7 +188,7 @@ static bool find_walk(const struct nhwc_tensor *m, const struct form_shape *s, i
 	enum elem elem = m->form.elem;
 	bool can = elem == EL_F32 ||
 		   (elem == EL_BF16 ? form_line_narrow() : form_line_codes() && !m->form.scales);
-	if (!can || (!m->form.pixels && s->pixels > 1))
+	if (!can || (!m->form.nhwc && s->pixels > 1))
 		return false;
 	w->form = &m->form;
 	w->size = form_size(m->form.elem);
@@ -197,7 +197,7 @@ static bool find_walk(const struct nhwc_tensor *m, const struct form_shape *s, i
 }
 
 struct line_run {
-	const struct pixel_program *p;
+	const struct nhwc_program *p;
 	const struct nhwc_tensor *memory, *value;
 	int64_t image, first;
 	struct walk x, y, a[LINE_PASSES], also[LINE_PASSES];
@@ -216,10 +216,10 @@ static bool find_tensor(const struct line_run *r, int o, bool after, struct walk
 /* Constants, once for each element of a tile; of an input the image's one pixel. */
 static const float *find_repeating(struct line_run *r, int o)
 {
-	const struct pixel_program *p = r->p;
+	const struct nhwc_program *p = r->p;
 	const struct form_shape one = {p->shape.images, p->shape.channels, 1};
 	int64_t tile = nhwc_tile(&p->shape) * one.channels;
-	if (p->kind[o] != PIXEL_SPREAD) {
+	if (p->kind[o] != OPERAND_SPREAD) {
 		r->step = r->step ? r->step : tile;
 		return p->repeated[o];
 	}
@@ -232,7 +232,7 @@ static const float *find_repeating(struct line_run *r, int o)
 
 static bool find_all(struct line_run *r)
 {
-	const struct pixel_line *l = &r->p->line;
+	const struct nhwc_program_line *l = &r->p->line;
 	if (l->n == 0 || !find_tensor(r, l->x, false, &r->x) ||
 	    !find_tensor(r, l->y, true, &r->y) || l->rounds != in_codes(&r->y))
 		return false;
@@ -257,7 +257,7 @@ static bool find_all(struct line_run *r)
 /* n elements from element `first` on; between passes they are in tile. */
 static void run_passes(const struct line_run *r, int64_t first, int64_t n, float *tile)
 {
-	const struct pixel_line *l = &r->p->line;
+	const struct nhwc_program_line *l = &r->p->line;
 	for (int i = 0; i < l->n; i++) {
 		const struct line_pass *s = &l->pass[i];
 		const struct walk *a = &r->a[i];
@@ -296,15 +296,15 @@ static void run_passes(const struct line_run *r, int64_t first, int64_t n, float
 	}
 }
 
-int64_t pixel_line_floats(const struct pixel_program *p)
+int64_t nhwc_program_line_floats(const struct nhwc_program *p)
 {
 	int64_t c = p->shape.channels;
 	return (2 * LINE_PASSES + 1) * c + (c > NHWC_FLOATS ? c : NHWC_FLOATS);
 }
 
-bool pixel_line_run(const struct pixel_program *p, const struct nhwc_tensor *memory,
-		    const struct nhwc_tensor value[2], int64_t image, int64_t first, int64_t n,
-		    float *room)
+bool nhwc_program_line_run(const struct nhwc_program *p, const struct nhwc_tensor *memory,
+			   const struct nhwc_tensor value[2], int64_t image, int64_t first,
+			   int64_t n, float *room)
 {
 	struct line_run r = {.p = p,
 			     .memory = memory,

@@ -280,7 +280,7 @@ static bool fused_takes(const void *x, uint32_t i, const struct mem_form *f)
 {
 	const struct fused *m = x;
 	const struct mem_form *of = &m->codes;
-	return of->elem == EL_U8 && m->kernel->from[0] == i && f->elem == EL_U8 && !f->pixels &&
+	return of->elem == EL_U8 && m->kernel->from[0] == i && f->elem == EL_U8 && !f->nhwc &&
 	       f->by == of->by && f->shift == of->shift;
 }
 

@@ -134,6 +134,6 @@ struct mem_form nhwc_wanted(const struct cpu_graph *x, uint32_t v, uint32_t port
 		return (struct mem_form){.elem = EL_F32};
 	if (elem != EL_I8 || !grid_of(x, v, &f))
 		f = form_nhwc(elem == EL_BF16 ? EL_BF16 : EL_F32);
-	f.pixels = true;
+	f.nhwc = true;
 	return f;
 }

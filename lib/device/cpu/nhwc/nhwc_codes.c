@@ -9,22 +9,22 @@ bool codes_of_conv_input(struct conv_step *s, const struct step_how *how, const 
 	uint32_t from = graph_source(n->graph, n->v, 0);
 	if (s->g.cin == 1 && s->g.groups > 1) {
 		s->x_scales = MEM_NEWN(float, (size_t)s->g.groups * 3);
-		f->pixels = grid_of_channels(how->graph, from, s->g.groups, f, s->x_scales);
-		if (f->pixels)
+		f->nhwc = grid_of_channels(how->graph, from, s->g.groups, f, s->x_scales);
+		if (f->nhwc)
 			return true;
 	}
 	const struct code_grid *grid = grid_of_values(how->graph, from);
 	if (!grid || grid->zero != rintf(grid->zero))
 		return false;
 	*f = grid_form(grid);
-	f->pixels = true;
+	f->nhwc = true;
 	return true;
 }
 
 float *codes_of_channels(const struct step_how *how, uint32_t v, int64_t n, struct mem_form *want)
 {
 	struct mem_form f;
-	if (how->elem != EL_I8 || !want->pixels || how->graph->g->kind[v] != OP_FAKE_QUANTIZE ||
+	if (how->elem != EL_I8 || !want->nhwc || how->graph->g->kind[v] != OP_FAKE_QUANTIZE ||
 	    !cpu_graph_only_depthwise(how->graph, v))
 		return NULL;
 	float *scales = MEM_NEWN(float, (size_t)n * 3);
@@ -33,6 +33,6 @@ float *codes_of_channels(const struct step_how *how, uint32_t v, int64_t n, stru
 		return NULL;
 	}
 	*want = f;
-	want->pixels = true;
+	want->nhwc = true;
 	return scales;
 }

@@ -14,7 +14,7 @@ static bool is_image(const struct tensor *t)
 	return x.channels > 1 && x.pixels > 1;
 }
 
-bool pixel_same_planes(const struct fuse_plan *p, const struct tensor *out)
+bool nhwc_same_planes(const struct fuse_plan *p, const struct tensor *out)
 {
 	const struct form_shape s = form_shape_of(out);
 	for (uint32_t v = 0; v < p->n; v++) {
@@ -31,12 +31,12 @@ bool pixel_same_planes(const struct fuse_plan *p, const struct tensor *out)
 	return true;
 }
 
-void pixel_program_memory(const struct pixel_program *p, const struct step_io *io,
-			  struct nhwc_tensor *memory)
+void nhwc_program_memory(const struct nhwc_program *p, const struct step_io *io,
+			 struct nhwc_tensor *memory)
 {
 	for (int i = 0; i < p->code.n_operands; i++) {
 		const struct epi_place *pl = &p->place[i];
-		if (!pixel_is_memory(p->kind[i]))
+		if (!nhwc_operand_is_memory(p->kind[i]))
 			continue;
 		if (pl->base == BASE_CONST)
 			memory[i] = (struct nhwc_tensor){(char *)(uintptr_t)pl->data + pl->bytes,

@@ -8,9 +8,9 @@
 
 /* Have the values of all nodes, and whole tensors that are inputs, the images and channels of `out`, and others one channel or one pixel?  Broadcasting gives tensors
  * of as many elements more dims, or fewer; pixels are others then. */
-bool pixel_same_planes(const struct fuse_plan *p, const struct tensor *out);
-/* (n_operands) where those that pixel_is_memory lie in a run. */
-void pixel_program_memory(const struct pixel_program *p, const struct step_io *io,
-			  struct nhwc_tensor *memory);
+bool nhwc_same_planes(const struct fuse_plan *p, const struct tensor *out);
+/* (n_operands) where those that nhwc_operand_is_memory lie in a run. */
+void nhwc_program_memory(const struct nhwc_program *p, const struct step_io *io,
+			 struct nhwc_tensor *memory);
 
 #endif

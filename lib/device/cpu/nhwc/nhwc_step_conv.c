@@ -51,7 +51,7 @@ static const float *take_bias(struct fuse_part *part, const struct form_shape *s
 	if (!k->source[i].operand || value->operand || value->index != 0)
 		return NULL;
 	int at = k->source[i].index;
-	if (part->place[at].base != BASE_CONST || !pixel_is_channel(c, s, &c->operand[at]) ||
+	if (part->place[at].base != BASE_CONST || !nhwc_is_channel(c, s, &c->operand[at]) ||
 	    !drop_first(c))
 		return NULL;
 	return (const float *)(const void *)((const char *)part->place[at].data +
@@ -89,7 +89,7 @@ static bool take_codes(const struct cpu_graph *graph, struct fuse_part *part,
 		*f = *want;
 	else if (!grid_of(graph, node[last]->node->v, f))
 		return false;
-	f->pixels = true;
+	f->nhwc = true;
 	if (last == 1 && (!only_limits(&c->code[0], f) || !drop_first(c)))
 		return false;
 	const struct epi_source *x = &c->code[0].source[0];
@@ -131,11 +131,11 @@ static bool take_unary(const struct conv_step *s, struct fuse_part *part, bool t
 static bool has_program(struct conv_step *s, const struct step_node *n,
 			const struct fuse_part *part)
 {
-	pixel_program_release(&s->program);
-	s->program = (struct pixel_program){0};
+	nhwc_program_release(&s->program);
+	s->program = (struct nhwc_program){0};
 	s->has_program = part->code.n_code > 0;
 	return !s->has_program ||
-	       (pixel_program_init(&s->program, &part->code, part->place, &n->out[0]) &&
+	       (nhwc_program_init(&s->program, &part->code, part->place, &n->out[0]) &&
 		s->program.n_write == 0);
 }
 
@@ -265,7 +265,7 @@ static int conv_init(void *x, const struct step_how *how, const struct step_spec
 	int n_nodes = 0;
 	for (uint32_t v = 1; v < p.n; v++)
 		node[n_nodes++] = &p.node[v];
-	if (n_nodes != part->code.n_code || !pixel_same_planes(&p, &n->out[0]))
+	if (n_nodes != part->code.n_code || !nhwc_same_planes(&p, &n->out[0]))
 		return 0;
 	const float *bias = take_bias(part, &s->shape);
 	const struct step_node *last = p.node[part->result].node;
@@ -316,7 +316,7 @@ static int conv_step_run(void *x, const struct step_io *io, struct err *e)
 	const struct nhwc_tensor from = nhwc_in(io, s->x_in), to = nhwc_out(io, 0);
 	struct nhwc_tensor memory[EPI_OPERANDS];
 	if (s->has_program)
-		pixel_program_memory(&s->program, io, memory);
+		nhwc_program_memory(&s->program, io, memory);
 	return conv_run(s, &from, &to, memory, e);
 }
 

@@ -7,7 +7,7 @@
 struct elementwise_step {
 	struct cpu_ctx *ctx;
 	uint32_t n_out;
-	struct pixel_program program;
+	struct nhwc_program program;
 	float *scales; /* of an output with a scale for each channel; NULL */
 };
 
@@ -30,7 +30,7 @@ static int elementwise_init(void *x, const struct step_how *how, const struct st
 	if (!fuse_parts(s, &p) || !fuse_code(&p, how->ctx) || p.n_parts != 1 || p.part[0].head)
 		return 0;
 	const struct tensor *out = p.node[p.part[0].result].out;
-	if (!fits_nhwc(p.node[0].out) || !pixel_same_planes(&p, out))
+	if (!fits_nhwc(p.node[0].out) || !nhwc_same_planes(&p, out))
 		return 0;
 	m->ctx = how->ctx;
 	m->n_out = s->n_out;
@@ -48,13 +48,13 @@ static int elementwise_init(void *x, const struct step_how *how, const struct st
 		if (!m->scales)
 			m->scales = codes_of_channels(how, f->node->v, out->dim[1], form);
 	}
-	return pixel_program_init(&m->program, &p.part[0].code, p.part[0].place, out);
+	return nhwc_program_init(&m->program, &p.part[0].code, p.part[0].place, out);
 }
 
 static void elementwise_release(void *x)
 {
 	struct elementwise_step *m = x;
-	pixel_program_release(&m->program);
+	nhwc_program_release(&m->program);
 	mem_free(m->scales);
 }
 
@@ -62,12 +62,12 @@ static bool elementwise_wants(const void *x, struct devmem *const *in, struct de
 			      const struct mem_form *want)
 {
 	const struct elementwise_step *m = x;
-	const struct pixel_program *p = &m->program;
+	const struct nhwc_program *p = &m->program;
 	for (uint32_t i = 0; i < m->n_out; i++)
 		if (out[i]->private && want[i].elem != EL_F32)
 			return true;
 	for (int i = 0; i < p->code.n_operands; i++)
-		if (p->kind[i] == PIXEL_READ && p->place[i].base == BASE_INPUT &&
+		if (p->kind[i] == OPERAND_READ && p->place[i].base == BASE_INPUT &&
 		    !form_is_plain(&in[p->place[i].index]->form))
 			return true;
 	return false;
@@ -83,30 +83,32 @@ struct elementwise_run {
 static void tiles_task(void *arg, int task, int thread)
 {
 	struct elementwise_run *r = arg;
-	const struct pixel_program *p = &r->s->program;
+	const struct nhwc_program *p = &r->s->program;
 	const struct form_shape *s = &p->shape;
 	int64_t step = nhwc_tile(s), lo, hi;
 	struct epilogue code;
 	float *tile = cpu_thread_scratch(
 		r->s->ctx, thread,
-		(size_t)(pixel_program_floats(p, step) + pixel_line_floats(p)) * sizeof *tile + 64);
+		(size_t)(nhwc_program_floats(p, step) + nhwc_program_line_floats(p)) *
+				sizeof *tile +
+			64);
 	if (!tile) {
 		atomic_store(&r->failed, true);
 		return;
 	}
 	cpu_range(s->images * s->pixels, r->n_tasks, task, &lo, &hi);
-	if (pixel_program_add(p, r->memory, NULL, lo * s->channels, (hi - lo) * s->channels))
+	if (nhwc_program_add(p, r->memory, NULL, lo * s->channels, (hi - lo) * s->channels))
 		return;
 	code = p->code;
-	pixel_program_leave_rounding(p, &code, r->memory, NULL);
+	nhwc_program_leave_rounding(p, &code, r->memory, NULL);
 	const int64_t pixels =
-		pixel_images_join(p, r->memory, s) ? s->images * s->pixels : s->pixels;
+		nhwc_images_join(p, r->memory, s) ? s->images * s->pixels : s->pixels;
 	while (lo < hi) {
 		int64_t image = lo / pixels, first = lo % pixels, n = hi - lo;
 		n = first + n > pixels ? pixels - first : n;
-		if (!pixel_line_run(p, r->memory, NULL, image, first, n, tile)) {
+		if (!nhwc_program_line_run(p, r->memory, NULL, image, first, n, tile)) {
 			n = n > step ? step : n;
-			pixel_program_run(p, &code, r->memory, image, first, n, NULL, tile);
+			nhwc_program_run(p, &code, r->memory, image, first, n, NULL, tile);
 		}
 		lo += n;
 	}
@@ -118,7 +120,7 @@ static int elementwise_run(void *x, const struct step_io *io, struct err *e)
 	struct elementwise_run r = {.s = m};
 	const struct form_shape *s = &m->program.shape;
 	int64_t n = s->images * s->pixels;
-	pixel_program_memory(&m->program, io, r.memory);
+	nhwc_program_memory(&m->program, io, r.memory);
 	r.n_tasks = cpu_tasks(n * s->channels, 4 * NHWC_FLOATS);
 	r.n_tasks = r.n_tasks > 4 * m->ctx->n_threads ? 4 * m->ctx->n_threads : r.n_tasks;
 	r.n_tasks = r.n_tasks > n ? (int)n : r.n_tasks;

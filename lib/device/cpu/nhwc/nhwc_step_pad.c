@@ -64,7 +64,7 @@ static int pad_init(void *x, const struct step_how *how, const struct step_spec 
 			p->from[d][o] =
 				there ? op_pad_source(n->op->a.pad.mode, o - lo[dim], p->in[d]) : 0;
 	}
-	return want[0].pixels;
+	return want[0].nhwc;
 }
 
 static void pad_release(void *x)

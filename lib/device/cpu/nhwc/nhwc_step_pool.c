@@ -107,7 +107,7 @@ static int pool_init(void *x, const struct step_how *how, const struct step_spec
 		want[0] = nhwc_form_of(how, &s->node[s->n_nodes - 1], 0);
 	/* Values that a FakeQuantize changes are those of its grid only as codes. */
 	return windows_fit(&p->g, p->padded_counts) && (!m->quantizes || want[0].elem != EL_F32) &&
-	       (p->mean || want[0].pixels);
+	       (p->mean || want[0].nhwc);
 }
 
 static bool pool_wants(const void *x, struct devmem *const *in, struct devmem *const *out,
@@ -115,7 +115,7 @@ static bool pool_wants(const void *x, struct devmem *const *in, struct devmem *c
 {
 	const struct pool_step *m = x;
 	(void)want;
-	return in[m->x_in]->form.pixels && (out[0]->private || (m->pool.mean && !m->quantizes));
+	return in[m->x_in]->form.nhwc && (out[0]->private || (m->pool.mean && !m->quantizes));
 }
 
 static int pooling_run(void *x, const struct step_io *io, struct err *e)

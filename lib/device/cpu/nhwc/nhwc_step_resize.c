@@ -43,7 +43,7 @@ static int resize_init(void *x, const struct step_how *how, const struct step_sp
 		for (int64_t o = 0; o < p->out[d]; o++)
 			p->tap[d][o] = resize_tap(a, o, scale[2 + d], p->in[d], p->out[d]);
 	}
-	return want[0].pixels;
+	return want[0].nhwc;
 }
 
 static void resize_release(void *x)

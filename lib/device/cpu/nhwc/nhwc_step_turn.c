@@ -67,8 +67,8 @@ static bool turn_wants(const void *x, struct devmem *const *in, struct devmem *c
 {
 	const struct turn_step *m = x;
 	const struct mem_form *f = &in[m->x_in]->form;
-	return (m->to_planes && form_is_plain(f) && out[0]->private && want[0].pixels) ||
-	       (m->to_tokens && f->pixels);
+	return (m->to_planes && form_is_plain(f) && out[0]->private && want[0].nhwc) ||
+	       (m->to_tokens && f->nhwc);
 }
 
 static int turn_run(void *x, const struct step_io *io, struct err *e)
@@ -76,7 +76,7 @@ static int turn_run(void *x, const struct step_io *io, struct err *e)
 	const struct turn_step *m = x;
 	const struct nhwc_tensor from = nhwc_in(io, m->x_in);
 	(void)e;
-	if (from.form.pixels) /* planes become tokens */
+	if (from.form.nhwc) /* planes become tokens */
 		io->out[0]->form = (struct mem_form){.elem = EL_F32};
 	const struct nhwc_tensor to = nhwc_out(io, 0);
 	nhwc_retype(m->ctx, m->n, &from, &to);
