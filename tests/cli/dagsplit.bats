@@ -151,3 +151,30 @@ refused() {   # STATUS MESSAGE ARG... - one line
 	run -3 --separate-stderr devrun -n 1 --weights longer.bin s.mp -o r.mp
 	[[ $stderr == *"longer.bin' hold "*"behind which constants of the graph record lie"* ]]
 }
+
+@test "a language model in 4 bits: columns and heads, in pairs with what sums behind; weights stay packed" {
+	"$HSDAG_PYTHON" "$ROOT/tests/support/llm.py" llm --layers 2 --past 16
+	ir2dag llm.xml -o llm.mp
+	run -0 --separate-stderr dagsplit -vv --no-auto llm.mp -o cut.mp
+	[[ $stderr == *"q_proj/MatMul_0' (MatMul): columns, "* && $stderr == *"ScaledDotProductAttention_0' (ScaledDotProductAttention): heads, 8 in 2 parts"* ]]
+	[[ $stderr == *"o_proj/MatMul_3' (MatMul): sum, "* ]]
+	py '
+		g = of("cut.mp", "graph")[0]
+		t = [g["types"][i] for i in array(g["type"])]
+		ptr, src = array(g["in_ptr"]), array(g["in_node"])
+		out, elem = array(g["out_ptr"]), [g["elems"][i] for i in array(g["out_elem"])]
+		# Nothing is taken from weights of several codes in a byte but whole bytes of the file.
+		assert not [v for v in range(len(t)) if t[v] == "Slice" and elem[out[src[ptr[v]]]] in ("u4", "i4")]
+		assert [v for v in range(len(t)) if t[v] == "Const" and elem[out[v]] == "u4" and "/0.." in g["node_name"][v]]
+	'
+	devrun probe -D cpu:0 llm.mp | placebase single | devrun -n 1 --no-reference --outputs all -o r.mp
+	devrun probe -D cpu:0 cut.mp | placebase single | devrun -n 1 --no-reference --outputs parts -o r.mp
+	py '
+		import os
+		names = sorted(n for n in os.listdir("all") if n.endswith(".npy"))
+		for n in names:
+		    a, b = (np.load(d + "/" + n) for d in ("all", "parts"))
+		    assert np.abs(a - b).max() <= 2e-6 * np.abs(a).max(), n
+		assert len(names) == 5
+	'
+}
