@@ -53,7 +53,9 @@ static void *region_cut(struct cpu_packs *p, size_t bytes, struct cpu_region **o
 	struct cpu_region *r = p->region;
 	size_t whole = (bytes + 63) & ~(size_t)63;
 	if (!r || r->bytes - r->used < whole) {
-		r = region_new(whole > REGION ? whole : REGION);
+		size_t next = r ? 2 * r->bytes : HUGE_PAGE; /* a small model needs no large ones */
+		next = next < REGION ? next : REGION;
+		r = region_new(whole > next ? whole : next);
 		if (!r)
 			return NULL;
 		p->region = r;
