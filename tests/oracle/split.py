@@ -136,6 +136,22 @@ def recurrent(m):
     m.result(product(m, y, m.int(2, 6)))
 
 
+def iterated(m):
+    """Bodies go along with their nodes: a cell in a TensorIterator between two products."""
+    steps, width, hidden = m.int(2, 4), m.int(2, 6), m.int(2, 6)
+    x, h = op.parameter([1, 1, width], ov.Type.f32), op.parameter([1, hidden], ov.Type.f32)
+    cell = op.gru_cell(op.squeeze(x, ints(1)), h, op.constant(m.values(3 * hidden, width)), op.constant(m.values(3 * hidden, hidden)),
+                       op.constant(m.values(3 * hidden)), hidden)
+    out = op.unsqueeze(cell, ints(1))
+    last, all_steps = op.result(cell), op.result(out)
+    node = op.tensor_iterator()
+    node.set_body(ov.Model([last, all_steps], [x, h], "body"))
+    node.set_sliced_input(x, product(m, m.input(1, steps, m.int(3, 8)), width).output(0), 0, 1, 1, -1, 1)
+    node.set_merged_input(h, op.constant(m.values(1, hidden)).output(0), cell.output(0))
+    y = node.get_concatenated_slices(out.output(0), 0, 1, 1, -1, 1)
+    m.result(product(m, m.activation(op.relu(y)), m.int(3, 9)))
+
+
 def ints(*v):
     return op.constant(np.array(v, np.int64))
 
@@ -300,7 +316,7 @@ def moves(m):
 
 def make(seed):
     m = Maker(np.random.default_rng(seed))
-    for family in (images, images, dense, dense, attention, moves, moves, transposed, resized, recurrent):
+    for family in (images, images, dense, dense, attention, moves, moves, transposed, resized, recurrent, iterated):
         family(m)
     return ov.Model(m.results, m.params, "split%d" % seed)
 
