@@ -44,7 +44,8 @@ enum { RESERVE = 32 << 20, TIMES_READ = 24, TIMES_GRAPH = 8 };
 /* `bytes` beside the least. */
 static int reserve(uint64_t bytes, struct err *e)
 {
-	uint64_t all = (bytes / RESERVE + 1) * RESERVE + (bytes % RESERVE ? RESERVE : 0);
+	enum { MIB = 1 << 20 };
+	uint64_t all = RESERVE + (bytes + MIB - 1) / MIB * MIB;
 	return mem_reserve((size_t)all)
 		       ? 0
 		       : err_set(e, ST_RUNTIME, "out of memory: there are no %llu MiB to set aside",
