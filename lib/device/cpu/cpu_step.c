@@ -121,13 +121,13 @@ static struct form_shape *shapes_of(const struct step_spec *spec)
 	return s;
 }
 
-/* Kinds that take the step, until one of them runs whatever its tensors lie like. */
+/* Kinds that take the step, until one of them runs whatever its tensors lie like; the last place is kept for that one. */
 static int find_ways(struct step *s, const struct step_how *how, const struct step_spec *spec,
 		     struct err *e)
 {
 	for (const struct step_kind *const *k = cpu_kinds; *k; k++) {
 		struct way *w = &s->way[s->n_ways];
-		if (!may_be(*k, how, spec))
+		if (!may_be(*k, how, spec) || ((*k)->wants && s->n_ways == WAYS - 1))
 			continue;
 		*w = (struct way){.kind = *k,
 				  .x = mem_alloc(1, (*k)->size),

@@ -6,10 +6,8 @@
 
 #include "base/mem.h"
 
-static const struct rewrite_pass *const passes[REWRITE_PASSES] = {
-	&merged_pass,
-	&padded_pass,
-};
+#define LISTED(pass) &pass,
+static const struct rewrite_pass *const passes[REWRITE_PASSES] = {REWRITES(LISTED)};
 
 void group_rewrite(struct rewritten *r, const struct group_how *how, const struct step_spec *s)
 {

@@ -4,8 +4,17 @@
 
 #include "device/group/group_rewrite.h"
 
-/* What the passes over a group made of it. */
-enum { REWRITE_PASSES = 2 };
+/* The passes, in their order. */
+#define REWRITES(X) \
+	X(merged_pass) \
+	X(padded_pass)
+
+#define REWRITE_DECLARED(pass) extern const struct rewrite_pass pass;
+REWRITES(REWRITE_DECLARED)
+#define REWRITE_COUNTED(pass) +1
+enum { REWRITE_PASSES = 0 REWRITES(REWRITE_COUNTED) };
+
+/* What they made of a group. */
 struct rewritten {
 	const struct step_spec *spec; /* of the group, or into `by` */
 	struct rewrite by[REWRITE_PASSES];

@@ -24,7 +24,7 @@ struct rewrite {
 		[2]; /* of new nodes; without data until rewrite_fill; of rank 0: there is none */
 };
 
-/* A pass over a group of nodes.  The table of them is in group.c: a new one is a file and a line there. */
+/* A pass over a group of nodes.  The table of them is in group.h: a new one is a file and a line there. */
 struct rewrite_pass {
 	const char *name; /* as HSDAG_EXPLAIN says it */
 	/* False: it changes nothing. */
@@ -32,7 +32,6 @@ struct rewrite_pass {
 	/* Constants of new nodes, all f32, one behind the other into data (rewrite_bytes, zeros before); s as above.  NULL: there are none. */
 	void (*fill)(const struct rewrite *r, const struct step_spec *s, float *data);
 };
-extern const struct rewrite_pass merged_pass, padded_pass;
 
 /* Nothing yet.  False: s has too many nodes or outputs. */
 bool rewrite_begin(struct rewrite *r, const struct step_spec *s);

@@ -3,8 +3,8 @@
 #include "kernel/dense/cpu_attend.h"
 #include "kernel/dense/cpu_attend_codes.h"
 
-int codes_attention(const struct step_how *how, const struct step_node *n, struct cpu_prep **prep,
-		    struct err *e)
+static int codes_attention(const struct step_how *how, const struct step_node *n,
+			   struct cpu_prep **prep, struct err *e)
 {
 	const struct code_grid *q = grid_of_values(how->graph, graph_source(n->graph, n->v, 0));
 	const struct code_grid *k = grid_of_values(how->graph, graph_source(n->graph, n->v, 1));
@@ -18,3 +18,5 @@ int codes_attention(const struct step_how *how, const struct step_node *n, struc
 	(*prep)->more_free = mem_free;
 	return 1;
 }
+
+const struct codes_form codes_attention_form = {OP_ATTENTION, codes_attention};

@@ -3,23 +3,28 @@
 
 #include "kernel/onednn/onednn_codes_matmul.h"
 
-static const struct codes_form {
-	enum op_kind kind;
-	int (*prepare)(const struct step_how *how, const struct step_node *n,
-		       struct cpu_prep **prep, struct err *e);
-} forms[] = {
-#ifndef WITHOUT_ONEDNN
-	{OP_MATMUL, codes_matmul},
+#ifdef WITHOUT_ONEDNN
+#define FORMS_ONEDNN(X)
+#else
+#define FORMS_ONEDNN(X) X(codes_matmul_form)
 #endif
-	{OP_ATTENTION, codes_attention},
-};
+
+#define FORMS(X) \
+	FORMS_ONEDNN(X) \
+	X(codes_attention_form)
+
+#define DECLARED(form) extern const struct codes_form form;
+FORMS(DECLARED)
+
+#define LISTED(form) &form,
+static const struct codes_form *const forms[] = {FORMS(LISTED)};
 
 int codes_prepare(const struct step_how *how, const struct step_node *n, struct cpu_prep **prep,
 		  struct err *e)
 {
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-		if (forms[i].kind == n->op->kind)
-			return forms[i].prepare(how, n, prep, e);
+		if (forms[i]->kind == n->op->kind)
+			return forms[i]->prepare(how, n, prep, e);
 	return 0;
 }
 

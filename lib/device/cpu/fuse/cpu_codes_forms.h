@@ -6,19 +6,17 @@
 
 #include "device/cpu/step/cpu_kind.h"
 
+struct codes_form {
+	enum op_kind kind;
+	/* As codes_prepare. */
+	int (*prepare)(const struct step_how *how, const struct step_node *n,
+		       struct cpu_prep **prep, struct err *e);
+};
+
 /* 1: *prep runs node n with codes; 0: the kernel of f32 does; -1: ST_RUNTIME. */
 int codes_prepare(const struct step_how *how, const struct step_node *n, struct cpu_prep **prep,
 		  struct err *e) MUST_CHECK;
 /* The grid of the codes that may lie in memory in place of input 0 of such a node; NULL: numbers have to.  prep may be NULL. */
 const struct code_grid *codes_of_input(const struct cpu_prep *prep);
-
-/* ---- the forms, as codes_prepare ---- */
-
-/* MatMul whose left input lies on a grid and whose right one is a constant matrix on one for each column of the output. */
-int codes_matmul(const struct step_how *how, const struct step_node *n, struct cpu_prep **prep,
-		 struct err *e) MUST_CHECK;
-/* Attention whose queries and keys lie on grids. */
-int codes_attention(const struct step_how *how, const struct step_node *n, struct cpu_prep **prep,
-		    struct err *e) MUST_CHECK;
 
 #endif

@@ -1,4 +1,5 @@
-/* cpu_codes_matmul.c - which MatMuls are products of codes. */
+/* cpu_codes_matmul.c - which MatMuls are products of codes: those whose left input lies on a grid and whose right one is a constant
+ * matrix on one for each column of the output. */
 #include "device/cpu/fuse/cpu_codes_forms.h"
 #include "kernel/gemm/cpu_product.h"
 #include "kernel/onednn/onednn_codes_matmul.h"
@@ -63,8 +64,8 @@ static bool is_matrix(const struct tensor *t)
 	       (t->quant || t->elem == EL_F32 || t->elem == EL_F16 || t->elem == EL_BF16);
 }
 
-int codes_matmul(const struct step_how *how, const struct step_node *n, struct cpu_prep **prep,
-		 struct err *e)
+static int codes_matmul(const struct step_how *how, const struct step_node *n,
+			struct cpu_prep **prep, struct err *e)
 {
 	const struct code_grid *grid = grid_of_values(how->graph, graph_source(n->graph, n->v, 0));
 	if (!grid || n->n_in != 2 || n->in[0].from == FROM_CONST || n->in[1].from != FROM_CONST ||
@@ -95,3 +96,5 @@ int codes_matmul(const struct step_how *how, const struct step_node *n, struct c
 	mem_free(c.scale);
 	return rc;
 }
+
+const struct codes_form codes_matmul_form = {OP_MATMUL, codes_matmul};
