@@ -64,3 +64,37 @@ explained() {
 	run -0 explained thin.mp HSDAG_PIXELS=1
 	[[ $output == *"'thin0' (GroupConvolution) + ReLU: convolution in NHWC"* ]]
 }
+
+# save NAME - what a python program on standard input makes of x, as NAME.xml, placed on cpu:0 of all precisions
+save() {
+	"$HSDAG_PYTHON" - "$1" <<-PY
+		import sys, numpy as np, openvino as ov
+		import openvino.opset13 as op
+		f = lambda v: op.constant(np.float32(v))
+		i64 = lambda *v: op.constant(np.array(v, np.int64))
+		quantised = lambda v, top=2: op.fake_quantize(v, f(-top), f(top * 127 / 128), f(-top), f(top * 127 / 128), 256)
+		draw = np.random.default_rng(1).integers
+		weights = lambda *s: op.multiply(op.convert(op.constant(draw(-127, 128, s).astype(np.int8)), "f32"), f(0.01))
+		conv = lambda v, o, i, k: op.convolution(v, weights(o, i, k, k), [1, 1], [k // 2] * 2, [k // 2] * 2, [1, 1])
+		$(cat)
+		ov.save_model(ov.Model([op.result(y)], [x], "m"), sys.argv[1] + ".xml", compress_to_fp16=False)
+	PY
+}
+
+# steps_of NAME DEVICE - what devrun says of its steps there
+steps_of() {
+	ir2dag "$1.xml" | placebase single -D "$2" |
+		HSDAG_EXPLAIN=1 "$B/bin/devrun" run -D "$2" --runs 1 --warmup 0 --no-reference -o /dev/null 2>&1
+}
+
+@test "explain: RMS normalisation in nodes is one step, whatever lies before it" {
+	save rms <<-'PY'
+		x = y = op.parameter([1, 20, 64], np.float32)
+		for _ in range(3):
+		    v = op.add(op.reduce_mean(op.power(y, f(2)), i64(-1), True), f(1e-5))
+		    v = op.multiply(op.multiply(y, op.divide(f(1), op.sqrt(v))), op.constant(np.ones(64, np.float32)))
+		    y = op.add(y, op.matmul(v, op.constant(np.ones([64, 64], np.float32)), False, False))
+	PY
+	run -0 steps_of rms cpu:0
+	[ "$(grep -c "(Power) + ReduceMean, Add, Sqrt, Divide, Multiply, Multiply: RMS normalisation" <<< "$output")" -eq 3 ]
+}

@@ -310,6 +310,55 @@ def pixels_of_codes(net, n):
     return pixels_of_channels(net, 0, n)
 
 
+def rms(net, x, way, gain, swap=False):
+    """x by the root of the mean of its squares, as it is spelled out.  gain: the shape of a constant, or a value.  swap: the quotient is
+    the other way round."""
+    one = lambda v: op.constant(np.float32(v))
+    if way % 2:
+        y = net.add("Multiply x, x", [x, x], op.multiply)
+    else:
+        y = net.add("Power x, 2", [x], lambda p: op.power(p, one(2)))
+    y = net.add("ReduceMean [-1] keep=True", [y], lambda p: op.reduce_mean(p, i64([-1]), True))
+    y = net.add("Add x, 0.01", [y], lambda p: op.add(one(0.01), p) if way % 2 else op.add(p, one(0.01)))
+    if way < 4:
+        y = net.add("Sqrt", [y], op.sqrt)
+    else:
+        y = net.add("Power x, -0.5", [y], lambda p: op.power(p, one(-0.5)))
+    if way < 2:
+        y = net.add("Divide", [y, x] if swap else [x, y], op.divide)
+    else:
+        if way < 4:
+            y = net.add("Divide 1, x", [y], lambda p: op.divide(one(1), p))
+        y = net.add("Multiply", [x, y] if way % 2 else [y, x], op.multiply)
+    if isinstance(gain, int):
+        return net.add("Multiply", [y, gain], op.multiply)
+    c = constant(net, *gain)
+    return net.add("Multiply x, constant%s" % list(gain), [y], lambda p: op.multiply(c(), p) if way % 2 else op.multiply(p, c()))
+
+
+@found
+def rms_in_nodes(net):
+    """RMS normalisation of rows, one behind the other; gains of the right shape and of others, and roots that something else reads."""
+    net.parameter((2, 5, 24))
+    net.parameter((24,))
+    x = 0
+    for way, gain in enumerate([(24,), (1, 1, 24), (1, 24), (1,), (24,), (5, 24), (2, 1, 1), 1, 1]):
+        x = net.add("Add", [x, rms(net, x, way % 6, gain)], op.add)
+    y = rms(net, x, 0, (24,))
+    root = next(s.first for s in reversed(net.steps) if s.label == "Sqrt")
+    return [y, rms(net, net.add("Subtract", [x, root], op.subtract), 3, (24,)), root, rms(net, net.add("Sigmoid", [y], op.sigmoid), 0, (24,), True)]
+
+
+@found
+def rms_of_planes(net):
+    """The same over the last of two spatial dims, and over channels."""
+    net.parameter((2, 5, 6, 24))
+    x = rms(net, same_convolution(net, 0, 9, 3), 1, (24,))
+    y = same_convolution(net, x, 24, 1)
+    y = net.add("Transpose [0, 2, 3, 1]", [y], lambda p: op.transpose(p, i64([0, 2, 3, 1])))
+    return [rms(net, y, 4, (1, 24))]
+
+
 @found_codes
 def sum_and_its_codes(net):
     """Sums, the same with a bias, and codes of that are all read: what was added up was not where codes were made of it."""

@@ -4,6 +4,7 @@
 #define KINDS(X) \
 	X(dynop_kind) \
 	X(attended_kind) \
+	X(rms_kind) \
 	X(moves_kind) \
 	KINDS_NHWC(X) \
 	X(fused_kind)
