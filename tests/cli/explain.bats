@@ -98,3 +98,17 @@ steps_of() {
 	run -0 steps_of rms cpu:0
 	[ "$(grep -c "(Power) + ReduceMean, Add, Sqrt, Divide, Multiply, Multiply: RMS normalisation" <<< "$output")" -eq 3 ]
 }
+
+@test "explain: blocks of pixels stay in NHWC, and in int8 codes" {
+	save blocks <<-'PY'
+		x = op.parameter([1, 16, 8, 8], np.float32)
+		y = op.depth_to_space(quantised(conv(quantised(x), 64, 16, 3)), "depth_first", 2)
+		y = op.space_to_depth(quantised(conv(y, 16, 16, 3)), "blocks_first", 2)
+		y = op.tile(quantised(conv(y, 32, 64, 3)), i64(1, 1, 1, 2))
+		y = conv(y, 16, 32, 1)
+	PY
+	run -0 steps_of blocks cpu:0
+	[ "$(grep -c ": blocks of pixels in NHWC, or, as its tensors lie, plain kernels; output 0 NHWC" <<< "$output")" -eq 2 ]
+	run -0 steps_of blocks cpu:0/precision=int8
+	[ "$(grep -c ": convolution in NHWC, int8" <<< "$output")" -eq 4 ]
+}

@@ -5,7 +5,7 @@ import openvino as ov
 import openvino.opset15 as op
 
 from oracle import largest, nearby
-from nets_ops import (UNARY, branches, concat, i64, padded, pieces, pool, reshape, slices, split, squeeze, transpose, view, turn, window,
+from nets_ops import (UNARY, blocks, branches, concat, i64, padded, pieces, pool, reshape, shuffle, slices, split, squeeze, transpose, view, turn, window,
                       with_constant, with_other)
 
 CODES = []      # as KINDS of nets_ops.py
@@ -349,7 +349,7 @@ def pooled(net, x):
 
 @kind(6)
 def move(net, x):
-    return net.any(slices, split, transpose, turn, reshape, view, squeeze, pieces, concat, concat, concat)(net, x)
+    return net.any(slices, split, transpose, turn, reshape, view, squeeze, pieces, pieces, blocks, blocks, shuffle, concat, concat, concat)(net, x)
 
 
 @kind(4)

@@ -359,6 +359,36 @@ def rms_of_planes(net):
     return [rms(net, y, 4, (1, 24))]
 
 
+def blocks_of(net, x, convolution, quantise=lambda x: x):
+    """DepthToSpace and SpaceToDepth between convolutions."""
+    results = []
+    for mode in "blocks_first", "depth_first":
+        for b in 2, 3:
+            y = quantise(convolution(x, 5 * b * b, 3))
+            y = net.add("DepthToSpace %s" % mode, [y], lambda p, m=mode, b=b: op.depth_to_space(p, m, b))
+            y = quantise(convolution(y, 7, 3))
+            y = net.add("SpaceToDepth %s" % mode, [y], lambda p, m=mode, b=b: op.space_to_depth(p, m, b))
+            results.append(convolution(y, 4, 1))
+    return results
+
+
+@found
+def blocks_of_pixels(net):
+    net.parameter((2, 8, 5, 8))
+    y = net.add("DepthToSpace", [0], lambda p: op.depth_to_space(p, "blocks_first", 2))       # of what lies plain
+    return [same_convolution(net, y, 3, 3)] + blocks_of(net, 0, lambda x, n, k: same_convolution(net, x, n, k))
+
+
+@found
+def blocks_of_cubes(net):
+    net.parameter((1, 16, 2, 3, 4))
+    x = same_convolution(net, 0, 24, 3)
+    y = net.add("DepthToSpace", [x], lambda p: op.depth_to_space(p, "depth_first", 2))
+    y = same_convolution(net, y, 5, 3)
+    y = net.add("SpaceToDepth", [y], lambda p: op.space_to_depth(p, "blocks_first", 2))
+    return [same_convolution(net, y, 3, 1)]
+
+
 @found_codes
 def sum_and_its_codes(net):
     """Sums, the same with a bias, and codes of that are all read: what was added up was not where codes were made of it."""
@@ -467,3 +497,32 @@ def zeros_of_channels(net):
                         op.group_convolution(p, w(), [s, s], lo, hi, [d, d]))
             results.append(same_convolution(net, y, 4, 1))
     return results
+
+
+def convolution_of_codes(net, x, n, k):
+    w = coded_weights(net, n, net.shape[x][1], k, k)
+    return net.add("Convolution %dx%d" % (k, k), [x], lambda p: op.convolution(p, w(), [1, 1], [k // 2] * 2, [k // 2] * 2, [1, 1]))
+
+
+@found_codes
+def blocks_of_codes(net):
+    net.parameter((2, 16, 6, 8))
+    return blocks_of(net, quantised(net, 0, -2, 1.984375), lambda x, n, k: convolution_of_codes(net, x, n, k),
+                     lambda x: quantised(net, x, -1, 2.984375))
+
+
+@found_codes
+def moved_grids(net):
+    """What only moves values lies between a FakeQuantize and what multiplies codes."""
+    net.parameter((4, 16, 6, 8))
+    x = quantised(net, convolution_of_codes(net, quantised(net, 0, -2, 1.984375), 24, 3), -1, 2.984375)
+    moved = [
+        net.add("ShuffleChannels 3", [x], lambda p: op.shuffle_channels(p, 1, 3)),
+        net.add("Tile [1, 1, 2, 1]", [x], lambda p: op.tile(p, i64([1, 1, 2, 1]))),
+        net.add("Roll 2 by 3", [x], lambda p: op.roll(p, i64([3]), i64([2]))),
+        net.add("BatchToSpace", [x], lambda p: op.batch_to_space(p, i64([1, 1, 2, 2]), i64([0, 0, 1, 0]), i64([0, 0, 0, 1]))),
+    ]
+    y = net.add("ReduceMax", [x], lambda p: op.reduce_max(p, i64([2, 3]), True))
+    y = quantised(net, y, -1, 2.984375)
+    moved.append(net.add("Broadcast", [y], lambda p: op.broadcast(p, i64([4, 24, 5, 5]))))
+    return [convolution_of_codes(net, v, 16, 3) for v in moved]

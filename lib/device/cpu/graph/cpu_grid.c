@@ -153,15 +153,29 @@ static bool joined(const struct cpu_graph *x, uint32_t v, struct node_grid *n)
 	return g->in_ptr[v] < g->in_ptr[v + 1];
 }
 
-/* Operators whose outputs have values of input 0, and no others: whether codes may lie in place of these. */
+/* Operators whose outputs have values of input 0, and no others.  PASSES_IN_PLACE: codes may lie in memory in place of what they make;
+ * a kind of steps in NHWC that takes such an operator has to read and write them.  PASSES_VALUES: whatever reads numbers of theirs may
+ * make codes of them. */
 enum passing { PASSES_NOT, PASSES_IN_PLACE, PASSES_VALUES };
 static const enum passing passing[OP_COUNT] = {
-	[OP_MAX_POOL] = PASSES_IN_PLACE, [OP_RESHAPE] = PASSES_IN_PLACE,
-	[OP_SQUEEZE] = PASSES_IN_PLACE,  [OP_UNSQUEEZE] = PASSES_IN_PLACE,
-	[OP_SLICE] = PASSES_IN_PLACE,    [OP_STRIDED_SLICE] = PASSES_IN_PLACE,
-	[OP_SPLIT] = PASSES_IN_PLACE,    [OP_VARIADIC_SPLIT] = PASSES_IN_PLACE,
-	[OP_PAD] = PASSES_IN_PLACE,      [OP_TRANSPOSE] = PASSES_VALUES,
+	[OP_MAX_POOL] = PASSES_IN_PLACE,
+	[OP_RESHAPE] = PASSES_IN_PLACE,
+	[OP_SQUEEZE] = PASSES_IN_PLACE,
+	[OP_UNSQUEEZE] = PASSES_IN_PLACE,
+	[OP_SLICE] = PASSES_IN_PLACE,
+	[OP_STRIDED_SLICE] = PASSES_IN_PLACE,
+	[OP_SPLIT] = PASSES_IN_PLACE,
+	[OP_VARIADIC_SPLIT] = PASSES_IN_PLACE,
+	[OP_PAD] = PASSES_IN_PLACE,
+	[OP_TRANSPOSE] = PASSES_VALUES,
 	[OP_GATHER] = PASSES_VALUES,
+	[OP_DEPTH_TO_SPACE] = PASSES_IN_PLACE,
+	[OP_SPACE_TO_DEPTH] = PASSES_IN_PLACE,
+	[OP_SHUFFLE_CHANNELS] = PASSES_VALUES,
+	[OP_TILE] = PASSES_VALUES,
+	[OP_BROADCAST] = PASSES_VALUES,
+	[OP_ROLL] = PASSES_VALUES,
+	[OP_BATCH_TO_SPACE] = PASSES_VALUES,
 };
 
 void grids_find(struct cpu_graph *x, struct arena *a)

@@ -23,6 +23,7 @@
 	X(nhwc_turn_kind) \
 	X(nhwc_resize_kind) \
 	X(nhwc_pad_kind) \
+	X(nhwc_blocks_kind) \
 	X(nhwc_norm_kind) \
 	X(nhwc_elementwise_kind)
 #endif
