@@ -27,7 +27,10 @@ struct step_io {
 	void *const *plain_out; /* of outputs */
 };
 
-/* What a kind says of a group of nodes. */
+/* What a kind says of a group of nodes.  The planner grows groups from their first node, one reader at a time, and takes as many nodes as
+ * some kind says yes to.  A kind of several nodes says GROUP_WITH_MORE of each beginning of its pattern; where its first node might
+ * as well end another step, as an element-wise one may, it says GROUP_NEVER of groups that have that node further behind (cpu_rms.c),
+ * and stands in the table before the kinds that would say yes. */
 enum group_answer {
 	GROUP_OTHER = 0,     /* another kind may take it */
 	GROUP_YES = 1,       /* one step of this kind */
@@ -43,10 +46,12 @@ struct step_kind {
 	const char *name; /* as HSDAG_EXPLAIN says it */
 	bool nhwc;        /* asked only where tensors may lie in NHWC */
 	size_t size;
-	/* Operators (OP_COUNT behind the last) that a step of this kind begins with; NULL: any. */
+	/* Operators (OP_COUNT behind the last) that a step of this kind begins with: group, init and reads are asked of no others.  NULL:
+	 * any, and of groups that begin with other kinds' nodes, too. */
 	const enum op_kind *begins;
 	/* How node v, which begins such a step, likes the output that it reads in input slot i; asked from the last node to the first:
-	 * graph->nhwc is known of its own outputs.  NULL: this kind has no opinion. */
+	 * graph->nhwc is known of its own outputs.  NULL: this kind has no opinion.  Where some kind has reads for an operator, what
+	 * cpu_layout.c supposes of operators without does not hold; so a kind with reads has begins. */
 	enum wish (*reads)(const struct cpu_graph *graph, uint32_t v, uint32_t i);
 	/* May these nodes be a step of this kind?  Asked while a placement is planned, of groups of nodes and of single ones: quick.
 	 * NULL: GROUP_OTHER. */
