@@ -25,14 +25,13 @@ static void shift_dims(struct window *g)
 	g->pad[0] = g->pad_end[0] = 0;
 }
 
-void cpu_window_init(struct window *g, const struct op *op, const struct tensor *in,
-		     const struct tensor *w, const struct tensor *out)
+static void window_init(struct window *g, const struct op *op, const struct tensor *in,
+			const struct tensor *w, const struct tensor *out, const int64_t *begin,
+			const int64_t *end)
 {
 	const struct op_window *a = &op->a.window;
 	int n = (int)in->rank - 2;
 	const int64_t *kernel = w ? w->dim + 2 + a->grouped : a->kernel;
-	int64_t begin[OP_MAX_SPATIAL], end[OP_MAX_SPATIAL];
-	op_window_pads(a, n, in->dim + 2, kernel, begin, end);
 	*g = (struct window){.batch = in->dim[0],
 			     .groups = w && a->grouped ? w->dim[0] : 1,
 			     .in_plane = 1,
@@ -58,19 +57,24 @@ void cpu_window_init(struct window *g, const struct op *op, const struct tensor 
 		shift_dims(g);
 }
 
+void cpu_window_init(struct window *g, const struct op *op, const struct tensor *in,
+		     const struct tensor *w, const struct tensor *out)
+{
+	const struct op_window *a = &op->a.window;
+	int64_t begin[OP_MAX_SPATIAL], end[OP_MAX_SPATIAL];
+	op_window_pads(a, (int)in->rank - 2, in->dim + 2, w ? w->dim + 2 + a->grouped : a->kernel,
+		       begin, end);
+	window_init(g, op, in, w, out, begin, end);
+}
+
 void cpu_window_init_transposed(struct window *g, const struct op *op, const struct tensor *in,
 				const struct tensor *w, const struct tensor *out)
 {
 	const struct op_window *a = &op->a.window;
 	int64_t begin[OP_MAX_SPATIAL], end[OP_MAX_SPATIAL];
-	int n = (int)in->rank - 2;
-	op_backprop_pads(a, n, in->dim + 2, w->dim + 2 + a->grouped,
+	op_backprop_pads(a, (int)in->rank - 2, in->dim + 2, w->dim + 2 + a->grouped,
 			 op->n_in > 2 ? out->dim + 2 : NULL, begin, end);
-	cpu_window_init(g, op, out, w, in);
-	for (int i = 0; i < n; i++) {
-		g->pad[3 - n + i] = begin[i];
-		g->pad_end[3 - n + i] = end[i];
-	}
+	window_init(g, op, out, w, in, begin, end);
 }
 
 bool window_has_padding(const struct window *g)

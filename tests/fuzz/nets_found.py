@@ -285,6 +285,19 @@ def image_for_each_channel(net):
     return [same_convolution(net, net.add("Add", [y, m], op.add), 4, 1), net.add("Multiply", [m, y], op.multiply)]
 
 
+@found
+def lines_made_longer(net):
+    """Transposed convolutions of lines that are planes of one column, or volumes: their padding was that of the column."""
+    net.parameter((1, 4, 9, 1))
+    net.parameter((1, 3, 5, 1, 1))
+
+    def longer(x, w, strides, pads, *more):
+        make = op.group_convolution_backprop_data if len(w) > len(net.shape[x]) else op.convolution_backprop_data
+        return net.add("deconv %s" % list(w), [x], lambda p, w=constant(net, *w): make(p, w(), strides, None, pads, pads, [1] * len(pads), "explicit", *more))
+    return [longer(0, (4, 5, 4, 1), [2, 1], [1, 0]), longer(0, (4, 3, 5, 1), [2, 1], [2, 0], [1, 0]),
+            longer(0, (2, 2, 3, 4, 1), [2, 1], [1, 0]), longer(1, (3, 2, 4, 1, 1), [2, 1, 1], [1, 0, 0])]
+
+
 # ---- quantised ----
 
 def quantised(net, x, low, high):

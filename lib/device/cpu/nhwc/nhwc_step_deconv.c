@@ -12,62 +12,53 @@
 /* Products with taps that are none, over products with those that are: at most so many. */
 #define MOST_OF_NOTHING 2.0
 
-/* The window of the convolution that computes blocks, into s: its geometry, how many results a block has along each dim, and of how
+/* The window of the transposed convolution, from its output to its input, into *from, and that of the convolution that computes blocks into
+ * s: its geometry, how many results a block has along each dim, and of how
  * many of them in front there are none.  False: no such convolution, or it computes many taps of nothing. */
-static bool find_blocks(struct conv_step *s, const struct step_node *n)
+static bool find_blocks(struct conv_step *s, struct window *from, const struct step_node *n)
 {
-	const struct op_window *a = &n->op->a.window;
 	const struct tensor *x = n->in[0].tensor, *k = n->in[1].tensor, *y = &n->out[0];
-	int64_t begin[OP_MAX_SPATIAL], end[OP_MAX_SPATIAL];
-	int spatial = (int)x->rank - 2, first = 3 - spatial;
 	double all = 1, needed = 1;
-	if (k->rank != x->rank || a->grouped)
+	if (k->rank != x->rank || n->op->a.window.grouped)
 		return false;
-	op_backprop_pads(a, spatial, x->dim + 2, k->dim + 2, n->op->n_in > 2 ? y->dim + 2 : NULL,
-			 begin, end);
-	s->g = (struct window){.batch = x->dim[0],
+	cpu_window_init_transposed(from, n->op, x, k, y);
+	const struct window w = *from;
+	s->g = (struct window){.batch = w.batch,
 			       .groups = 1,
-			       .cin = x->dim[1],
-			       .cout = k->dim[1],
-			       .in_plane = 1,
+			       .cin = w.cout,
+			       .cout = w.cin,
+			       .in_plane = w.out_plane,
 			       .out_plane = 1,
 			       .taps = 1};
 	for (int d = 0; d < 3; d++) {
-		int i = d - first;
-		int64_t in = i < 0 ? 1 : x->dim[2 + i], out = i < 0 ? 1 : y->dim[2 + i];
-		int64_t kernel = i < 0 ? 1 : k->dim[2 + i], pad = i < 0 ? 0 : begin[i];
-		int64_t up = i < 0 || a->n_spatial == 0 ? 1 : a->stride[i];
-		int64_t taps = (kernel + up - 1) / up, block = pad / up;
-		if (i >= 0 && a->n_spatial > 0 && kernel > 1 && a->dilation[i] != 1)
+		int64_t up = w.stride[d], taps = (w.kernel[d] + up - 1) / up, block = w.pad[d] / up;
+		if (w.kernel[d] > 1 && w.dilation[d] != 1)
 			return false;
 		s->up[d] = up;
-		s->made[d] = out;
-		s->crop[d] = pad - block * up;
-		s->g.in[d] = in;
-		s->g.out[d] = (out - 1 + pad) / up - block + 1;
+		s->made[d] = w.in[d];
+		s->crop[d] = w.pad[d] - block * up;
+		s->g.in[d] = w.out[d];
+		s->g.out[d] = (w.in[d] - 1 + w.pad[d]) / up - block + 1;
 		s->g.kernel[d] = taps;
 		s->g.stride[d] = s->g.dilation[d] = 1;
 		s->g.pad[d] = taps - 1 - block;
-		s->g.pad_end[d] = s->g.out[d] - in + block;
-		if (pad < 0 || s->g.pad[d] < 0 || s->g.pad_end[d] < 0)
+		s->g.pad_end[d] = s->g.out[d] - w.out[d] + block;
+		if (w.pad[d] < 0 || s->g.pad[d] < 0 || s->g.pad_end[d] < 0)
 			return false;
 		s->g.cout *= up;
-		s->g.in_plane *= in;
 		s->g.out_plane *= s->g.out[d];
 		s->g.taps *= taps;
 		all *= (double)(s->g.out[d] * taps * up);
-		needed *= (double)(in * kernel);
+		needed *= (double)(w.out[d] * w.kernel[d]);
 	}
 	return all <= MOST_OF_NOTHING * needed;
 }
 
 /* Weights (cin, cout, kernel) as (places, cout, cin, taps), a tap's place in the window of a block being turned round. */
-static float *turned(const struct conv_step *s, const struct tensor *w)
+static float *turned(const struct conv_step *s, const struct window *from, const struct tensor *w)
 {
-	int64_t cin = w->dim[0], cout = w->dim[1], count = tensor_elements(w);
-	int64_t kernel[3], taps = count / cin / cout;
-	for (int d = 0; d < 3; d++)
-		kernel[d] = d < 5 - (int)w->rank ? 1 : w->dim[(int)w->rank - 3 + d];
+	int64_t cin = w->dim[0], cout = w->dim[1], count = tensor_elements(w), taps = from->taps;
+	const int64_t *kernel = from->kernel;
 	float *x = mem_try((size_t)count * sizeof *x);
 	size_t bytes = (size_t)(s->g.cout * s->g.cin * s->g.taps) * sizeof *x;
 	float *y = mem_try(bytes);
@@ -102,9 +93,10 @@ static int deconv_init(void *x, const struct step_how *how, const struct step_sp
 	const struct step_node *n = &spec->node[0];
 	const struct tensor *w = n->in[1].tensor;
 	enum elem elem = how->elem == EL_BF16 ? EL_BF16 : EL_F32;
+	struct window from;
 	if (!nhwc_reads_image(spec) || spec->n_out != 1 || n->in[1].from != FROM_CONST ||
 	    !w->data || w->quant || (w->elem != EL_F32 && w->elem != EL_F16) ||
-	    tensor_elements(w) == 0 || !fits_nhwc(&n->out[0]) || !find_blocks(s, n) ||
+	    tensor_elements(w) == 0 || !fits_nhwc(&n->out[0]) || !find_blocks(s, &from, n) ||
 	    !how->graph->nhwc[n->graph->out_ptr[n->v]])
 		return 0;
 	want[0] = s->codes = form_nhwc(elem);
@@ -115,7 +107,7 @@ static int deconv_init(void *x, const struct step_how *how, const struct step_sp
 	struct tensor weights = {.elem = EL_F32,
 				 .rank = 3,
 				 .dim = {s->g.cout, s->g.cin, s->g.taps},
-				 .data = turned(s, w)};
+				 .data = turned(s, &from, w)};
 	int rc = weights.data ? 0 : cpu_no_memory(e);
 	if (rc == 0 && how->elem == EL_I8 && codes_of_conv_input(s, how, n))
 		rc = codes_conv(s, &weights, w->data, NULL, e);
