@@ -36,9 +36,11 @@ struct variables *variables_new(const struct graph *g)
 	}
 	if (n)
 		qsort(vs->v, n, sizeof *vs->v, by_name);
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
 		if (i == 0 || strcmp(vs->v[i].name, vs->v[vs->n - 1].name) != 0)
 			vs->v[vs->n++] = vs->v[i];
+		vs->v[vs->n - 1].n_uses++;
+	}
 	return vs;
 }
 

@@ -12,6 +12,7 @@
 
 struct variable {
 	const char *name;         /* borrowed from the graph */
+	uint32_t n_uses;          /* nodes that read or assign it */
 	struct tensor now, next;  /* data NULL: no value; both owned */
 	size_t cap_now, cap_next; /* bytes */
 	void *mem_now, *mem_next;

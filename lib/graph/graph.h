@@ -212,6 +212,8 @@ const char *graph_variable(const struct graph *g, uint32_t v);
  * cannot have them apart.  Where such sets would wait for each other in a circle, they are one.
  * Sets are numbered in a topological order. */
 void graph_join_variables(struct graph *g);
+/* Is each variable used by one set alone? */
+bool graph_variables_joined(const struct graph *g);
 /* (n) of each reader of a variable: has that always the shape of the reader's output, static, and that of all that is
  * assigned to it?  Memory from a. */
 bool *graph_fixed_variables(const struct graph *g, struct arena *a);

@@ -107,6 +107,18 @@ static void place_lowest_first(const struct digraph *d, struct arena *a, uint32_
 	}
 }
 
+bool graph_variables_joined(const struct graph *g)
+{
+	struct use *use = MEM_NEWN(struct use, (size_t)g->n + 1);
+	uint32_t n = list_uses(g, false, use);
+	bool joined = true;
+	for (uint32_t i = 1; i < n; i++)
+		joined &= strcmp(use[i - 1].id, use[i].id) != 0 ||
+			  g->set[use[i - 1].v] == g->set[use[i].v];
+	mem_free(use);
+	return joined;
+}
+
 void graph_join_variables(struct graph *g)
 {
 	struct arena *a = arena_new();

@@ -28,23 +28,11 @@ static bool has_chains(const struct graph *g, struct arena *a)
 	return found;
 }
 
-/* Is each variable used by one set alone? */
-static bool variables_are_joined(const struct graph *g)
-{
-	for (uint32_t v = 0; v < g->n; v++)
-		for (uint32_t u = 0; u < v && graph_variable(g, v); u++) {
-			const char *id = graph_variable(g, u);
-			if (id && strcmp(id, graph_variable(g, v)) == 0 && g->set[u] != g->set[v])
-				return false;
-		}
-	return true;
-}
-
 void split_sets(struct graph *g, const struct graph *from, const bool *constant)
 {
 	struct arena *a = arena_new();
 	graph_colocate(g, mode_of(from, constant), has_chains(from, a));
-	if (variables_are_joined(from))
+	if (graph_variables_joined(from))
 		graph_join_variables(g);
 	arena_free(a);
 }

@@ -213,33 +213,29 @@ static int renew_request(const struct ov_state *s, struct step *p, struct err *e
 /* What a request keeps of variables is seen by this step alone. */
 static int find_variables(const struct step_spec *spec, struct step *p, struct err *e)
 {
+	uint32_t *here = NULL; /* its uses of each variable */
+	const struct variable *parted = NULL;
+	char name[100];
 	for (uint32_t k = 0; k < spec->n_nodes; k++) {
 		const struct step_node *n = &spec->node[k];
-		const char *id = graph_variable(n->graph, n->v);
-		uint32_t n_here = 0, n_all = 0;
-		char name[100];
-		if (!id)
+		if (!graph_variable(n->graph, n->v))
 			continue;
 		p->variables = n->env->variables;
-		for (uint32_t i = 0; i < spec->n_nodes; i++) {
-			const char *other = graph_variable(spec->node[i].graph, spec->node[i].v);
-			n_here += other && strcmp(other, id) == 0;
-		}
-		for (uint32_t v = 0; v < n->graph->n; v++) {
-			const char *other = graph_variable(n->graph, v);
-			n_all += other && strcmp(other, id) == 0;
-		}
-		if (n_here < n_all)
-			return err_set(
-				e, ST_INPUT,
-				"variable '%s' is read and assigned in several segments, and "
-				"OpenVINO "
-				"keeps it in one; ir2dag without --split-variables keeps them "
-				"together",
-				err_escape(name, sizeof name, id, strlen(id)));
+		if (!here)
+			here = MEM_NEWN(uint32_t, p->variables->n);
+		here[variables_find(p->variables, n->op) - p->variables->v]++;
 	}
+	for (uint32_t i = 0; here && i < p->variables->n && !parted; i++)
+		if (here[i] > 0 && here[i] < p->variables->v[i].n_uses)
+			parted = &p->variables->v[i];
+	mem_free(here);
 	p->n_resets = p->variables ? p->variables->n_resets : 0;
-	return 0;
+	return parted ? err_set(e, ST_INPUT,
+				"variable '%s' is read and assigned in several segments, and "
+				"OpenVINO keeps it in one; ir2dag without --split-variables keeps "
+				"them together",
+				err_escape(name, sizeof name, parted->name, strlen(parted->name)))
+		      : 0;
 }
 
 static int find_ports(const struct ov_state *s, const struct step_spec *spec, struct step *p,
