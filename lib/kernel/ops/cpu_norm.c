@@ -357,8 +357,9 @@ static void rms_row(const struct norm_run *r, int64_t row, const float *x, float
 	float scale = 1 / sqrtf(vec_sum_squares(x, 0, n) / (float)n + (float)r->op->a.norm.eps);
 	const float *gain = r->in[1].data;
 	(void)row;
-	vec_scale_shift(x, scale, 0, y, n);
-	vec_binary(OP_MULTIPLY, y, 1, gain, m != 1, y, n);
+	vec_scale_shift(x, m == 1 ? scale * gain[0] : scale, 0, y, n);
+	if (m != 1)
+		vec_binary(OP_MULTIPLY, y, 1, gain, 1, y, n);
 }
 
 int run_rms(const struct kernel_call *k, struct err *e)
