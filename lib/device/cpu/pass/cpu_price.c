@@ -64,13 +64,13 @@ bool price_convolution(const struct cpu_graph *x, uint32_t v, double *plain, dou
 	const struct graph *g = x->g;
 	bool grouped = g->kind[v] == OP_GROUP_CONVOLUTION;
 	uint32_t o = g->out_ptr[v], i = g->in_ptr[v] + 1, rank, w_rank;
-	int64_t n = graph_out_elements(g, o);
-	if ((g->kind[v] != OP_CONVOLUTION && !grouped) || n <= 0 ||
-	    g->in_node[i - 1] == GRAPH_NONE || g->in_node[i] == GRAPH_NONE)
+	if ((g->kind[v] != OP_CONVOLUTION && !grouped) || g->in_node[i - 1] == GRAPH_NONE ||
+	    g->in_node[i] == GRAPH_NONE)
 		return false;
+	int64_t n = graph_out_elements(g, o);
 	const int64_t *y = dims(g, o, &rank), *w = dims(g, graph_slot_output(g, i), &w_rank);
 	int64_t weights = graph_out_elements(g, graph_slot_output(g, i));
-	if (rank < 3 || w_rank < 3 + (uint32_t)grouped || weights <= 0)
+	if (rank < 3 || w_rank < 3 + (uint32_t)grouped || n <= 0 || weights <= 0)
 		return false;
 	double macs = (double)n * (double)weights / (double)y[1];
 	enum conv_class c = class_of(grouped, w, w_rank, n / y[0] / y[1]);
