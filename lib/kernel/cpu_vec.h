@@ -7,13 +7,13 @@
 
 /* Parameters of element-wise operators. */
 struct unary_args {
-	/* Clamp lo hi, Elu alpha, HardSigmoid alpha beta, Selu alpha lambda, Swish beta */
+	/* As struct op_act_args has them (op/op.h). */
 	float a, b;
 	bool gelu_tanh, half_away, boolean;
 	/* Sigmoid, Swish and Gelu for what is rounded to bf16 or to codes of 8 bits: relative errors of 2^-11 at most where the result is above
 	 * 2^-8. */
 	bool coarse;
-	bool neg_inf, pos_inf; /* IsInf: which infinities count */
+	bool neg_inf, pos_inf;
 };
 
 /* y[i] = f(x[i]); y may be x.  False: this operator has no vector form. */

@@ -317,6 +317,16 @@ struct op_info {
 const struct op_info *op_info(enum op_kind kind);
 /* Inputs of an element-wise operator that are data, the first ones; others are parameters.  0: it is none. */
 int op_n_data(enum op_kind kind);
+/* Parameters of an element-wise operator with one data input (act.c). */
+struct op_act_args {
+	/* Clamp lo hi, Elu alpha, HardSigmoid alpha beta, Selu alpha lambda, Swish beta; of others 1 and 0 */
+	float a, b;
+	bool gelu_tanh, half_away;
+	bool neg_inf, pos_inf; /* IsInf: which infinities count */
+};
+/* From its attributes and the constants that are its inputs 1 and 2; NULL or without data: there is none. */
+struct op_act_args op_act_args(const struct op *op, const struct tensor *in1,
+			       const struct tensor *in2);
 bool op_is_view(const struct op *op); /* the output has input 0's bytes: needs no kernel */
 bool op_is_bounded(const struct op *op);
 

@@ -95,28 +95,17 @@ static int operand_add(struct cl_chain *c, const struct step_node *v, int node, 
 	return c->n_operands++;
 }
 
-/* alpha and beta from attributes or constant inputs. */
+/* alpha and beta, and which form of an operator it is. */
 static void fill_parameters(const struct step_node *v, struct post *q)
 {
-	const struct op *op = v->op;
-	switch (op->kind) {
-	case OP_CLAMP:
-		q->alpha = op->a.act.lo;
-		q->beta = op->a.act.hi;
-		break;
-	case OP_ELU: q->alpha = op->a.act.alpha; break;
-	case OP_ROUND:
-		q->op = op->a.act.round == ROUND_HALF_AWAY ? E_ROUND_AWAY : E_ROUND_EVEN;
-		break;
-	case OP_GELU: q->op = op->a.act.gelu == GELU_TANH ? E_GELU_TANH : E_GELU_ERF; break;
-	/* clang-format off */
-	case OP_HARD_SIGMOID: case OP_SELU:
-		q->alpha = (float)tensor_real(v->in[1].tensor, 0);
-		/* clang-format on */
-		q->beta = (float)tensor_real(v->in[2].tensor, 0);
-		break;
-	default: /* has none */ break;
-	}
+	const struct op_act_args p = op_act_args(v->op, v->n_in > 1 ? v->in[1].tensor : NULL,
+						 v->n_in > 2 ? v->in[2].tensor : NULL);
+	q->alpha = p.a;
+	q->beta = p.b;
+	if (v->op->kind == OP_ROUND)
+		q->op = p.half_away ? E_ROUND_AWAY : E_ROUND_EVEN;
+	if (v->op->kind == OP_GELU)
+		q->op = p.gelu_tanh ? E_GELU_TANH : E_GELU_ERF;
 }
 
 /* x op a constant number needs no operand. */

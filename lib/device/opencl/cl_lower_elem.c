@@ -110,12 +110,11 @@ int cl_lower_elem(struct cl_lowering *p)
 	a->op = row->op;
 	if (op->kind == OP_BITWISE_NOT && p->in[0].elem == EL_BOOLEAN)
 		a->op = E_NOT;
-	if (op->kind == OP_CLAMP) {
-		a->alpha = op->a.act.lo;
-		a->beta = op->a.act.hi;
-	}
+	const struct op_act_args act = op_act_args(op, NULL, NULL);
+	a->alpha = act.a;
+	a->beta = act.b;
 	if (op->kind == OP_IS_INF) /* bit 0: positive ones count, bit 1: negative ones */
-		a->alpha = (float)((op->a.act.hi != 0.0f) + 2 * (op->a.act.lo != 0.0f));
+		a->alpha = (float)(act.pos_inf + 2 * act.neg_inf);
 	cl_lower_buf(l, REF_IN, 0);
 	cl_lower_buf(l, REF_IN, op_n_data(op->kind) > 1 ? 1 : 0);
 	cl_lower_buf(l, REF_OUT, 0);

@@ -269,32 +269,17 @@ struct unary_args cpu_unary_args(const struct op *op, const struct tensor *in,
 				 const struct cpu_ctx *ctx)
 {
 	bool coarse = ctx && cpu_level >= 4 && (ctx->bf16_products || (ctx->codes && op->rounded));
-	struct unary_args u = {.a = 1, .b = 0, .coarse = coarse};
-	switch (op->kind) {
-	case OP_CLAMP:
-		u.a = op->a.act.lo;
-		u.b = op->a.act.hi;
-		break;
-	case OP_ELU: u.a = op->a.act.alpha; break;
-	case OP_GELU: u.gelu_tanh = op->a.act.gelu == GELU_TANH; break;
-	case OP_ROUND: u.half_away = op->a.act.round == ROUND_HALF_AWAY; break;
-	case OP_IS_INF:
-		u.neg_inf = op->a.act.lo > 0;
-		u.pos_inf = op->a.act.hi > 0;
-		break;
-	/* clang-format off */
-	case OP_HARD_SIGMOID: case OP_SELU:
-		u.a = (float)tensor_real(&in[1], 0);
-		/* clang-format on */
-		u.b = (float)tensor_real(&in[2], 0);
-		break;
-	case OP_SWISH: u.a = op->n_in > 1 && in[1].data ? (float)tensor_real(&in[1], 0) : 1; break;
-	case OP_BITWISE_NOT:
-		u.boolean = op->g->out_elem[op->g->out_ptr[op->v]] == EL_BOOLEAN;
-		break;
-	default: /* has none */ break;
-	}
-	return u;
+	const struct op_act_args p =
+		op_act_args(op, op->n_in > 1 ? &in[1] : NULL, op->n_in > 2 ? &in[2] : NULL);
+	return (struct unary_args){.a = p.a,
+				   .b = p.b,
+				   .gelu_tanh = p.gelu_tanh,
+				   .half_away = p.half_away,
+				   .boolean = op->kind == OP_BITWISE_NOT &&
+					      op->g->out_elem[op->g->out_ptr[op->v]] == EL_BOOLEAN,
+				   .coarse = coarse,
+				   .neg_inf = p.neg_inf,
+				   .pos_inf = p.pos_inf};
 }
 
 int run_unary(const struct kernel_call *k, struct err *e)
