@@ -193,7 +193,7 @@ bool op_align(const struct op *op, const struct tensor *whole, int i, const stru
 		return op->a.quantize.bcast != BCAST_PDPD ||
 		       align_pdpd(whole, op->a.quantize.axis, aligned);
 	case OP_SELECT: break;
-	default:
+	default: /* any other operator: those of two inputs broadcast */
 		if (op_n_data(op->kind) != 2)
 			return true;
 	}

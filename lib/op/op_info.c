@@ -21,7 +21,7 @@ int op_n_data(enum op_kind kind)
 	case OPC_BINARY: case OPC_COMPARE: return 2;
 	/* clang-format on */
 	case OPC_TERNARY: return op_info(kind)->max_in;
-	default: return 0;
+	default: /* no element-wise operator */ return 0;
 	}
 }
 

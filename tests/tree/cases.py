@@ -39,12 +39,12 @@ def function(text, name):
 
 
 def check_programs():
-    """Rows of the table: X(KIND, lowering, code, kernel, inputs, flags)."""
+    """Rows of the table: X(KIND, lowering, code, kernel, flags)."""
     folder = "device/opencl/programs/"
     table = read("device/opencl/cl_operators.h")
     integer, chain, rare = read(folder + "cl_int.cl"), read(folder + "cl_chain.cl"), read(folder + "cl_rare.cl")
     functions = function(chain, "function")
-    rows = [r for r in re.findall(r"X\((\w+), (elem|reduce), (\w+)(?:, (\w+), \d, ([^)]*))?\)", table)]
+    rows = [r for r in re.findall(r"X\((\w+), (elem|reduce), (\w+)(?:, (\w+), ([^)]*))?\)", table)]
     if len(rows) < table.count(", elem, ") + table.count(", reduce, "):
         breaches.append("cl_operators.h: only %d rows are understood" % len(rows))
     for kind, lowering, code, kernel, flags in rows:

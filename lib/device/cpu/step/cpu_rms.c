@@ -133,7 +133,7 @@ static enum stage take(struct rms_step *m, const struct step_spec *s, uint32_t v
 		return is_x(m, other) ? AT_GAIN : is_this_number(other, 1) ? AT_QUOTIENT : MISFIT;
 	case AT_QUOTIENT: return kind == OP_MULTIPLY && is_x(m, other) ? AT_GAIN : MISFIT;
 	case AT_GAIN: return kind == OP_MULTIPLY && gains(m, other) ? AT_NOTHING : MISFIT;
-	default: return MISFIT;
+	default: /* all nodes were there */ return MISFIT;
 	}
 }
 
