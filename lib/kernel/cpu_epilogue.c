@@ -9,7 +9,7 @@ enum { GRAIN = 8192 };
 /* Row `row` of an operand. */
 static float *operand_row(const struct epi_operand *o, int64_t row)
 {
-	if (o->row == 0)
+	if (o->row == 0 || !o->data) /* one that nothing reads in these rows has no data */
 		return o->data;
 	if (o->div > 1)
 		row /= o->div;
