@@ -83,6 +83,11 @@ struct step_spec {
 	const struct step_out *out;     /* (n_out) which node outputs leave the step */
 };
 
+/* device_step.c: are the node's inputs from `first` on, its parameters, constants whose data is at hand, or not connected? */
+bool step_inputs_known(const struct step_node *n, int first);
+/* Does nothing read its outputs but the first? */
+bool step_gives_one(const struct step_node *n);
+
 /* May nodes run as one step? */
 enum fuse_answer {
 	FUSE_NO = 0,
@@ -159,7 +164,7 @@ struct device_class {
 	 * constants (axes, shapes) have their data here; nothing is allocated. */
 	bool (*supports)(struct device *d, const struct step_spec *s, char *why, size_t cap);
 	/* May these nodes (2 <= n_nodes <= max_nodes, each supported) run as one step?  Asked
-	 * while a placement is planned, often: quick, allocates nothing, looks at shapes;
+	 * while a placement is planned, often: quick, looks at shapes, leaves nothing allocated;
 	 * only small constants have data.  A group grows from one node by one consumer
 	 * after another, each perhaps with steps that it alone reads; a yes is a promise that prepare
 	 * takes it.  NULL: one node a step. */

@@ -18,13 +18,6 @@ static int n_data(const struct step_node *v)
 	return v->op->kind == OP_SWISH && v->op->n_in == 2 ? 2 : op_n_data(v->op->kind);
 }
 
-/* Is its input i, which is no data but a parameter, known? */
-static bool known(const struct step_node *v, int i)
-{
-	return i < v->op->n_in && v->in[i].tensor && v->in[i].tensor->data &&
-	       tensor_elements(v->in[i].tensor) >= 1;
-}
-
 bool cl_chain_starts(const struct step_node *v)
 {
 	const struct cl_operator *row = row_of(v->op->kind);
@@ -33,10 +26,8 @@ bool cl_chain_starts(const struct step_node *v)
 	for (int i = 0; i < n_data(v); i++)
 		if (v->in[i].from == FROM_NONE || v->in[i].tensor->elem != EL_F32)
 			return false;
-	for (int i = n_data(v); i < v->op->n_in; i++)
-		if (!known(v, i))
-			return false;
-	return v->op->kind != OP_SWISH || v->op->n_in < 2 || tensor_elements(v->in[1].tensor) == 1;
+	return step_inputs_known(v, n_data(v)) && (v->op->kind != OP_SWISH || v->op->n_in < 2 ||
+						   tensor_elements(v->in[1].tensor) == 1);
 }
 
 /* May a chain follow this node? */
@@ -48,7 +39,7 @@ static bool chain_may_follow(const struct step_node *v)
 	if (!(cl_operator(v->op->kind)->flags & CL_HEAD))
 		return cl_chain_starts(v);
 	switch (op_info(v->op->kind)->category) {
-	case OPC_POOL: return out->rank < 5 && (v->op->n_out < 2 || (v->used && !v->used[1]));
+	case OPC_POOL: return out->rank < 5 && step_gives_one(v);
 	case OPC_MATMUL:
 		return v->in[0].from != FROM_NONE && v->in[1].from != FROM_NONE &&
 		       v->in[0].tensor->rank > 1 && v->in[1].tensor->rank > 1;
@@ -291,12 +282,6 @@ static bool batch_loop(int n, const int64_t *dim, const int64_t *stride, struct 
 	at->zd = (int)zd;
 	at->zm = (int)zm;
 	return one_loop(last - first, dim + first, stride + first, &at->zs);
-}
-
-bool cl_chain_broadcasts(const struct cl_operand *q, const struct tensor *out)
-{
-	int64_t stride[TENSOR_DIMS];
-	return cl_broadcast_strides(&q->t, out, stride);
 }
 
 bool cl_chain_operands(const struct cl_chain *c, const struct tensor *out, int n_z, int n_m,

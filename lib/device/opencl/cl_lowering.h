@@ -63,8 +63,6 @@ bool cl_chain_starts(const struct step_node *v);
  * at: NULL to ask only.  False when an operand has no such strides. */
 bool cl_chain_operands(const struct cl_chain *c, const struct tensor *out, int n_z, int n_m,
 		       int64_t groups, struct operand *at);
-/* Does it broadcast to the dims of `out`? */
-bool cl_chain_broadcasts(const struct cl_operand *q, const struct tensor *out);
 /* Append the operands' buffers to the launch, OPERANDS of them. */
 void cl_chain_bufs(const struct cl_chain *c, struct cl_launch *l);
 /* One operand t, as above. */

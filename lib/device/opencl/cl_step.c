@@ -105,34 +105,6 @@ static int lower_step(struct device *d, const struct step_spec *spec, struct low
 	return cl_lower(&q->lowering);
 }
 
-/* Quick where passes change nothing: the first node is known to be supported, so that only the chain is looked at. */
-enum fuse_answer cl_step_fuses(struct device *d, const struct step_spec *s)
-{
-	const struct step_node *v = &s->node[0];
-	struct rewritten r;
-	struct cl_chain c;
-	struct tensor in[2] = {{0}};
-	int n_z, n_m;
-	int64_t groups;
-	char why[200];
-	group_rewrite(&r, &how, s);
-	if (r.spec != s)
-		return cl_step_supports(d, s, why, sizeof why) ? FUSE_YES : FUSE_NO;
-	if (!cl_chain_build(&c, s))
-		return FUSE_NO;
-	if (cl_chain_starts(v)) { /* any operand that broadcasts */
-		n_z = n_m = 0;
-		for (int i = 0; i < c.n_operands; i++)
-			if (!cl_chain_broadcasts(&c.operand[i], &v->out[0]))
-				return FUSE_NO;
-		return FUSE_YES;
-	}
-	for (uint32_t i = 0; i < 2 && i < v->n_in; i++)
-		in[i] = *v->in[i].tensor;
-	cl_chain_split(v->op, in, &v->out[0], &n_z, &n_m, &groups);
-	return cl_chain_operands(&c, &v->out[0], n_z, n_m, groups, NULL) ? FUSE_YES : FUSE_NO;
-}
-
 bool cl_step_supports(struct device *d, const struct step_spec *s, char *why, size_t cap)
 {
 	struct lowered q;
@@ -141,6 +113,12 @@ bool cl_step_supports(struct device *d, const struct step_spec *s, char *why, si
 		snprintf(why, cap, "%s", q.lowering.why);
 	lowered_release(&q);
 	return ok;
+}
+
+enum fuse_answer cl_step_fuses(struct device *d, const struct step_spec *s)
+{
+	char why[200];
+	return cl_step_supports(d, s, why, sizeof why) ? FUSE_YES : FUSE_NO;
 }
 
 /* ---- binding ---- */

@@ -78,18 +78,12 @@ static bool try_code(struct fuse_node *f, const struct step_node *n)
 	f->n_data = op_n_data(n->op->kind);
 	if (!cpu_kernel_fuses(n->op->kind) || n->n_out != 1 || (uint32_t)f->n_data > n->n_in)
 		return false;
-	for (uint32_t i = 0; i < n->n_in; i++) {
-		const struct step_arg *a = &n->in[i];
-		if (i >= (uint32_t)f->n_data) {
-			if (a->from != FROM_NONE && (a->from != FROM_CONST || !a->tensor->data))
-				return false;
-			continue;
-		}
-		if (!is_f32(a->tensor))
+	for (int i = 0; i < f->n_data; i++) {
+		if (!is_f32(n->in[i].tensor))
 			return false;
-		f->arg[i] = *a;
+		f->arg[i] = n->in[i];
 	}
-	return true;
+	return step_inputs_known(n, f->n_data);
 }
 
 static bool try_view(struct fuse_node *f, const struct step_node *n)
@@ -105,13 +99,10 @@ static bool try_head(struct fuse_node *f, const struct step_node *n)
 {
 	const char *reason;
 	f->role = ROLE_HEAD;
-	for (uint32_t i = 1; i < n->n_out; i++)
-		if (n->used[i])
-			return false;
 	for (uint32_t i = 0; i < n->n_in; i++)
 		if (n->in[i].tensor && !tensor_is_static(n->in[i].tensor))
 			return false;
-	return cpu_kernel_supports(n->op, &reason) && !op_is_bounded(n->op);
+	return step_gives_one(n) && cpu_kernel_supports(n->op, &reason) && !op_is_bounded(n->op);
 }
 
 static bool classify_node(struct fuse_node *f, const struct step_node *n, bool first)
