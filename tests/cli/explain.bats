@@ -112,3 +112,35 @@ steps_of() {
 	run -0 steps_of blocks cpu:0/precision=int8
 	[ "$(grep -c ": convolution in NHWC, int8" <<< "$output")" -eq 4 ]
 }
+
+@test "explain: rows of images are cut and joined in NHWC, and in int8 as codes" {
+	save rows <<-'PY'
+		x = op.parameter([1, 16, 12, 8], np.float32)
+		cut = lambda v, a, b, axis: op.slice(v, i64(a), i64(b), i64(1), i64(axis))
+		y = quantised(conv(quantised(x), 24, 16, 3))
+		for axis, n in (2, 12), (3, 8):
+		    parts = [cut(y, 0, n // 2 + 1, axis), cut(y, n // 2 - 1, n, axis)]
+		    parts = [quantised(conv(p, 24, 24, 3)) for p in parts]
+		    parts = [cut(parts[0], 0, n // 2, axis), cut(parts[1], 1, n // 2 + 1, axis)]
+		    y = op.concat(parts, axis - 4)
+		y = op.concat(list(op.variadic_split(y, i64(2), i64(5, 7)).outputs())[::-1], 2)
+		y = conv(y, 16, 24, 1)
+	PY
+	for device in cpu:0 cpu:0/precision=bf16 cpu:0/precision=int8; do
+		run -0 steps_of rows $device
+		[ "$(grep -cE "(Slice|Concat|VariadicSplit)\): rows of pixels in NHWC, or, as its tensors lie, plain kernels; output 0 NHWC" <<< "$output")" -eq 12 ]
+	done
+	[ "$(grep -c ": convolution in NHWC, int8" <<< "$output")" -eq 6 ]
+}
+
+@test "explain: rows of tokens and of heads stay as they are" {
+	save tokens <<-'PY'
+		x = op.parameter([1, 20, 64], np.float32)
+		half = lambda v, a, b: op.slice(v, i64(a), i64(b), i64(1), i64(3))
+		heads = lambda: op.transpose(op.reshape(op.matmul(x, op.constant(np.ones([64, 64], np.float32)), False, False), i64(1, 20, 4, 16), False), i64(0, 2, 1, 3))
+		turned = lambda v: op.add(op.multiply(v, f(.5)), op.multiply(op.concat([op.multiply(half(v, 8, 16), f(-1)), half(v, 0, 8)], 3), f(.5)))
+		y = op.matmul(turned(heads()), turned(heads()), False, True)
+	PY
+	run -0 steps_of tokens cpu:0/precision=bf16
+	[[ $output != *"rows of pixels"* ]]
+}

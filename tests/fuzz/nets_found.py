@@ -402,6 +402,40 @@ def blocks_of_cubes(net):
     return [same_convolution(net, y, 3, 1)]
 
 
+def rows_of(net, x, convolution, quantise=lambda x: x):
+    """Slices, Splits and Concats of rows and columns between convolutions: halves with halos, boxes, steps, backwards."""
+    rank, (h, w) = len(net.shape[x]), net.shape[x][-2:]
+    y, results = quantise(convolution(x, 21, 3)), []
+    cut = lambda x, a, b, step, axes: net.add("Slice %s:%s:%s of %s" % (a, b, step, axes), [x], lambda p: op.slice(
+        p, i64(a), i64(b), i64(step), i64(axes)))
+    join = lambda parts, axis: net.add("Concat axis=%d" % axis, parts, lambda *p: op.concat(list(p), axis))
+    for axis, n in ((rank - 2, h), (rank - 1, w)):
+        parts = [cut(y, [0], [n // 2 + 1], [1], [axis]), cut(y, [n // 2 - 2], [n], [1], [axis]), cut(y, [-3], [n + 9], [1], [axis - rank])]
+        results.append(convolution(join([quantise(convolution(p, 5, 3)) for p in parts], axis - rank if axis == rank - 2 else axis), 4, 1))
+        z = net.add("VariadicSplit axis=%d" % axis, [y], lambda p, axis=axis, n=n: op.variadic_split(p, i64(axis), i64([2, n - 3, 1])))
+        results += [convolution(join([z, z + 2], axis), 4, 3), z + 1]       # of which one is read outside
+    results.append(convolution(cut(y, [1, 2], [h - 1, w - 1], [1, 1], [rank - 2, rank - 1]), 4, 3))
+    results.append(convolution(cut(y, [1, w], [h, -w - 1], [2, -1], [rank - 2, rank - 1]), 4, 3))
+    begin, end, mask = [0] * (rank - 2) + [2, 1], [0] * (rank - 2) + [h, -1], [1] * (rank - 2) + [0, 0]
+    results.append(convolution(net.add("StridedSlice", [y], lambda p: op.strided_slice(
+        p, i64(begin), i64(end), i64([1] * rank), mask, mask)), 4, 1))
+    return results
+
+
+@found
+def rows_of_pixels(net):
+    net.parameter((2, 6, 9, 8))
+    plain = net.add("Concat axis=2", [0, 0], lambda *p: op.concat(list(p), 2))
+    mixed = net.add("Concat axis=3", [0, same_convolution(net, 0, 6, 3), 0], lambda *p: op.concat(list(p), 3))
+    return [same_convolution(net, plain, 3, 3), same_convolution(net, mixed, 3, 3)] + rows_of(net, 0, lambda x, n, k: same_convolution(net, x, n, k))
+
+
+@found
+def rows_of_cubes(net):
+    net.parameter((2, 16, 3, 7, 6))
+    return rows_of(net, 0, lambda x, n, k: same_convolution(net, x, n, k))
+
+
 @found_codes
 def sum_and_its_codes(net):
     """Sums, the same with a bias, and codes of that are all read: what was added up was not where codes were made of it."""
@@ -522,6 +556,13 @@ def blocks_of_codes(net):
     net.parameter((2, 16, 6, 8))
     return blocks_of(net, quantised(net, 0, -2, 1.984375), lambda x, n, k: convolution_of_codes(net, x, n, k),
                      lambda x: quantised(net, x, -1, 2.984375))
+
+
+@found_codes
+def rows_of_codes(net):
+    net.parameter((2, 16, 9, 8))
+    return rows_of(net, quantised(net, 0, -2, 1.984375), lambda x, n, k: convolution_of_codes(net, x, n, k),
+                   lambda x: quantised(net, x, -1, 2.984375))
 
 
 @found_codes

@@ -60,14 +60,19 @@ struct nhwc_resize {
 int nhwc_resize(const struct nhwc_resize *p, struct cpu_ctx *ctx, const struct nhwc_tensor *x,
 		const struct nhwc_tensor *y, struct err *e) MUST_CHECK;
 
-/* Pad of spatial dims alone. */
-struct nhwc_pad {
+/* Pixels of x, or fill, into a box of y: Pad and slices of spatial dims, one input of a Concat along one of them. */
+struct nhwc_pixels {
 	struct form_shape in_shape, shape;
-	int64_t in[3], out[3]; /* spatial sizes, 1 in front */
-	int64_t *from[3];      /* (out[d]) the source's position; -1: fill */
+	int64_t in[3], out[3];  /* spatial sizes, 1 in front */
+	int64_t first[3], n[3]; /* the box of y */
+	int64_t *from[3];       /* (n[d]) the source's position; -1: fill */
 	float fill;
 };
-int nhwc_pad(const struct nhwc_pad *p, struct cpu_ctx *ctx, const struct nhwc_tensor *x,
-	     const struct nhwc_tensor *y, struct err *e) MUST_CHECK;
+/* The shapes of x and y, of 3 to 5 dims. */
+void nhwc_pixels_shapes(struct nhwc_pixels *p, const struct tensor *x, const struct tensor *y);
+/* Frees from[]. */
+void nhwc_pixels_release(struct nhwc_pixels *p);
+int nhwc_pixels(const struct nhwc_pixels *p, struct cpu_ctx *ctx, const struct nhwc_tensor *x,
+		const struct nhwc_tensor *y, struct err *e) MUST_CHECK;
 
 #endif

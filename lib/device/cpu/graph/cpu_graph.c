@@ -82,6 +82,43 @@ bool cpu_graph_keeps_planes(const struct cpu_graph *x, uint32_t v)
 	return same;
 }
 
+/* Was the input in slot i of v made by an operator on images? */
+static bool reads_image(const struct graph *g, uint32_t i)
+{
+	enum { BACK = 16 };
+	for (int k = 0; k < BACK; k++) {
+		uint32_t u = g->in_node[i];
+		if (u == GRAPH_NONE)
+			return false;
+		enum op_kind kind = g->kind[u];
+		enum op_category c = op_info(kind)->category;
+		if (c == OPC_CONV || c == OPC_POOL || kind == OP_INTERPOLATE)
+			return true;
+		if (c != OPC_UNARY && c != OPC_BINARY && !op_is_split(kind) && kind != OP_CONCAT &&
+		    kind != OP_SLICE && kind != OP_STRIDED_SLICE && kind != OP_PAD &&
+		    kind != OP_FAKE_QUANTIZE && kind != OP_MVN && kind != OP_GROUP_NORM)
+			return false;
+		i = g->in_ptr[u];
+		i += c == OPC_BINARY && g->in_node[i] != GRAPH_NONE &&
+		     graph_const(g, g->in_node[i]) >= 0;
+	}
+	return false;
+}
+
+bool cpu_graph_keeps_channels(const struct cpu_graph *x, uint32_t v)
+{
+	const struct graph *g = x->g;
+	const int64_t *dim[2];
+	uint32_t rank[2];
+	bool image = false;
+	if (!in_and_out(g, v, dim, rank) || rank[0] != rank[1] || (rank[1] != 4 && rank[1] != 5) ||
+	    dim[0][0] != dim[1][0] || dim[0][1] != dim[1][1])
+		return false;
+	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1] && !image; i++)
+		image = (i == g->in_ptr[v] || g->kind[v] == OP_CONCAT) && reads_image(g, i);
+	return image;
+}
+
 bool cpu_graph_is_view(const struct cpu_graph *x, uint32_t v)
 {
 	enum op_kind kind = x->g->kind[v];
@@ -103,8 +140,8 @@ bool cpu_graph_is_view(const struct cpu_graph *x, uint32_t v)
 
 bool cpu_graph_splits_nhwc(const struct cpu_graph *x, uint32_t v)
 {
-	return op_is_split(x->g->kind[v]) && cpu_graph_keeps_planes(x, v) &&
-	       cpu_graph_any_nhwc(x, v);
+	return op_is_split(x->g->kind[v]) && cpu_graph_any_nhwc(x, v) &&
+	       (cpu_graph_keeps_planes(x, v) || cpu_graph_keeps_channels(x, v));
 }
 
 bool cpu_graph_reads_rows(const struct cpu_graph *x, uint32_t v)

@@ -37,7 +37,10 @@ bool cpu_graph_any_nhwc(const struct cpu_graph *x, uint32_t v);
 bool cpu_graph_keeps_planes(const struct cpu_graph *x, uint32_t v);
 /* Has output 0 of v the same images, channels and number of pixels as input 0, being a view of it? */
 bool cpu_graph_is_view(const struct cpu_graph *x, uint32_t v);
-/* Does v split channels, dim 1 of images, and a reader of one of its outputs want NHWC? */
+/* Do input 0 and output 0 of v, of 4 or 5 dims, differ in rows or columns alone, and did a convolution, a pooling or a resize make the
+ * input, of Concat any one, as far as a few nodes back tell?  Other tensors of so many dims may be tokens, or heads of them. */
+bool cpu_graph_keeps_channels(const struct cpu_graph *x, uint32_t v);
+/* Does v split channels of images, or rows or columns of them, and a reader of one of its outputs want NHWC? */
 bool cpu_graph_splits_nhwc(const struct cpu_graph *x, uint32_t v);
 
 /* Does node v read rows that a product or a norm made, no images, as far as a few nodes back tell? */

@@ -24,7 +24,7 @@ static bool joins_channels(const struct graph *g, uint32_t v)
 static enum wish concat_reads(const struct cpu_graph *graph, uint32_t v, uint32_t i)
 {
 	(void)i;
-	return joins_channels(graph->g, v) ? WISH_NHWC : WISH_PLAIN;
+	return joins_channels(graph->g, v) ? WISH_NHWC : WISH_ANY;
 }
 
 static enum wish slice_reads(const struct cpu_graph *graph, uint32_t v, uint32_t i)
@@ -32,7 +32,7 @@ static enum wish slice_reads(const struct cpu_graph *graph, uint32_t v, uint32_t
 	const struct graph *g = graph->g;
 	return i == g->in_ptr[v] && cpu_graph_keeps_planes(graph, v) && graph->nhwc[g->out_ptr[v]]
 		       ? WISH_NHWC
-		       : WISH_PLAIN;
+		       : WISH_ANY;
 }
 
 static enum group_answer concat_group(const struct step_how *how, const struct step_spec *s)
@@ -156,7 +156,10 @@ struct split_step {
 
 static enum wish split_reads(const struct cpu_graph *graph, uint32_t v, uint32_t i)
 {
-	return i == graph->g->in_ptr[v] && cpu_graph_splits_nhwc(graph, v) ? WISH_NHWC : WISH_PLAIN;
+	return i == graph->g->in_ptr[v] && cpu_graph_keeps_planes(graph, v) &&
+			       cpu_graph_splits_nhwc(graph, v)
+		       ? WISH_NHWC
+		       : WISH_ANY;
 }
 
 static int split_init(void *x, const struct step_how *how, const struct step_spec *s,
@@ -166,8 +169,8 @@ static int split_init(void *x, const struct step_how *how, const struct step_spe
 	const struct step_node *n = &s->node[0];
 	int64_t first = 0;
 	(void)e;
-	if (!nhwc_reads_image(s) || !cpu_graph_splits_nhwc(how->graph, n->v) ||
-	    s->n_out != n->n_out)
+	if (!nhwc_reads_image(s) || !cpu_graph_keeps_planes(how->graph, n->v) ||
+	    !cpu_graph_splits_nhwc(how->graph, n->v) || s->n_out != n->n_out)
 		return 0;
 	const struct form_shape whole = form_shape_of(n->in[0].tensor);
 	m->ctx = how->ctx;

@@ -6,7 +6,7 @@
 struct pad_step {
 	struct cpu_ctx *ctx;
 	uint32_t x_in;
-	struct nhwc_pad pad;
+	struct nhwc_pixels pad;
 };
 
 /* Is v a Pad of the spatial dims alone, as far as shapes tell, that is wanted in NHWC? */
@@ -35,7 +35,7 @@ static int pad_init(void *x, const struct step_how *how, const struct step_spec 
 		    struct mem_form *want, struct err *e)
 {
 	struct pad_step *m = x;
-	struct nhwc_pad *p = &m->pad;
+	struct nhwc_pixels *p = &m->pad;
 	const struct step_node *n = &s->node[0];
 	const struct tensor *t = n->in[0].tensor, *y = &n->out[0];
 	int64_t lo[TENSOR_DIMS], hi[TENSOR_DIMS];
@@ -52,17 +52,13 @@ static int pad_init(void *x, const struct step_how *how, const struct step_spec 
 	want[0] = nhwc_form_of(how, n, 0);
 	m->ctx = how->ctx;
 	m->x_in = n->in[0].index;
-	p->in_shape = form_shape_of(t);
-	p->shape = form_shape_of(y);
+	nhwc_pixels_shapes(p, t, y);
 	for (int d = 0; d < 3; d++) {
 		int dim = (int)t->rank - 3 + d;
-		bool there = dim >= 2;
-		p->in[d] = there ? t->dim[dim] : 1;
-		p->out[d] = there ? y->dim[dim] : 1;
-		p->from[d] = MEM_NEWN(int64_t, (size_t)p->out[d]);
-		for (int64_t o = 0; o < p->out[d]; o++)
-			p->from[d][o] =
-				there ? op_pad_source(n->op->a.pad.mode, o - lo[dim], p->in[d]) : 0;
+		p->n[d] = p->out[d];
+		p->from[d] = MEM_NEWN(int64_t, (size_t)p->n[d]);
+		for (int64_t o = 0; dim >= 2 && o < p->n[d]; o++)
+			p->from[d][o] = op_pad_source(n->op->a.pad.mode, o - lo[dim], p->in[d]);
 	}
 	return want[0].nhwc;
 }
@@ -70,15 +66,14 @@ static int pad_init(void *x, const struct step_how *how, const struct step_spec 
 static void pad_release(void *x)
 {
 	struct pad_step *m = x;
-	for (int d = 0; d < 3; d++)
-		mem_free(m->pad.from[d]);
+	nhwc_pixels_release(&m->pad);
 }
 
 static int pad_run(void *x, const struct step_io *io, struct err *e)
 {
 	const struct pad_step *m = x;
 	const struct nhwc_tensor from = nhwc_in(io, m->x_in), to = nhwc_out(io, 0);
-	return nhwc_pad(&m->pad, m->ctx, &from, &to, e);
+	return nhwc_pixels(&m->pad, m->ctx, &from, &to, e);
 }
 
 static const enum op_kind pads[] = {OP_PAD, OP_COUNT};

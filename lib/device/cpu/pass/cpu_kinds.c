@@ -20,6 +20,7 @@
 	X(nhwc_concat_kind) \
 	X(nhwc_slice_kind) \
 	X(nhwc_split_kind) \
+	X(nhwc_rows_kind) \
 	X(nhwc_turn_kind) \
 	X(nhwc_resize_kind) \
 	X(nhwc_pad_kind) \
