@@ -46,23 +46,20 @@ static int multiply(struct cl_state *s, const float *a, const float *b, float *c
 					 .k_chunk = K};
 	for (int i = 0; i < OPERANDS; i++)
 		l.args.gemm.at[i].zd = l.args.gemm.at[i].zm = 1;
-	if (cl_kernel_get(s, l.kernel, &kernel, e) ||
-	    cl_memory_constant(s, a, M * K * sizeof *a, &buf[0].mem, e))
-		return -1;
-	cl_const_keep(s, buf[0].mem);
-	if (cl_memory_constant(s, b, K * N * sizeof *b, &buf[1].mem, e))
-		return -1;
-	cl_const_keep(s, buf[1].mem);
-	if (cl_memory_constant(s, c, M * N * sizeof *c, &buf[2].mem, e))
-		return -1;
-	cl_const_keep(s, buf[2].mem);
+	bool ok = !cl_kernel_get(s, l.kernel, &kernel, e) &&
+		  !cl_memory_constant(s, a, M * K * sizeof *a, &buf[0].mem, e) &&
+		  !cl_memory_constant(s, b, K * N * sizeof *b, &buf[1].mem, e) &&
+		  !cl_memory_constant(s, c, M * N * sizeof *c, &buf[2].mem, e);
 	for (int i = 3; i < l.n_buf; i++)
 		buf[i] = buf[2];
-	if (cl_launch_run(s, &l, kernel, buf, e))
-		return -1;
-	rc = clEnqueueReadBuffer(s->queue, buf[2].mem, CL_TRUE, 0, M * N * sizeof *c, c, 0, NULL,
-				 NULL);
-	return rc ? cl_err(e, "clEnqueueReadBuffer", rc) : 0;
+	ok = ok && !cl_launch_run(s, &l, kernel, buf, e);
+	if (ok)
+		rc = clEnqueueReadBuffer(s->queue, buf[2].mem, CL_TRUE, 0, M * N * sizeof *c, c, 0,
+					 NULL, NULL);
+	for (int i = 0; i < 3; i++)
+		if (buf[i].mem)
+			clReleaseMemObject(buf[i].mem);
+	return rc ? cl_err(e, "clEnqueueReadBuffer", rc) : ok ? 0 : -1;
 }
 
 int cl_bf16_try(struct cl_state *s, struct err *e)

@@ -214,8 +214,9 @@ int64_t cl_mvn_span(const struct op *op, const struct tensor *in)
 	return n;
 }
 
-void cl_chain_split(const struct op *op, const struct tensor *in, const struct tensor *out,
-		    int *n_z, int *n_m, int64_t *groups)
+/* The n_z, n_m and groups (chain_operands) of a node that a chain may follow. */
+static void chain_split(const struct op *op, const struct tensor *in, const struct tensor *out,
+			int *n_z, int *n_m, int64_t *groups)
 {
 	int rank = (int)out->rank;
 	*groups = 1;
@@ -284,8 +285,9 @@ static bool batch_loop(int n, const int64_t *dim, const int64_t *stride, struct 
 	return one_loop(last - first, dim + first, stride + first, &at->zs);
 }
 
-bool cl_chain_operands(const struct cl_chain *c, const struct tensor *out, int n_z, int n_m,
-		       int64_t groups, struct operand *at)
+/* As cl_chain_operand, all of them; with groups > 1, dim 1 stands for two: groups, which belong to z, and the rest. */
+static bool chain_operands(const struct cl_chain *c, const struct tensor *out, int n_z, int n_m,
+			   int64_t groups, struct operand *at)
 {
 	for (int i = 0; i < OPERANDS; i++) {
 		int64_t dim[TENSOR_DIMS + 1], stride[TENSOR_DIMS + 1];
@@ -311,8 +313,7 @@ bool cl_chain_operands(const struct cl_chain *c, const struct tensor *out, int n
 			    !one_loop(rank - z - n_m, dim + z + n_m, stride + z + n_m, &o.sn))
 				return false;
 		}
-		if (at)
-			at[i] = o;
+		at[i] = o;
 	}
 	return true;
 }
@@ -322,7 +323,7 @@ bool cl_chain_operand(const struct tensor *t, const struct tensor *out, int n_z,
 {
 	struct cl_chain c = {.n_operands = 1, .operand = {{.t = *t}}};
 	struct operand all[OPERANDS];
-	bool ok = cl_chain_operands(&c, out, n_z, n_m, 1, all);
+	bool ok = chain_operands(&c, out, n_z, n_m, 1, all);
 	*at = all[0];
 	return ok;
 }
@@ -340,10 +341,10 @@ int cl_chain_fill(struct cl_lowering *p, struct cl_launch *l, struct chain *chai
 {
 	int n_z, n_m;
 	int64_t groups;
-	cl_chain_split(p->op, p->in, &p->out[0], &n_z, &n_m, &groups);
+	chain_split(p->op, p->in, &p->out[0], &n_z, &n_m, &groups);
 	*chain = p->chain->chain;
 	cl_chain_bufs(p->chain, l);
-	if (!cl_chain_operands(p->chain, &p->out[0], n_z, n_m, groups, at))
+	if (!chain_operands(p->chain, &p->out[0], n_z, n_m, groups, at))
 		return cl_lower_refuse(p, "operands that do not follow the loops of %s",
 				       op_info(p->op->kind)->type);
 	return 0;

@@ -72,18 +72,6 @@ static void *change_type(const struct tensor *t, enum elem to, size_t *bytes)
 	return all.data;
 }
 
-static void remember_const(struct cl_state *s, const struct tensor *t,
-			   const struct cl_const_form *form, cl_mem mem)
-{
-	s->consts = mem_grow(s->consts, &s->cap_consts, s->n_consts + 1, sizeof *s->consts);
-	s->consts[s->n_consts++] = (struct cl_const){t, *form, mem};
-}
-
-void cl_const_keep(struct cl_state *s, cl_mem mem)
-{
-	remember_const(s, NULL, &(struct cl_const_form){0}, mem);
-}
-
 int cl_const_make(struct cl_state *s, const struct tensor *t, const struct cl_const_form *want,
 		  bool f32, cl_mem *out, struct err *e)
 {
@@ -117,6 +105,7 @@ int cl_const_get(struct cl_state *s, const struct tensor *t, const struct cl_con
 	}
 	if (cl_const_make(s, t, want, f32, out, e))
 		return -1;
-	remember_const(s, t, want, *out);
+	s->consts = mem_grow(s->consts, &s->cap_consts, s->n_consts + 1, sizeof *s->consts);
+	s->consts[s->n_consts++] = (struct cl_const){t, *want, *out};
 	return 0;
 }

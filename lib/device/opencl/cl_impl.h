@@ -141,8 +141,6 @@ int cl_const_get(struct cl_state *s, const struct tensor *t, const struct cl_con
 /* The same, made anew, and the caller's. */
 int cl_const_make(struct cl_state *s, const struct tensor *t, const struct cl_const_form *want,
 		  bool f32, cl_mem *out, struct err *e) MUST_CHECK;
-/* Keep a buffer with the constants; nobody finds it. */
-void cl_const_keep(struct cl_state *s, cl_mem mem);
 void cl_consts_release(struct cl_state *s);
 
 /* ---- cl_launch.c ---- */

@@ -58,19 +58,11 @@ int64_t cl_mvn_span(const struct op *op, const struct tensor *in);
  * allocation. */
 bool cl_chain_build(struct cl_chain *c, const struct step_spec *s);
 bool cl_chain_starts(const struct step_node *v);
-/* The operands as a product's: the dims of `out` are n_z of batches, n_m of rows, and of
- * columns; with groups > 1, dim 1 stands for two: groups, which belong to z, and the rest.
- * at: NULL to ask only.  False when an operand has no such strides. */
-bool cl_chain_operands(const struct cl_chain *c, const struct tensor *out, int n_z, int n_m,
-		       int64_t groups, struct operand *at);
 /* Append the operands' buffers to the launch, OPERANDS of them. */
 void cl_chain_bufs(const struct cl_chain *c, struct cl_launch *l);
-/* One operand t, as above. */
+/* Operand t as a product's: the dims of `out` are n_z of batches, n_m of rows, and of columns.  False: it has no such strides. */
 bool cl_chain_operand(const struct tensor *t, const struct tensor *out, int n_z, int n_m,
 		      struct operand *at);
-/* The n_z, n_m and groups of a node that a chain may follow. */
-void cl_chain_split(const struct op *op, const struct tensor *in, const struct tensor *out,
-		    int *n_z, int *n_m, int64_t *groups);
 /* Chain and operands of the node into a launch whose other buffers are there. */
 int cl_chain_fill(struct cl_lowering *p, struct cl_launch *l, struct chain *chain,
 		  struct operand *at) MUST_CHECK;

@@ -37,6 +37,7 @@ bool cl_step_takes(struct device *d, const struct op *op, uint32_t i, const stru
 static const struct group_how how; /* weights are real numbers */
 
 struct lowered {
+	struct arena *a; /* of what follows */
 	struct rewritten group;
 	struct op op;
 	struct tensor *in; /* (n_in) */
@@ -48,10 +49,7 @@ struct lowered {
 static void lowered_release(struct lowered *q)
 {
 	cl_lower_release(&q->lowering);
-	mem_free(q->in);
-	mem_free(q->constant);
-	mem_free(q->half);
-	mem_free(q->wanted);
+	arena_free(q->a);
 }
 
 /* Is the constant at port i one that the file holds as f16 and the graph calls f32? */
@@ -64,7 +62,7 @@ static bool held_half(struct device *d, const struct step_node *v, uint32_t i)
 /* The launches of the step: of its first node, and the chain of the others; -1 and q->lowering.why. */
 static int lower_step(struct device *d, const struct step_spec *spec, struct lowered *q)
 {
-	*q = (struct lowered){.lowering = {.s = d->state}};
+	*q = (struct lowered){.a = arena_new(), .lowering = {.s = d->state}};
 	group_rewrite(&q->group, &how, spec);
 	const struct step_spec *s = q->group.spec;
 	const struct step_node *v = &s->node[0];
@@ -77,10 +75,10 @@ static int lower_step(struct device *d, const struct step_spec *spec, struct low
 						 s->n_nodes)
 			       : cl_lower_refuse(&q->lowering,
 						 "inputs do not broadcast to the output's shape");
-	q->in = MEM_NEWN(struct tensor, v->n_in + 1);
-	q->constant = MEM_NEWN(bool, v->n_in + 1);
-	q->half = MEM_NEWN(bool, v->n_in + 1);
-	q->wanted = MEM_NEWN(bool, v->n_out + 1);
+	q->in = ARENA_NEWN(q->a, struct tensor, v->n_in + 1);
+	q->constant = ARENA_NEWN(q->a, bool, v->n_in + 1);
+	q->half = ARENA_NEWN(q->a, bool, v->n_in + 1);
+	q->wanted = ARENA_NEWN(q->a, bool, v->n_out + 1);
 	for (uint32_t i = 0; i < v->n_in; i++) {
 		if (v->in[i].from == FROM_NONE)
 			continue;
