@@ -18,7 +18,8 @@ static int n_data(const struct step_node *v)
 	return v->op->kind == OP_SWISH && v->op->n_in == 2 ? 2 : op_n_data(v->op->kind);
 }
 
-bool cl_chain_starts(const struct step_node *v)
+/* Is it an operator of f32 that chains have, with parameters that are known? */
+static bool chain_starts(const struct step_node *v)
 {
 	const struct cl_operator *row = row_of(v->op->kind);
 	if (!row || v->n_out != 1 || v->out[0].elem != EL_F32)
@@ -37,7 +38,7 @@ static bool chain_may_follow(const struct step_node *v)
 	if (out->elem != EL_F32 || !v->n_out)
 		return false;
 	if (!(cl_operator(v->op->kind)->flags & CL_HEAD))
-		return cl_chain_starts(v);
+		return chain_starts(v);
 	switch (op_info(v->op->kind)->category) {
 	case OPC_POOL: return out->rank < 5 && step_gives_one(v);
 	case OPC_MATMUL:
@@ -164,9 +165,9 @@ static bool first_post(struct cl_chain *c, const struct step_spec *s)
 static bool next_post(struct cl_chain *c, const struct step_spec *s, int i)
 {
 	const struct step_node *v = &s->node[i];
-	if (!cl_chain_starts(&s->node[0]) && !(cl_operator(v->op->kind)->flags & POST))
+	if (!chain_starts(&s->node[0]) && !(cl_operator(v->op->kind)->flags & POST))
 		return false;
-	if (!cl_chain_starts(v) || !tensor_same_shape(&v->out[0], &s->node[i - 1].out[0]))
+	if (!chain_starts(v) || !tensor_same_shape(&v->out[0], &s->node[i - 1].out[0]))
 		return false;
 	int n = n_data(v), x_at = -1;
 	for (int j = n - 1; j >= 0; j--)
@@ -188,7 +189,7 @@ bool cl_chain_build(struct cl_chain *c, const struct step_spec *s)
 			return false;
 	if (s->n_nodes > 1 && !chain_may_follow(&s->node[0]))
 		return false;
-	if (cl_chain_starts(&s->node[0]) && !first_post(c, s))
+	if (chain_starts(&s->node[0]) && !first_post(c, s))
 		return false;
 	for (uint32_t i = 1; i < s->n_nodes; i++)
 		if (!next_post(c, s, (int)i))

@@ -54,10 +54,9 @@ int64_t cl_mvn_span(const struct op *op, const struct tensor *in);
 /* ---- cl_chain.c: element-wise operators, fused with others or with each other ---- */
 
 /* The posts of all nodes but the first; of all nodes when the first is element-wise and a
- * chain can do it (cl_chain_starts).  False when these nodes are not one step.  No
+ * chain can do it.  False when these nodes are not one step.  No
  * allocation. */
 bool cl_chain_build(struct cl_chain *c, const struct step_spec *s);
-bool cl_chain_starts(const struct step_node *v);
 /* Append the operands' buffers to the launch, OPERANDS of them. */
 void cl_chain_bufs(const struct cl_chain *c, struct cl_launch *l);
 /* Operand t as a product's: the dims of `out` are n_z of batches, n_m of rows, and of columns.  False: it has no such strides. */
