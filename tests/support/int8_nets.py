@@ -256,9 +256,9 @@ w = np.where(rng.random((32, 64, 3)) < 0.5, np.float32(-0.1707902), np.float32(0
 n.add("Convolution", (1, 32, 30), n.const(w), strides="1", dilations="1", pads_begin="1", pads_end="1", auto_pad="explicit").save()
 # Sums over the top code that 32 bits do not hold.
 n = Net("deep", (1, 4000, 5, 5))
-w = np.full((2, 4000, 5, 5), 0.01, np.float32)
+w = np.full((16, 4000, 5, 5), 0.01, np.float32)
 n.add("Add", n.shape(), n.const(100.0), auto_broadcast="numpy").quantize(0, 3)
-n.add("Convolution", (1, 2, 1, 1), n.const(w), strides="1,1", dilations="1,1", pads_begin="0,0", pads_end="0,0", auto_pad="explicit").save()
+n.add("Convolution", (1, 16, 1, 1), n.const(w), strides="1,1", dilations="1,1", pads_begin="0,0", pads_end="0,0", auto_pad="explicit").save()
 # Swish, and Gelu that a Multiply scales, in front of ranges; the first is on grids of codes alone, the second in a network of numbers, too.
 n = Net("swished", (1, 24, 15, 13))
 n.quantize(-2.56, 2.54).conv(40).add("Swish", (1, 40, 15, 13)).quantize(-0.32, 20.08).conv(40, 3, 1, 1, groups=40)
