@@ -13,11 +13,12 @@ INLINE void LEVEL(block_of)(const int k, const int s, const int p, const struct 
 	const int across = (p - 1) * s + k, down = s + k;
 	for (int64_t at = begin; at < end; at += LEVEL_WIDTH) {
 		const int64_t c = at + LEVEL_WIDTH <= n ? at : n - LEVEL_WIDTH;
-		const VEC first = bias ? VLOAD(bias + c) : VALL(0.0f);
+		/* Added last, as where it is a step of its own. */
+		const VEC last = bias ? VLOAD(bias + c) : VALL(0.0f);
 		VEC acc[2 * 8];
 		UNROLL
 		for (int i = 0; i < 2 * p; i++)
-			acc[i] = first;
+			acc[i] = VALL(0.0f);
 		UNROLL
 		for (int x = 0; x < across; x++) {
 			UNROLL
@@ -38,7 +39,7 @@ INLINE void LEVEL(block_of)(const int k, const int s, const int p, const struct 
 		}
 		UNROLL
 		for (int i = 0; i < 2 * p; i++)
-			VSTORE(b->to[i] + c, acc[i]);
+			VSTORE(b->to[i] + c, VADD(acc[i], last));
 	}
 }
 
@@ -48,7 +49,8 @@ static void LEVEL(one_pixel)(const struct block *b, const float *w, const float 
 {
 	for (int64_t at = begin; at < end; at += LEVEL_WIDTH) {
 		const int64_t c = at + LEVEL_WIDTH <= n ? at : n - LEVEL_WIDTH;
-		VEC even = bias ? VLOAD(bias + c) : VALL(0.0f), odd = VALL(0.0f);
+		const VEC last = bias ? VLOAD(bias + c) : VALL(0.0f);
+		VEC even = VALL(0.0f), odd = VALL(0.0f);
 		int t = 0;
 		for (; t + 2 <= b->taps; t += 2) {
 			even = VFMA(VLOAD(w + t * n + c), VLOAD(b->from[t] + c), even);
@@ -56,7 +58,7 @@ static void LEVEL(one_pixel)(const struct block *b, const float *w, const float 
 		}
 		if (t < b->taps)
 			even = VFMA(VLOAD(w + t * n + c), VLOAD(b->from[t] + c), even);
-		VSTORE(b->to[0] + c, VADD(even, odd));
+		VSTORE(b->to[0] + c, VADD(VADD(even, odd), last));
 	}
 }
 
