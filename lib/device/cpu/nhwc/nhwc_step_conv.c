@@ -162,14 +162,15 @@ static int plain_conv_with(struct conv_step *s, const struct step_node *n, struc
 	}
 }
 
-/* Windows of one column over few columns are windows of a row whose taps are a row of pixels apart: kernels are fast on long
- * rows. */
+/* Windows of one column over few columns are windows of a row whose taps are a row of pixels apart: kernels of several channels
+ * a group are fast on long rows. */
 static void join_rows(struct window *g)
 {
 	enum { FEW = 8 };
 	int64_t n = g->in[2];
-	if (n > FEW || n != g->out[2] || g->kernel[2] != 1 || g->pad[2] || g->stride[1] != 1 ||
-	    g->stride[2] != 1 || g->kernel[1] == 1 || g->in[0] != 1 || g->kernel[0] != 1)
+	if (n > FEW || g->cin == 1 || n != g->out[2] || g->kernel[2] != 1 || g->pad[2] ||
+	    g->stride[1] != 1 || g->stride[2] != 1 || g->kernel[1] == 1 || g->in[0] != 1 ||
+	    g->kernel[0] != 1)
 		return;
 	g->in[2] = g->in[1] * n;
 	g->out[2] = g->out[1] * n;
