@@ -186,6 +186,7 @@ static int write_cut(struct split_facts *f, const struct options *o, struct filt
 	split_sets(cut, g, f->constant);
 	tell_all(f, &plan);
 	tell(g, cut, &counts, &decision);
+	cut->whole = g->whole ? g->whole : g;
 	int rc = graph_encode(cut, out->out, e);
 	graph_free(cut);
 	return rc;

@@ -67,6 +67,8 @@ static int open_session(struct state *s, const struct place_rec *p, struct err *
 		rc = session_open(&s->session, s->g, &l, o->allow_shared, o->weights, o->inputs,
 				  s->seed, &o->measure, e);
 	}
+	if (rc == 0 && !o->probe)
+		rc = session_use_whole(&s->session, o->weights, e);
 	device_list_close(&l);
 	if (rc < 0) {
 		if (!o->devices && e->code == ST_USAGE)

@@ -9,8 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Type and shape of input i, with its data. */
-static struct tensor input_tensor(const struct model *m, uint32_t i)
+struct tensor input_tensor(const struct model *m, uint32_t i)
 {
 	struct tensor t = m->values.value[m->g->out_ptr[m->param[i]]];
 	t.data = m->input[i];

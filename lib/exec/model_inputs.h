@@ -15,6 +15,8 @@ int inputs_save(const struct model *m, const char *dir, struct err *e) MUST_CHEC
 int outputs_save(const struct model *m, const void *const *result, const char *dir,
 		 struct err *e) MUST_CHECK;
 
+/* Type and shape of input i, with its data. */
+struct tensor input_tensor(const struct model *m, uint32_t i);
 /* Type and shape of result i; dims that the run decides are DIM_DYNAMIC. */
 struct tensor result_tensor(const struct model *m, uint32_t i);
 /* Result i of a run (plan.result[i]), with its data and its real shape. */

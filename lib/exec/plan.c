@@ -71,19 +71,51 @@ static enum fuse_mode choose_fusion(const struct planner *p, const uint16_t *ste
 	return FUSE_ALL;
 }
 
+static bool is_single(const struct planner *p, const uint16_t *step_device)
+{
+	for (uint32_t i = 1; i < p->dag.n; i++)
+		if (step_device[i] != step_device[0])
+			return false;
+	return p->dag.n > 0;
+}
+
+/* All of the model before it was cut on device d. */
+static int plan_whole(struct planner *p, uint16_t d, struct plan *out, struct err *e)
+{
+	struct planner *whole = p->whole;
+	uint32_t n = whole->m->g->n_sets;
+	uint16_t *device = MEM_NEWN(uint16_t, (size_t)n + 1);
+	for (uint32_t i = 0; i < n; i++)
+		device[i] = d;
+	whole->tight = p->tight;
+	whole->fuse = p->fuse;
+	whole->in_host = p->in_host;
+	int rc = plan_make(whole, device, out, e);
+	mem_free(device);
+	return rc;
+}
+
 int plan_make(struct planner *p, const uint16_t *set_device, struct plan *out, struct err *e)
 {
 	uint16_t *step_dev = MEM_NEWN(uint16_t, (size_t)p->dag.n + 1);
+	planner_steps(p, set_device, step_dev);
+	if (p->whole && is_single(p, step_dev)) {
+		int rc = plan_whole(p, step_dev[0], out, e);
+		mem_free(step_dev);
+		return rc;
+	}
 	struct builder b = {.p = p, .plan = out, .step_dev = step_dev, .a = arena_new()};
 	*out = (struct plan){
-		.arena = arena_new(), .devices = p->devices, .variables = p->m->env.variables};
+		.arena = arena_new(),
+		.devices = p->devices,
+		.variables = p->m->env.variables,
+		.of = p};
 	if (out->variables)
 		variables_reset(out->variables);
 	out->mem_bytes = ARENA_NEWN(out->arena, uint64_t, p->devices->n);
 	out->tensor_bytes = ARENA_NEWN(out->arena, uint64_t, p->devices->n);
 	out->n_dev_tasks = ARENA_NEWN(out->arena, uint32_t, p->devices->n);
 	out->pool = ARENA_NEWN(out->arena, struct mem_pool *, p->devices->n);
-	planner_steps(p, set_device, step_dev);
 	b.fuse = choose_fusion(p, step_dev);
 	int rc = build(&b, e);
 	timeliner_free(b.c.timeliner);

@@ -63,6 +63,7 @@ struct plan {
 	double predicted_s; /* latency by the list scheduler */
 
 	struct variables *variables; /* the model's; NULL: none */
+	const struct planner *of;    /* who made it: the steps that it runs are of its model */
 
 	/* owned */
 	struct arena *arena;
@@ -105,6 +106,9 @@ struct planner {
 	bool in_host;        /* true after planner_open */
 	bool tight;      /* as little memory as possible, as where it is short; false after it */
 	bool *is_result; /* (n_tensors) */
+	/* Of the graph that dagsplit cut, on the same devices: plans of one device alone are this one's, as parts that
+	 * are not apart gain nothing.  Its results are in the same order.  NULL: there is none. */
+	struct planner *whole;
 	struct prepared_cache prepared;
 	struct devmem **param_mem; /* (n_params, k) wrapped inputs; NULL: not yet */
 	/* While a plan is made; as it was afterwards. */

@@ -118,6 +118,8 @@ struct graph {
 	uint32_t n_bodies; /* bodies of TensorIterator, Loop and If, ascending by their nodes */
 	struct graph_body *body;
 
+	struct graph *whole; /* what dagsplit made it from, arena shared; NULL: it was not */
+
 	struct arena *arena; /* owns everything above */
 };
 

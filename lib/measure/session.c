@@ -9,6 +9,12 @@
 #include <math.h>
 #include <string.h>
 
+/* The model before it was cut. */
+struct session_whole {
+	struct model model;
+	struct planner planner;
+};
+
 int session_open(struct session *s, const struct graph *g, struct device_list *devices,
 		 bool allow_shared, const char *weights, const char *inputs, uint64_t seed,
 		 const struct measure_options *o, struct err *e)
@@ -50,11 +56,54 @@ void session_close(struct session *s)
 			plan_release(&s->single[d].plan);
 	slowed_free(s->slowed);
 	executor_free(s->x);
+	if (s->whole) {
+		planner_close(&s->whole->planner);
+		model_close(&s->whole->model);
+	}
 	planner_close(&s->planner);
 	model_close(&s->model);
 	device_list_close(&s->devices);
 	arena_free(s->arena);
 	*s = (struct session){0};
+}
+
+/* Inputs of the parts are inputs of the whole, one by one, and so are results. */
+static int check_whole(const struct model *whole, const struct model *cut, struct err *e)
+{
+	bool alike = whole->n_params == cut->n_params && whole->n_results == cut->n_results;
+	for (uint32_t i = 0; alike && i < cut->n_params; i++) {
+		struct tensor a = input_tensor(whole, i), b = input_tensor(cut, i);
+		alike = a.elem == b.elem && tensor_bytes(&a) == tensor_bytes(&b);
+	}
+	for (uint32_t i = 0; alike && i < cut->n_results; i++) {
+		struct tensor a = result_tensor(whole, i), b = result_tensor(cut, i);
+		alike = a.elem == b.elem && a.rank == b.rank;
+		for (uint32_t k = 0; alike && k < a.rank; k++)
+			alike = a.dim[k] == b.dim[k];
+	}
+	return alike ? 0
+		     : err_set(e, ST_INPUT,
+			       "the parts and the whole of '%s' have other inputs or results",
+			       cut->g->name);
+}
+
+int session_use_whole(struct session *s, const char *weights, struct err *e)
+{
+	const struct graph *g = s->model.g->whole;
+	if (!g)
+		return 0;
+	struct session_whole *w = s->whole = ARENA_NEWN(s->arena, struct session_whole, 1);
+	if (model_open(&w->model, g, weights, e) < 0 || model_complete(&w->model, e) < 0 ||
+	    planner_open(&w->planner, &w->model, &s->devices, e) < 0 ||
+	    check_whole(&w->model, &s->model, e) < 0)
+		return -1;
+	w->model.env.variables->keep = s->model.env.variables->keep;
+	for (uint32_t i = 0; i < w->model.n_params; i++) {
+		struct tensor t = input_tensor(&s->model, i);
+		memcpy(w->model.input[i], t.data, (size_t)tensor_bytes(&t));
+	}
+	s->planner.whole = &w->planner;
+	return 0;
 }
 
 static uint32_t n_devices(const struct session *s)
@@ -79,8 +128,8 @@ static int learn_durations(struct session *s, uint32_t d, struct err *e)
 	uint32_t k = n_devices(s), n = s->model.n_steps;
 	double *step_s = MEM_NEWN(double, n + 1), guessed = 0;
 	struct exec_sample sample = {.step_s = step_s};
-	int rc = executor_run(s->x, &r->plan, &sample, e);
-	bool direct = s->devices.dev[d].class->flush == NULL;
+	bool parts = r->plan.of == p, direct = parts && s->devices.dev[d].class->flush == NULL;
+	int rc = parts ? executor_run(s->x, &r->plan, &sample, e) : 0;
 	for (uint32_t i = 0; i < n; i++)
 		guessed += p->step_s[(size_t)i * k + d];
 	for (uint32_t i = 0; i < n && rc == 0; i++) {
@@ -324,8 +373,20 @@ void session_note_plan(const struct session *s, struct trial *t, const struct pl
 int session_schedule(struct session *s, struct trial *t, struct plan *p, struct arena *a,
 		     struct err *e)
 {
+	struct planner *whole = s->planner.whole;
+	struct plan parts = {0};
+	int rc = 0;
 	t->schedule = ARENA_NEWN(a, struct run_schedule, 1);
-	int rc = schedule_measure(s->x, &s->planner, p, t->device, t->m.lat.mid, a, t->schedule, e);
+	if (p->of != &s->planner) { /* a schedule is of the sets of the stream's graph */
+		s->planner.whole = NULL;
+		rc = plan_make(&s->planner, t->device, &parts, e);
+		s->planner.whole = whole;
+		p = &parts;
+	}
+	if (rc == 0)
+		rc = schedule_measure(s->x, &s->planner, p, t->device, t->m.lat.mid, a,
+				      t->schedule, e);
+	plan_release(&parts);
 	if (rc < 0)
 		t->schedule = NULL;
 	return rc;

@@ -24,6 +24,7 @@ struct session {
 	struct device_list devices;
 	struct model model;
 	struct planner planner;
+	struct session_whole *whole; /* session_use_whole; NULL: not used */
 	struct executor *x;
 	struct measure_options opt;
 	double began_s;    /* clock_s() of session_open */
@@ -73,6 +74,10 @@ int session_open(struct session *s, const struct graph *g, struct device_list *d
 		 bool allow_shared, const char *weights, const char *inputs, uint64_t seed,
 		 const struct measure_options *o, struct err *e) MUST_CHECK;
 void session_close(struct session *s);
+
+/* Of a graph that dagsplit made: one device alone runs the model as it was before.  Inputs, states and weights are the
+ * same.  Nothing for other graphs.  Errors as session_open; ST_INPUT: a model with other inputs or results. */
+int session_use_whole(struct session *s, const char *weights, struct err *e) MUST_CHECK;
 
 /* Is that share of a race's seconds over?  PLANS_SHARE: what it has to prepare in. */
 #define PLANS_SHARE 0.5

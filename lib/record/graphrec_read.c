@@ -240,7 +240,7 @@ static int read_tail(struct reading *r)
 	return 0;
 }
 
-static int read_whole(struct reading *r)
+static int read_graph(struct reading *r)
 {
 	struct graph *g = r->g;
 	uint64_t ir_version, n_sets;
@@ -261,11 +261,25 @@ static int read_whole(struct reading *r)
 	return 0;
 }
 
+/* The graph before dagsplit, which takes and gives what the parts take and give. */
+static int read_whole(struct reading *r)
+{
+	const struct val *m;
+	if (!val_get(r->m, "whole"))
+		return 0;
+	if (get_map(r->m, "whole", &m, r->e) < 0)
+		return -1;
+	struct graph *g = r->g->whole = ARENA_NEWN(r->a, struct graph, 1);
+	g->arena = r->a;
+	struct reading inner = {m, g, r->a, r->e};
+	return read_graph(&inner) < 0 ? err_prefix(r->e, "key 'whole'") : 0;
+}
+
 struct graph *graph_decode(const struct rec *rec, struct err *e)
 {
 	struct graph *g = graph_new();
 	struct reading r = {rec->map, g, g->arena, e};
-	if (read_whole(&r) == 0)
+	if (read_graph(&r) == 0 && read_whole(&r) == 0)
 		return g;
 	err_prefix(e, "record %llu 'graph'", (unsigned long long)rec->index);
 	graph_free(g);

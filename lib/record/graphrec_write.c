@@ -115,9 +115,9 @@ static void put_columns(struct rec_writer *w, const struct graph *g)
 		put_body(w, &g->body[b]);
 }
 
-int graph_encode(struct graph *g, struct rec_writer *w, struct err *e)
+/* What a digest is of. */
+static void put_model(struct rec_writer *w, const struct graph *g)
 {
-	rec_begin(w, "graph");
 	put_text(w, "name", g->name);
 	put_uint(w, "ir_version", g->ir_version);
 	put_columns(w, g);
@@ -127,9 +127,27 @@ int graph_encode(struct graph *g, struct rec_writer *w, struct err *e)
 	}
 	put_uint(w, "n_sets", g->n_sets);
 	put_vector(w, "set", TT_U32, g->n, g->set);
-	g->digest = put_digest(w, "digest");
+}
+
+static void put_files(struct rec_writer *w, const struct graph *g)
+{
 	put_text(w, "xml", g->xml);
 	put_text(w, "weights", g->weights);
 	put_uint(w, "weights_bytes", g->weights_bytes);
+}
+
+int graph_encode(struct graph *g, struct rec_writer *w, struct err *e)
+{
+	rec_begin(w, "graph");
+	put_model(w, g);
+	g->digest = put_digest(w, "digest");
+	put_files(w, g);
+	if (g->whole) {
+		put_map_begin(w, "whole");
+		put_model(w, g->whole);
+		put_uint(w, "digest", g->whole->digest);
+		put_files(w, g->whole);
+		put_map_end(w);
+	}
 	return rec_end(w, e);
 }

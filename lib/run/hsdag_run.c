@@ -85,6 +85,12 @@ static int find_devices(hsdag_model *m, const hsdag_options *o, struct device_li
 	return 0;
 }
 
+/* What the plan runs: of a placement on one device alone the model before it was cut. */
+static struct model *model_of(const hsdag_model *m)
+{
+	return m->plan.of->m;
+}
+
 static int open_session(hsdag_model *m, const hsdag_options *o)
 {
 	struct measure_options how = MEASURE_DEFAULT;
@@ -100,11 +106,13 @@ static int open_session(hsdag_model *m, const hsdag_options *o)
 	if (rc == 0)
 		rc = session_open(&m->s, m->answer.graph, &l, o->allow_shared, o->weights, NULL, 1,
 				  &how, &m->e);
+	if (rc == 0)
+		rc = session_use_whole(&m->s, o->weights, &m->e);
 	device_list_close(&l);
 	if (rc < 0 || plan_make(&m->s.planner, m->answer.place.device, &m->plan, &m->e) < 0)
 		return -1;
 	m->has_plan = true;
-	const struct model *x = &m->s.model;
+	const struct model *x = model_of(m);
 	m->in = MEM_NEWN(struct tensor, (size_t)x->n_params + 1);
 	m->out = MEM_NEWN(struct tensor, (size_t)x->n_results + 1);
 	for (uint32_t i = 0; i < x->n_params; i++) {
@@ -170,12 +178,12 @@ const char *hsdag_error(const hsdag_model *m)
 
 size_t hsdag_n_inputs(const hsdag_model *m)
 {
-	return m->s.model.n_params;
+	return model_of(m)->n_params;
 }
 
 size_t hsdag_n_outputs(const hsdag_model *m)
 {
-	return m->s.model.n_results;
+	return model_of(m)->n_results;
 }
 
 static hsdag_status status_of(hsdag_model *m, int rc)
@@ -206,7 +214,7 @@ static void describe(const struct model *x, uint32_t node, const struct tensor *
 hsdag_status hsdag_input(hsdag_model *m, size_t i, hsdag_tensor *out)
 {
 	if (check_index(m, "input", i, hsdag_n_inputs(m)) == 0)
-		describe(&m->s.model, m->s.model.param[i], &m->in[i], out);
+		describe(model_of(m), model_of(m)->param[i], &m->in[i], out);
 	return (hsdag_status)m->e.code;
 }
 
@@ -234,7 +242,7 @@ hsdag_status hsdag_set_input(hsdag_model *m, size_t i, const void *data, size_t 
 hsdag_status hsdag_output(hsdag_model *m, size_t i, hsdag_tensor *out)
 {
 	if (check_index(m, "output", i, hsdag_n_outputs(m)) == 0)
-		describe(&m->s.model, m->s.model.result[i], &m->out[i], out);
+		describe(model_of(m), model_of(m)->result[i], &m->out[i], out);
 	return (hsdag_status)m->e.code;
 }
 
@@ -247,15 +255,15 @@ hsdag_status hsdag_run(hsdag_model *m)
 	int rc = reserve(0, &m->e);
 	if (rc == 0)
 		rc = executor_run(m->s.x, &m->plan, &sample, &m->e);
-	for (uint32_t i = 0; i < m->s.model.n_results; i++)
-		m->out[i] = rc == 0 ? result_value(&m->s.model, i, m->plan.result[i])
-				    : result_tensor(&m->s.model, i);
+	for (uint32_t i = 0; i < model_of(m)->n_results; i++)
+		m->out[i] = rc == 0 ? result_value(model_of(m), i, m->plan.result[i])
+				    : result_tensor(model_of(m), i);
 	return status_of(m, rc);
 }
 
 hsdag_status hsdag_reset(hsdag_model *m)
 {
 	err_clear(&m->e);
-	variables_reset(m->s.model.env.variables);
+	variables_reset(model_of(m)->env.variables);
 	return HSDAG_OK;
 }

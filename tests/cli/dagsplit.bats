@@ -178,3 +178,32 @@ refused() {   # STATUS MESSAGE ARG... - one line
 		assert len(names) == 5
 	'
 }
+
+@test "parts that are all on one device run as the model before it was cut" {
+	run_all() { devrun probe -D cpu:0,cpu:1 "$1.mp" | placebase "$2" -o placed.mp; devrun -n 1 --seed 3 --outputs "$1.$3" placed.mp -o run.mp; recdump -k run --tsv steps,copies run.mp; }
+	dagsplit googlenet.mp -o cut.mp
+	whole=$(run_all googlenet single:cpu:1 one) || return 1
+	[ "$(run_all cut single:cpu:1 one)" = "$whole" ]
+	cmp googlenet.one/0.npy cut.one/0.npy
+	# Apart they are parts.
+	[ "$(run_all cut random apart)" != "$(run_all googlenet random apart)" ]
+	# A graph that is cut twice was whole before the first time.
+	dagsplit cut.mp --axes rows -o twice.mp
+	[ "$(run_all twice single:cpu:1 one)" = "$whole" ]
+	# A race compares with the model, not with its parts.
+	devrun probe --profile --max-seconds 0.1 -D cpu:0,cpu:1 cut.mp | placebase random -n 1 |
+		devrun paired --placements --schedule --race 0.5 -o final.mp
+	recdump -k best final.mp > /dev/null
+}
+
+@test "a whole that is none: one line, status 3" {
+	py '
+		recs = read("cut.mp")
+		for k, m in recs:
+			if k == "graph":
+				m["whole"] = {**m["whole"], "set": m["set"]}
+		write("bad.mp", [[k, m] for k, m in recs])
+	'
+	run -3 --separate-stderr devrun probe -D cpu:0 bad.mp -o none.mp
+	[[ $stderr == *"key 'whole'"* && $stderr != *$'\n'* ]]
+}
