@@ -42,7 +42,7 @@ static const char known_keys[] =
 	"shared shared_ptr shared_set shares slowdown source splits start stay step "
 	"steps tail tail_at together took_s tried turns type types unlimited_s value verdict "
 	"version "
-	"visits watts weights weights_bytes work x xml z";
+	"visits watts weights weights_bytes whole work x xml z";
 
 /* A kind that the stream does not have, and that is none of ours, or much like one that it has. */
 static int unknown_kind(const char *kind, const char *seen, struct err *e)
