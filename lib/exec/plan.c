@@ -105,11 +105,10 @@ int plan_make(struct planner *p, const uint16_t *set_device, struct plan *out, s
 		return rc;
 	}
 	struct builder b = {.p = p, .plan = out, .step_dev = step_dev, .a = arena_new()};
-	*out = (struct plan){
-		.arena = arena_new(),
-		.devices = p->devices,
-		.variables = p->m->env.variables,
-		.of = p};
+	*out = (struct plan){.arena = arena_new(),
+			     .devices = p->devices,
+			     .variables = p->m->env.variables,
+			     .of = p};
 	if (out->variables)
 		variables_reset(out->variables);
 	out->mem_bytes = ARENA_NEWN(out->arena, uint64_t, p->devices->n);

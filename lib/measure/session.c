@@ -384,8 +384,8 @@ int session_schedule(struct session *s, struct trial *t, struct plan *p, struct 
 		p = &parts;
 	}
 	if (rc == 0)
-		rc = schedule_measure(s->x, &s->planner, p, t->device, t->m.lat.mid, a,
-				      t->schedule, e);
+		rc = schedule_measure(s->x, &s->planner, p, t->device, t->m.lat.mid, a, t->schedule,
+				      e);
 	plan_release(&parts);
 	if (rc < 0)
 		t->schedule = NULL;
