@@ -18,7 +18,7 @@ static const char *const halos[] = {"exchange", "again", NULL};
 struct options {
 	struct opt_common common;
 	int64_t ways;
-	bool ways_given, automatic;
+	bool ways_given, automatic, if_possible;
 	const char *shares, *axes, *spec;
 	struct split_costs costs;
 	double min_gain;
@@ -172,7 +172,7 @@ static int write_cut(struct split_facts *f, const struct options *o, struct filt
 	else
 		split_decide(f, &o->costs, o->axis_set, !o->automatic, o->min_gain / 100, &plan,
 			     &decision);
-	if (decision.may_be_cut == 0)
+	if (decision.may_be_cut == 0 && !o->if_possible)
 		return err_set(e, ST_INPUT,
 			       "no operation of '%s' can be cut into %u parts along %s", name,
 			       plan.ways, o->axes ? o->axes : default_axes);
@@ -251,6 +251,9 @@ int main(int argc, char **argv)
 		 0, 0, NULL, NULL},
 		{"auto", 0, OPT_FLAG, &o.automatic, NULL,
 		 "cut what gains by estimated costs; --no-auto: all that can be cut", 0, 0, NULL,
+		 NULL},
+		{"if-possible", 0, OPT_FLAG, &o.if_possible, NULL,
+		 "a model of which nothing can be cut passes as it is, with a warning", 0, 0, NULL,
 		 NULL},
 		{"spec", 's', OPT_TEXT, &o.spec, "LIST",
 		 "decide by these devices, as in devsim: one part for each, and shares\n"

@@ -395,6 +395,8 @@ static int write_outputs(const char *path, const struct options *o, const struct
 		return err_prefix(e, "--beside");
 	if (o->curve && read_curve(o->curve, in, e) < 0)
 		return err_prefix(e, "--curve");
+	if (!in->wants_trace && !in->wants_others && !in->wants_comparison)
+		answer_join_parts(&in->x);
 	int rc = write_answer(c->output, in, o, e);
 	return rc > 0 ? err_set(e, ST_INPUT,
 				"the placement cannot be carried out; the problems are listed")

@@ -14,7 +14,28 @@ read_graph() {
 		stage irfill "$xml" --seed "$seed" -o "$2" || return
 	fi
 	stage ir2dag "$1" --weights "$2" "${shapes[@]}" "${reading[@]}" |
-		if [ -n "$pieces" ]; then stage daggroup heavy-edge -g "$pieces" --sets; else cat; fi
+		if [ -n "$pieces" ]; then stage daggroup heavy-edge -g "$pieces" --sets; else cut_into_parts; fi
+}
+
+# Where several devices are not parts of each other: operations in a part for each.  People's placements, other
+# objectives and what reproduces a paper are about whole operations.
+cut_into_parts() {
+	local ways=0 device names=()
+	if [ -n "$whole" ] || [ "$objective" != latency ] || [ "$recipe" = paper ] || [ -f "$from" ] || [[ $devices =~ ov: ]]; then
+		cat
+		return
+	fi
+	cat > "$dir/.uncut.mp"
+	mapfile -t names < <(devrun probe ${devices:+-D "$devices"} "$dir/.uncut.mp" 2> /dev/null | recdump -k devs --tsv 'names[]' 2> /dev/null)
+	for device in "${names[@]}"; do
+		[[ $device = cpu && ${names[*]} =~ cpu: ]] || ways=$((ways + 1))
+	done
+	if [ "$ways" -ge 2 ] && [ "$ways" -le 64 ] && [[ ! ${names[*]} =~ cl: ]]; then
+		stage dagsplit --if-possible --ways "$ways" "$dir/.uncut.mp"
+	else
+		cat "$dir/.uncut.mp"
+	fi
+	rm -f "$dir/.uncut.mp"
 }
 
 # With its features.

@@ -44,6 +44,22 @@ static int take_graph(struct answer *x, const struct rec *r, struct err *e)
 	return 0;
 }
 
+void answer_join_parts(struct answer *x)
+{
+	struct graph *whole = x->graph ? x->graph->whole : NULL;
+	if (!whole || x->kind == ANSWER_NONE || x->place.n_sets == 0)
+		return;
+	for (uint32_t i = 1; i < x->place.n_sets; i++)
+		if (x->place.device[i] != x->place.device[0])
+			return;
+	uint16_t *device = arena_raw(x->arena, whole->n_sets, sizeof *device);
+	for (uint32_t i = 0; i < whole->n_sets; i++)
+		device[i] = x->place.device[0];
+	x->place.device = device;
+	x->place.n_sets = whole->n_sets;
+	x->graph = whole; /* they share their memory */
+}
+
 /* ---- runs ---- */
 
 struct measured measured_of_run(const struct run_rec *x)

@@ -83,6 +83,9 @@ void answer_release(struct answer *x);
 /* Take note of a record; kinds that say nothing here are ignored.  -1 (ST_INPUT): a
  * record that is malformed, of another graph, or a second graph. */
 int answer_take(struct answer *x, const struct rec *r, struct err *e) MUST_CHECK;
+/* An answer of one device alone, of a graph that dagsplit made, becomes that of the graph as it was before, which is what runs
+ * there.  Afterwards the records' sets are not those of x->graph. */
+void answer_join_parts(struct answer *x);
 /* x->random, its ratio to the reference of the answer, and what it takes while that takes what it took in the last race: an
  * earlier race may have had another reference, or another mood. */
 struct measured answer_random(const struct answer *x);
