@@ -177,9 +177,12 @@ static int write_cut(struct split_facts *f, const struct options *o, struct filt
 			       "no operation of '%s' can be cut into %u parts along %s", name,
 			       plan.ways, o->axes ? o->axes : default_axes);
 	if (decision.n_chains == 0) {
-		msg_warn("nothing of '%s' is worth cutting, it stays whole; --no-auto cuts all "
-			 "that can be",
-			 name);
+		if (o->if_possible)
+			msg_note(1, "nothing of '%s' is worth cutting, it stays whole", name);
+		else
+			msg_warn("nothing of '%s' is worth cutting, it stays whole; --no-auto "
+				 "cuts all that can be",
+				 name);
 		return graph_encode(g, out->out, e);
 	}
 	struct graph *cut = split_graph(f, &plan, &counts);
@@ -253,8 +256,9 @@ int main(int argc, char **argv)
 		 "cut what gains by estimated costs; --no-auto: all that can be cut", 0, 0, NULL,
 		 NULL},
 		{"if-possible", 0, OPT_FLAG, &o.if_possible, NULL,
-		 "a model of which nothing can be cut passes as it is, with a warning", 0, 0, NULL,
-		 NULL},
+		 "a model of which nothing can be cut, or would gain, passes as it is,\n"
+		 "without a word",
+		 0, 0, NULL, NULL},
 		{"spec", 's', OPT_TEXT, &o.spec, "LIST",
 		 "decide by these devices, as in devsim: one part for each, and shares\n"
 		 "by what is estimated (default: cores of one processor)",

@@ -17,11 +17,11 @@ read_graph() {
 		if [ -n "$pieces" ]; then stage daggroup heavy-edge -g "$pieces" --sets; else cut_into_parts; fi
 }
 
-# Where several devices are not parts of each other: operations in a part for each.  People's placements, other
-# objectives and what reproduces a paper are about whole operations.
+# Where several cores are placed on: operations in a part for each.  People's placements, other objectives, limits of
+# memory (parts of rows each need all weights) and what reproduces a paper are about whole operations.
 cut_into_parts() {
 	local ways=0 device names=()
-	if [ -n "$whole" ] || [ "$objective" != latency ] || [ "$recipe" = paper ] || [ -f "$from" ] || [[ $devices =~ ov: ]]; then
+	if [ -n "$whole$memory" ] || [ "$objective" != latency ] || [ "$recipe" = paper ] || [ -f "$from" ] || [[ $devices =~ ov: ]]; then
 		cat
 		return
 	fi
