@@ -144,3 +144,16 @@ states() {
 		assert apply.together(given, rows) == {"a": "y", "b": "y", "c": "y", "d": "x", "e": "x"}
 	'
 }
+
+@test "operations in parts: the model that place wrote with them stands for the one that is named" {
+	sh "$ROOT/tests/support/models.sh" googlenet .
+	mkdir -p parts.placed
+	ir2dag googlenet.xml | dagsplit --axes channels | placebase random -D cpu:0,cpu:1 --draw biased --seed 2 -o parts.placed/final.mp
+	placeout --format affinity -o parts.placed/placement.json parts.placed/final.mp
+	run --separate-stderr "$HSDAG_PYTHON" "$ROOT/pipelines/apply" --seconds 0.1 googlenet.xml parts.placed
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"places parts of operations ('"*"there is no 'parts.placed/openvino/model.xml' that has them" && ${#stderr_lines[@]} -eq 1 ]]
+	placeout --openvino parts.placed/openvino -o /dev/null parts.placed/final.mp
+	run -0 "$HSDAG_PYTHON" "$ROOT/pipelines/apply" --seconds 0.1 googlenet.xml parts.placed
+	[[ $output == "operations in parts: "* && $output == *"HETERO: "* ]]
+}
