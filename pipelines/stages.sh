@@ -17,25 +17,45 @@ read_graph() {
 		if [ -n "$pieces" ]; then stage daggroup heavy-edge -g "$pieces" --sets; else cut_into_parts; fi
 }
 
-# Where several cores are placed on: operations in a part for each.  People's placements, other objectives, limits of
-# memory (parts of rows each need all weights) and what reproduces a paper are about whole operations.
+# Where several devices are placed on: operations in a part for each.  People's placements, other objectives, limits of
+# memory (parts of rows each need all weights), segments that OpenVINO compiles, and what reproduces a paper are about whole
+# operations.
 cut_into_parts() {
-	local ways=0 device names=()
+	local device names=() apart=() how=()
 	if [ -n "$whole$memory" ] || [ "$objective" != latency ] || [ "$recipe" = paper ] || [ -f "$from" ] || [[ $devices =~ ov: ]]; then
 		cat
 		return
 	fi
 	cat > "$dir/.uncut.mp"
-	mapfile -t names < <(devrun probe ${devices:+-D "$devices"} "$dir/.uncut.mp" 2> /dev/null | recdump -k devs --tsv 'names[]' 2> /dev/null)
+	mapfile -t names < <(devrun probe ${devices:+-D "$devices"} "${running[@]}" "$dir/.uncut.mp" 2> /dev/null | recdump -k devs --tsv 'names[]' 2> /dev/null)
 	for device in "${names[@]}"; do
-		[[ $device = cpu && ${names[*]} =~ cpu: ]] || ways=$((ways + 1))
+		[[ $device = cpu && ${names[*]} =~ cpu: ]] || apart+=("$device")
 	done
-	if [ "$ways" -ge 2 ] && [ "$ways" -le 64 ] && [[ ! ${names[*]} =~ cl: ]]; then
-		stage dagsplit --if-possible --ways "$ways" "$dir/.uncut.mp"
-	else
+	if [ ${#apart[@]} -lt 2 ] || [ ${#apart[@]} -gt 64 ]; then
 		cat "$dir/.uncut.mp"
+	else
+		how=(--ways ${#apart[@]})
+		if [[ ${apart[*]} =~ cl: ]] && describe_devices "$(IFS=,; echo "${apart[*]}")"; then how=(--spec "$dir/.devices.spec"); fi
+		stage dagsplit --if-possible "${how[@]}" "$dir/.uncut.mp"
 	fi
-	rm -f "$dir/.uncut.mp"
+	rm -f "$dir"/.uncut.mp "$dir/.devices.spec"
+}
+
+# describe_devices LIST: what dagsplit is to think of unlike devices, by what the model takes on each: the fastest is a core, and
+# a hand-over between them takes 50 us.
+describe_devices() {
+	devrun probe --profile --max-seconds 0.2 -D "$1" "${running[@]}" "$dir/.uncut.mp" 2> /dev/null | placebase single | devsim |
+		recdump -k run --tsv lat_s | awk '
+			NR == 1 || $1 < least { least = $1 }
+			{ took[NR] = $1 }
+			END {
+				for (i = 1; i <= NR; i++) {
+					r = least / took[i]
+					printf "device d%d flops %g bandwidth %g overhead %g\n", i, 2e11 * r, 2e10 * r, 2e-6 / r
+				}
+				print "link * * latency 50e-6 bandwidth 5e9"
+				exit NR < 2
+			}' > "$dir/.devices.spec"
 }
 
 # With its features.
