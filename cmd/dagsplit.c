@@ -103,7 +103,7 @@ static int load_spec(struct options *o, struct err *e)
 		for (uint32_t p = 0; p < o->costs.n; p++) {
 			const struct device_spec *d = &spec.dev[p];
 			o->costs.device[p] = (struct split_device){d->flops_per_s, d->bytes_per_s,
-								   d->overhead_s};
+								   d->overhead_s, 0};
 			names[p] = d->name;
 		}
 		spec_links(&spec, names, o->costs.n, a, &links, &joules);

@@ -5,7 +5,7 @@
 #include "split/pairwise.h"
 
 /* Figures of cores of an EPYC: they need not be right, only in proportion. */
-const struct split_costs split_costs_cores = {1, {{2e11, 2e10, 2e-6}}, 15e-6, 1e-10};
+const struct split_costs split_costs_cores = {1, {{2e11, 2e10, 2e-6, 1e10}}, 15e-6, 1e-10};
 
 /* More than any model takes: what is to be cut however much that costs. */
 static const double REFUSED_S = 1e6;
@@ -70,19 +70,29 @@ static double read_share(const struct work *w, uint32_t v, uint32_t i,
 	return (double)(need->hi - need->lo) / (double)t.dim[need->axis];
 }
 
-static double seconds_on(const struct work *w, uint32_t p, double flops, double bytes)
+/* bytes: all, weights too. */
+static double seconds_on(const struct work *w, uint32_t p, double flops, double bytes,
+			 double weights)
 {
 	const struct split_device *d = &w->c->device[p % w->c->n];
-	double a = flops / d->flops_per_s, b = bytes / d->bytes_per_s;
-	return d->step_s + (a > b ? a : b);
+	double a = flops / d->flops_per_s, b = bytes / d->bytes_per_s,
+	       cold = d->weights_per_s > 0 ? weights / d->weights_per_s : 0;
+	return d->step_s + (a + cold > b ? a + cold : b);
 }
 
 /* On the device where that takes least. */
-static double seconds_whole(const struct work *w, double flops, double bytes)
+static double seconds_whole(const struct work *w, uint32_t v)
 {
-	double least = seconds_on(w, 0, flops, bytes);
+	const struct graph *g = w->g;
+	double flops = (double)op_flops(g, v), bytes = (double)op_bytes(g, v), weights = 0;
+	for (uint32_t i = 0; i < g->in_ptr[v + 1] - g->in_ptr[v]; i++) {
+		uint32_t u = graph_source(g, v, i);
+		if (u != GRAPH_NONE && w->f->constant[u])
+			weights += bytes_of(w, graph_slot_output(g, g->in_ptr[v] + i));
+	}
+	double least = seconds_on(w, 0, flops, bytes, weights);
 	for (uint32_t p = 1; p < w->c->n; p++) {
-		double x = seconds_on(w, p, flops, bytes);
+		double x = seconds_on(w, p, flops, bytes, weights);
 		least = x < least ? x : least;
 	}
 	return least;
@@ -98,14 +108,19 @@ static double part_seconds(struct work *w, uint32_t v, int axis)
 		struct split_part s;
 		if (!part_of(w, v, axis, p, &s))
 			return -1;
-		double share = (double)(s.hi - s.lo) / total, bytes = 0;
-		for (uint32_t i = 0; i < g->in_ptr[v + 1] - g->in_ptr[v]; i++)
-			if (graph_source(g, v, i) != GRAPH_NONE)
-				bytes += read_share(w, v, i, &s.need[i]) *
-					 bytes_of(w, graph_slot_output(g, g->in_ptr[v] + i));
+		double share = (double)(s.hi - s.lo) / total, bytes = 0, weights = 0;
+		for (uint32_t i = 0; i < g->in_ptr[v + 1] - g->in_ptr[v]; i++) {
+			uint32_t u = graph_source(g, v, i);
+			if (u == GRAPH_NONE)
+				continue;
+			double read = read_share(w, v, i, &s.need[i]) *
+				      bytes_of(w, graph_slot_output(g, g->in_ptr[v] + i));
+			bytes += read;
+			weights += w->f->constant[u] ? read : 0;
+		}
 		for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++)
 			bytes += bytes_of(w, o) * (axis == SPLIT_SUM ? 1 : share);
-		double x = seconds_on(w, p, flops * share, bytes);
+		double x = seconds_on(w, p, flops * share, bytes, weights);
 		most = x > most ? x : most;
 	}
 	return w->idle[v] ? 0 : most;
@@ -121,9 +136,7 @@ static void add_label(struct work *w, uint32_t v, int axis)
 static void find_labels(struct work *w, uint32_t v, unsigned axes)
 {
 	struct tensor t;
-	double whole =
-		w->idle[v] ? 0
-			   : seconds_whole(w, (double)op_flops(w->g, v), (double)op_bytes(w->g, v));
+	double whole = w->idle[v] ? 0 : seconds_whole(w, v);
 	labels(w, v)[0] = (struct label){SPLIT_WHOLE, whole};
 	w->n_labels[v] = 1;
 	if (w->f->constant[v] || !split_output(w->f, v, 0, &t))

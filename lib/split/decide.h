@@ -13,7 +13,8 @@ struct split_costs {
 	uint32_t n; /* devices: part p is on device p % n, what is whole on the fastest */
 	struct split_device {
 		double flops_per_s, bytes_per_s;
-		double step_s; /* of any operation */
+		double step_s;        /* of any operation */
+		double weights_per_s; /* bytes of weights, which computing waits for; 0: it does not */
 	} device[SPLIT_MAX_WAYS];
 	double handover_s;      /* a device waits for another one's tensor */
 	double copy_s_per_byte; /* between devices */
