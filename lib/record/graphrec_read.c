@@ -272,7 +272,15 @@ static int read_whole(struct reading *r)
 	struct graph *g = r->g->whole = ARENA_NEWN(r->a, struct graph, 1);
 	g->arena = r->a;
 	struct reading inner = {m, g, r->a, r->e};
-	return read_graph(&inner) < 0 ? err_prefix(r->e, "key 'whole'") : 0;
+	if (read_graph(&inner) < 0)
+		return err_prefix(r->e, "key 'whole'");
+	if (read_vector(r, "part_of", TT_U32, r->g->n, &r->g->part_of) < 0)
+		return -1;
+	for (uint32_t v = 0; v < r->g->n; v++)
+		if (r->g->part_of[v] != GRAPH_NONE && r->g->part_of[v] >= g->n)
+			return err_set(r->e, ST_INPUT, "key 'part_of': %u is not one of %u nodes",
+				       r->g->part_of[v], g->n);
+	return 0;
 }
 
 struct graph *graph_decode(const struct rec *rec, struct err *e)

@@ -148,6 +148,7 @@ int graph_encode(struct graph *g, struct rec_writer *w, struct err *e)
 		put_uint(w, "digest", g->whole->digest);
 		put_files(w, g->whole);
 		put_map_end(w);
+		put_vector(w, "part_of", TT_U32, g->n, g->part_of);
 	}
 	return rec_end(w, e);
 }

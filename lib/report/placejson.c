@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/parts.h"
 #include "report/devicemap.h"
 #include "report/format.h"
 #include "report/placecheck.h"
@@ -97,6 +98,10 @@ static void placement(FILE *out, const struct report_input *in)
 	char id[100];
 	count(out, "parted_variables", true,
 	      placecheck_parted(x->graph, p, in->constant, id, sizeof id));
+	struct parts_told parts;
+	parts_count(x->graph, p, in->flops, x->arena, &parts);
+	count(out, "operations_cut", parts.cut > 0, parts.cut);
+	count(out, "operations_apart", parts.cut > 0, parts.apart);
 	key(out, "devices");
 	fputs("[", out);
 	for (uint32_t d = 0; d < p->k; d++) {
@@ -104,6 +109,7 @@ static void placement(FILE *out, const struct report_input *in)
 		fprintf(out, "%s{\"sets\": %u, \"operations\": %u, \"segments\": %u", d ? ", " : "",
 			p->sets[d], p->nodes[d], p->segments[d]);
 		text(out, "name", in->names[d]);
+		real(out, "share_of_operations_apart", parts.apart > 0, parts.share[d]);
 		count(out, "memory_bytes", x->mem_bytes, x->mem_bytes ? x->mem_bytes[d] : 0);
 		count(out, "memory_limit_bytes", limit > 0, limit);
 		fputs("}", out);

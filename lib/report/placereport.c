@@ -1,5 +1,6 @@
 /* placereport.c - what was measured, as a table for people: every single device,
  * the best random placement, this placement, and a sentence about them. */
+#include "report/parts.h"
 #include "report/placetext.h"
 #include "report/devicemap.h"
 #include "report/format.h"
@@ -547,6 +548,22 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 	fputc('\n', out);
 }
 
+/* Operations that several devices compute, and how much of their work each does. */
+static void tell_parts(FILE *out, const struct report_input *in)
+{
+	struct parts_told parts;
+	parts_count(in->x->graph, in->p, in->flops, in->x->arena, &parts);
+	if (parts.cut == 0)
+		return;
+	fprintf(out, "in parts: several devices compute %u of %u operations that are cut",
+		parts.apart, parts.cut);
+	for (uint32_t d = 0, n = 0; d < in->p->k; d++)
+		if (parts.share[d] > 0)
+			fprintf(out, "%s %.0f %% on %s", n++ ? "," : "; of their work",
+				100 * parts.share[d], in->names[d]);
+	fputc('\n', out);
+}
+
 /* OpenVINO keeps a variable within a segment. */
 static void tell_parted(FILE *out, const struct report_input *in)
 {
@@ -578,6 +595,7 @@ static int write_report(FILE *out, const struct report_input *in, struct err *e)
 	(void)e;
 	placetext_report(out, in->x, in->p, in->names, in->devs, in->objective, in->search_s,
 			 in->screen);
+	tell_parts(out, in);
 	tell_parted(out, in);
 	if (in->x->graph->ir_version)
 		devicemap_tell_one(out, in->p->k, in->x->place.names, in->names, in->p->sets);

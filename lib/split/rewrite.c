@@ -446,6 +446,22 @@ static struct draft_value constant_part(struct rewrite *x, uint32_t o, int axis,
 
 /* ---- the whole ---- */
 
+/* Which node of the graph before the first cut each node is a part of. */
+static void note_parts(const struct rewrite *x, struct graph *out)
+{
+	const struct graph *g = x->g;
+	out->part_of = arena_raw(out->arena, out->n, sizeof *out->part_of);
+	memset(out->part_of, 0xff, out->n * sizeof *out->part_of);
+	for (uint32_t v = 0; v < g->n; v++) {
+		uint32_t of = !g->whole ? v : g->part_of[v];
+		bool cut = x->plan->axis[v] != SPLIT_WHOLE && !x->f->constant[v];
+		for (uint32_t p = 0; p < x->plan->ways && cut; p++)
+			out->part_of[x->part[(size_t)v * x->plan->ways + p]] = of;
+		if (!cut && g->whole && x->row[v] != GRAPH_NONE)
+			out->part_of[x->row[v]] = of;
+	}
+}
+
 struct graph *split_graph(struct split_facts *f, struct split_plan *plan,
 			  struct split_counts *counts)
 {
@@ -473,6 +489,7 @@ struct graph *split_graph(struct split_facts *f, struct split_plan *plan,
 			copy_node(&x, v);
 	}
 	struct graph *out = draft_finish(&x.d, x.row);
+	note_parts(&x, out);
 	*counts = x.counts;
 	draft_release(&x.d);
 	pairmap_release(&x.slices);

@@ -32,7 +32,7 @@ struct split_counts {
 	uint32_t slices; /* Slice of what is not constant */
 };
 
-/* A new graph, borrowing names and bodies from f->g, without sets.  plan->axis: what could not be cut as it says becomes
+/* A new graph, borrowing names and bodies from f->g, without sets, with part_of but not whole.  plan->axis: what could not be cut as it says becomes
  * SPLIT_WHOLE there. */
 struct graph *split_graph(struct split_facts *f, struct split_plan *plan,
 			  struct split_counts *counts);

@@ -205,5 +205,40 @@ refused() {   # STATUS MESSAGE ARG... - one line
 		write("bad.mp", [[k, m] for k, m in recs])
 	'
 	run -3 --separate-stderr devrun probe -D cpu:0 bad.mp -o none.mp
-	[[ $stderr == *"key 'whole'"* && $stderr != *$'\n'* ]]
+	[[ $stderr == *"key 'whole'"* && ${#stderr_lines[@]} -eq 1 ]]
+	py '
+		recs = read("cut.mp")
+		for k, m in recs:
+			if k == "graph":
+				of = array(m["part_of"]).copy()
+				of[np.flatnonzero(of != 2**32 - 1)[0]] = len(m["whole"]["node_name"])
+				m["part_of"] = tensor(of)
+		write("bad.mp", [[k, m] for k, m in recs])
+	'
+	run -3 --separate-stderr devrun probe -D cpu:0 bad.mp -o none.mp
+	[[ $stderr == *"key 'part_of': "*" is not one of "* && ${#stderr_lines[@]} -eq 1 ]]
+}
+
+@test "the report: how many operations several devices compute, and what each does of their work" {
+	dagsplit --axes channels --shares 3,1 --no-auto googlenet.mp | devrun probe -D cpu:0,cpu:1 | placebase single:cpu:0 -o one.mp
+	py '
+		recs = read("one.mp")
+		g, place = first(recs, "graph"), first(recs, "place")
+		of, types = array(g["part_of"]), [g["types"][t] for t in array(g["type"])]
+		sets, device, seen = array(g["set"]), np.zeros(g["n_sets"], np.uint16), {}
+		names = g["whole"]["node_name"]
+		for v, w in enumerate(of):
+			if w != 2**32 - 1:
+				assert g["node_name"][v].startswith(names[w] + " ["), (g["node_name"][v], names[w])
+				seen.setdefault(w, []).append(v)
+				if len(seen[w]) == 2 and sets[v] < g["n_sets"] and types[v] == "Convolution":
+					device[sets[v]] = 1
+		place["device"] = tensor(device)
+		write("apart.mp", recs)
+	'
+	placeout --format report apart.mp -o apart.txt
+	grep -q "^in parts: several devices compute [1-9][0-9]* of [1-9][0-9]* operations that are cut; of their work 75 % on cpu:0, 25 % on cpu:1$" apart.txt || { cat apart.txt; return 1; }
+	placeout --format report one.mp -o one.txt
+	run ! grep "^in parts" one.txt
+	[[ $(placeout --format json one.mp) == *'"operations_cut": null, "operations_apart": null'* ]]
 }
