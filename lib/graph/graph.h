@@ -119,7 +119,8 @@ struct graph {
 	struct graph_body *body;
 
 	struct graph *whole; /* what dagsplit made it from, arena shared; NULL: it was not */
-	uint32_t *part_of;   /* (n) with it: the node there of which this one is a part; GRAPH_NONE: of none */
+	uint32_t *
+		part_of; /* (n) with it: the node there of which this one is a part; GRAPH_NONE: of none */
 
 	struct arena *arena; /* owns everything above */
 };
