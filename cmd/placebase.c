@@ -9,6 +9,7 @@
 #include "base/opt.h"
 #include "record/placerec.h"
 #include "place/bound/bound.h"
+#include "place/bound/bound_divisible.h"
 #include "place/method/method.h"
 #include "place/problem/sim_options.h"
 #include "place/simulate/units.h"
@@ -42,6 +43,7 @@ struct state {
 	struct filter *f;
 	struct evaluator *ev;     /* NULL: no costs */
 	struct place_bound bound; /* value 0: none */
+	struct divisible_bound parts;
 	uint32_t sample;
 	const struct place_method *method; /* that runs */
 	double method_began_s;             /* of clock_s */
@@ -62,6 +64,8 @@ static void predict(struct state *s, const struct method_run *r, struct place_re
 	p->bounded = true;
 	p->by_value = !latency;
 	*(latency ? &p->bound_s : &p->bound_value) = bound;
+	p->bound_parts_s = s->parts.load_s;
+	p->bound_parts_wait_s = s->parts.wait_s;
 	if (x->status != PLACE_OK) {
 		place_reason(s->ev, x, reason, sizeof(reason));
 		/* Who asks for one device or for random ones knows that some cannot be. */
@@ -190,6 +194,37 @@ static void tell_bound(const struct state *s)
 			 s->bound.n_left_out);
 }
 
+/* Of the latency where operations are cut: of the nodes where a specification tells their costs, else of the sets.  A graph
+ * that is cut already does not say what its operations took as wholes. */
+static void bound_in_parts(struct state *s, const struct place_model *m)
+{
+	struct divisible x = {.k = m->k};
+	const struct graph *g = m->g;
+	double *work_s, *fixed_s;
+	const char *what = "operations";
+
+	s->parts = (struct divisible_bound){0};
+	if (m->rules != PLACE_SCHEDULE || !place_objective_is_latency(&m->objective))
+		return;
+	if (place_inputs_operations(&s->in, s->names, s->k, s->arena, &g, &work_s, &fixed_s)) {
+		x = (struct divisible){g->n, m->k, work_s, fixed_s, g->in_ptr, g->in_node};
+	} else if (!g->whole) {
+		divisible_tasks(m, s->arena, &x);
+		what = "sets";
+	} else {
+		return;
+	}
+	s->parts = bound_divisible(&x, m);
+	char wait[100] = "";
+
+	if (s->parts.wait_s > s->parts.load_s)
+		snprintf(
+			wait, sizeof wait,
+			", nor below %.9g s (path) where each waits for all parts of what it reads",
+			s->parts.wait_s);
+	msg_note(1, "%s in parts: no placement below %.9g s (load)%s", what, s->parts.load_s, wait);
+}
+
 /* The problem, its bound and what evaluates placements; without costs the masks alone.  needs_costs: some method does. */
 static int read_problem(struct state *s, struct place_model *m, struct place_units *u,
 			bool needs_costs, struct err *e)
@@ -212,6 +247,7 @@ static int read_problem(struct state *s, struct place_model *m, struct place_uni
 	place_units_init(u, m, s->arena);
 	s->bound = place_bound(u, method_bound_until_s(&s->run), share, &shared);
 	tell_bound(s);
+	bound_in_parts(s, m);
 	s->run.bound_s = s->bound.value;
 	s->run.share = shared ? share : NULL;
 	s->ev = evaluator_new(m);

@@ -254,6 +254,7 @@ void truth_costs(const struct machine_spec *s, const struct graph *g, struct cos
 	if (s->saves > 0 && (!x->has_pairs || x->n_pairs == 0))
 		save_untold_pairs(s, g, kind, set_s, x, a);
 	x->set_lo = x->set_hi = x->saved_lo = x->saved_hi = NULL;
+	x->flops_per_s = NULL; /* it says set_s no longer */
 	x->has_slowdown = true;
 	x->slowdown += s->slowdown;
 	x->multi_slowdown += s->beside;

@@ -38,6 +38,11 @@ int cost_encode(const struct cost_rec *x, struct rec_writer *w, struct err *e)
 		put_vector(w, "shared_set", TT_U32, x->shared_ptr[x->n_shared], x->shared_set);
 		put_vector(w, "work", TT_U64, x->k, x->work);
 	}
+	if (x->flops_per_s) {
+		put_vector(w, "flops_per_s", TT_F64, x->k, x->flops_per_s);
+		put_vector(w, "bytes_per_s", TT_F64, x->k, x->bytes_per_s);
+		put_vector(w, "overhead_s", TT_F64, x->k, x->overhead_s);
+	}
 	if (x->move_s)
 		put_vector(w, "move_s", TT_F64, x->n_sets, x->move_s);
 	if (x->has_slowdown) {
@@ -185,6 +190,24 @@ static int decode_held(const struct rec *r, struct arena *a, struct cost_rec *x,
 	return check_shared(x, n_readers[0], e);
 }
 
+/* What set_s was computed from, where told. */
+static int decode_figures(const struct rec *r, struct arena *a, struct cost_rec *x, struct err *e)
+{
+	uint64_t k[1] = {x->k};
+
+	if (!val_get(r->map, "flops_per_s"))
+		return 0;
+	if (get_tensor(r->map, "flops_per_s", TT_F64, 1, k, a, &x->flops_per_s, e) < 0 ||
+	    get_tensor(r->map, "bytes_per_s", TT_F64, 1, k, a, &x->bytes_per_s, e) < 0 ||
+	    get_tensor(r->map, "overhead_s", TT_F64, 1, k, a, &x->overhead_s, e) < 0)
+		return -1;
+	for (uint32_t d = 0; d < x->k; d++)
+		if (!(x->flops_per_s[d] > 0 && x->bytes_per_s[d] > 0 && x->overhead_s[d] >= 0))
+			return err_set(e, ST_INPUT,
+				       "flops_per_s, bytes_per_s or overhead_s is out of range");
+	return 0;
+}
+
 static int decode_slowdown(const struct rec *r, const char *key, bool required, double *out,
 			   struct err *e)
 {
@@ -223,7 +246,8 @@ static int decode_overlap(const struct rec *r, struct arena *a, struct cost_rec 
 static int decode_model(const struct rec *r, struct arena *a, struct cost_rec *x, struct err *e)
 {
 	if ((val_get(r->map, "pair_src") && decode_pairs(r, false, a, x, e) < 0) ||
-	    decode_sets(r, a, x, e) < 0 || decode_held(r, a, x, e) < 0)
+	    decode_sets(r, a, x, e) < 0 || decode_held(r, a, x, e) < 0 ||
+	    decode_figures(r, a, x, e) < 0)
 		return -1;
 	x->has_rules = val_get(r->map, "contention") != NULL;
 	if (x->has_rules && (get_bool(r->map, "contention", &x->contention, e) < 0 ||

@@ -38,6 +38,8 @@ struct cost_rec {
 	const uint32_t *shared_ptr; /* (n_shared+1) */
 	const uint32_t *shared_set;
 	const uint64_t *work;
+	/* (k) what set_s was computed from (struct device_spec); NULL: it was not */
+	const double *flops_per_s, *bytes_per_s, *overhead_s;
 	const double *move_s; /* (n_sets) dnn-partitioning's transfers; NULL: not told */
 
 	/* Seconds more that a second takes in which several devices compute, and the share that all
@@ -63,7 +65,8 @@ int cost_decode_head(const struct rec *r, struct arena *a, struct cost_rec *out,
 
 /* What a reader asks for besides set_s; it does not look at the other keys. */
 enum {
-	COST_MODEL = 1, /* pairs, set_mem, held, move_s, rules, slowdown, order; each where told */
+	COST_MODEL =
+		1, /* pairs, set_mem, held, move_s, rules, slowdown, order, flops_per_s; each where told */
 	COST_OVERLAP = 2, /* overlap, copy_holds, where told: has_rules */
 	COST_PROFILE = 4  /* what every profile tells: all intervals, pairs, slowdown; profiles */
 };

@@ -163,6 +163,10 @@ int place_encode(const struct place_rec *p, struct rec_writer *w, struct err *e)
 	if (p->bounded)
 		put_real(w, p->by_value ? "bound_value" : "bound_s",
 			 p->by_value ? p->bound_value : p->bound_s);
+	if (p->bound_parts_wait_s > 0) {
+		put_real(w, "bound_parts_s", p->bound_parts_s);
+		put_real(w, "bound_parts_wait_s", p->bound_parts_wait_s);
+	}
 	if (p->timed)
 		put_real(w, "took_s", p->took_s);
 	return rec_end(w, e);

@@ -35,6 +35,9 @@ struct place_rec {
 	 * is to be small. */
 	bool predicted, bounded, by_value;
 	double predicted_s, bound_s, predicted_value, bound_value;
+	/* What none can beat whose operations are cut into parts: however they are, and where each waits
+	 * for all parts of what it reads.  0: not known. */
+	double bound_parts_s, bound_parts_wait_s;
 
 	bool timed;
 	double took_s; /* seconds in which it was found */

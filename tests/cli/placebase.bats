@@ -357,6 +357,52 @@ turns() {
 	'
 }
 
+@test "bounds of operations in parts: by a specification, of the graph before it was cut, else of sets" {
+	printf 'device %s flops 1e11 bandwidth 1e10 overhead 1e-6\n' a b > two.spec
+	echo 'link * * latency 1e-5 bandwidth 1e10' >> two.spec
+	ir2dag "$ROOT/tests/models/googlenet.xml" -o whole.mp
+	dagsplit --no-auto whole.mp -o cut.mp
+	for i in whole cut; do
+		devsim --probe --spec two.spec "$i.mp" -o "$i-p.mp"
+		placebase heft,single -v "$i-p.mp" -o "$i-h.mp" 2> "$i.note"
+		placebase heft,single "$i.mp" --spec two.spec -o "$i-s.mp"
+	done
+	grep -q '^placebase: operations in parts: no placement below 0.[0-9e-]* s (load)' cut.note
+	py '
+		w, c, s, t = (of(f"{x}.mp", "place") for x in ("whole-h", "cut-h", "whole-s", "cut-s"))
+		one = min(p["predicted_s"] for p in w if p["source"] == "single")
+		load, wait = w[0]["bound_parts_s"], w[0]["bound_parts_wait_s"]
+		assert all((p["bound_parts_s"], p["bound_parts_wait_s"]) == (load, wait) for p in w + c + s + t)
+		# Two alike do half each; what they do is cut further than whole operations, and costs more than that.
+		assert abs(load - one / 2) < 1e-6 * one and load <= wait < w[0]["bound_s"], (load, wait, one)
+		assert wait < c[0]["predicted_s"] < w[0]["predicted_s"]
+	'
+	# Costs that no specification says: of sets; of a graph that is cut they do not say what it took as a whole.
+	for i in whole cut; do
+		devsim --machine shared,seed=2 --true-costs "$i-p.mp" | placebase heft -v -o "$i-t.mp" 2> "$i.note"
+	done
+	grep -q '^placebase: sets in parts: no placement below' whole.note
+	run -1 grep 'in parts' cut.note
+	py '
+		w, c = (of(f"{x}-t.mp", "place")[0] for x in ("whole", "cut"))
+		assert 0 < w["bound_parts_s"] < w["bound_s"] and "bound_parts_s" not in c
+	'
+	turns 2 3 | placebase heft -v -o x.mp 2> note
+	grep -q '^placebase: sets in parts: no placement below 1.[45][0-9]* s (load)$' note
+	turns 2 3 | placebase heft -v -O throughput -o x.mp 2> note
+	run -1 grep 'in parts' note
+}
+
+@test "what costs were computed from: refused where it is out of range" {
+	py '
+		r = read("p.mp")
+		first(r, "cost")["overhead_s"] = tensor(np.array([1e-6, -1e-6]))
+		write("bad.mp", r)
+	'
+	run -3 placebase heft bad.mp
+	[[ $output == *"cost record: flops_per_s, bytes_per_s or overhead_s is out of range"* ]]
+}
+
 @test "m-sct starts nothing on a device that has to wait for its turn" {
 	turns 1.2 4 | placebase m-sct -o m.mp
 	py '

@@ -62,6 +62,13 @@ void place_inputs_reset(struct place_inputs *x);
 int place_inputs_model(struct place_inputs *x, const char *const *names, uint32_t k,
 		       struct arena *a, struct place_model *m, struct err *e) MUST_CHECK;
 
+/* What each operation takes on these devices, and of that every part of it, however small, as --spec or the specification behind
+ * the stream's costs has it.  *g: whose nodes these are, the graph before it was cut.  work_s (n,k), fixed_s (k) from a.  false:
+ * costs are no specification's. */
+bool place_inputs_operations(const struct place_inputs *x, const char *const *names, uint32_t k,
+			     struct arena *a, const struct graph **g, double **work_s,
+			     double **fixed_s);
+
 /* (k,k) which of these devices take turns, as the stream's devs tell (struct sched_costs), from a;
  * NULL: none. */
 const uint8_t *place_inputs_turns(const struct place_inputs *x, const char *const *names,

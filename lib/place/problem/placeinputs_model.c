@@ -383,6 +383,53 @@ static int power_of(const struct place_inputs *x, const char *const *names, uint
 	return 0;
 }
 
+/* ---- operations ---- */
+
+/* The recorded costs' specification of these devices; false: they have none. */
+static bool recorded_spec(const struct place_inputs *x, const char *const *names, uint32_t k,
+			  struct arena *a, struct spec *out)
+{
+	const struct cost_rec *c = &x->cost;
+
+	*out = (struct spec){.n_devs = k, .dev = ARENA_NEWN(a, struct device_spec, k)};
+	for (uint32_t i = 0; i < k; i++) {
+		uint32_t from = cost_column(x, names[i]);
+
+		if (!c->flops_per_s || from == c->k)
+			return false;
+		out->dev[i] = (struct device_spec){.name = names[i],
+						   .flops_per_s = c->flops_per_s[from],
+						   .bytes_per_s = c->bytes_per_s[from],
+						   .overhead_s = c->overhead_s[from]};
+	}
+	return true;
+}
+
+bool place_inputs_operations(const struct place_inputs *x, const char *const *names, uint32_t k,
+			     struct arena *a, const struct graph **g, double **work_s,
+			     double **fixed_s)
+{
+	struct err none = ERR_INIT;
+	struct spec recorded;
+	const struct spec *s = &x->spec;
+
+	if (!s->n_devs) {
+		if (!recorded_spec(x, names, k, a, &recorded))
+			return false;
+		s = &recorded;
+	}
+	*g = x->g->whole ? x->g->whole : x->g;
+	*work_s = ARENA_NEWN(a, double, (size_t)(*g)->n *k);
+	*fixed_s = ARENA_NEWN(a, double, k);
+	if (place_spec_node_costs(*g, s, names, k, *work_s, &none) < 0) {
+		err_clear(&none);
+		return false;
+	}
+	for (uint32_t i = 0; i < k; i++)
+		(*fixed_s)[i] = spec_find(s, names[i])->overhead_s;
+	return true;
+}
+
 /* ---- the model ---- */
 
 int place_inputs_model(struct place_inputs *x, const char *const *names, uint32_t k,

@@ -186,5 +186,8 @@ static inline double place_latency_s(const struct place_model *m, double makespa
  * set_s (n_sets,k).  -1 (ST_USAGE) when a name has no specification. */
 int place_spec_costs(const struct graph *g, const struct spec *s, const char *const *names,
 		     uint32_t k, double *set_s, struct err *e) MUST_CHECK;
+/* The same of nodes: work_s (n,k). */
+int place_spec_node_costs(const struct graph *g, const struct spec *s, const char *const *names,
+			  uint32_t k, double *work_s, struct err *e) MUST_CHECK;
 
 #endif

@@ -20,28 +20,42 @@ static double node_s(const struct graph *g, uint32_t v, const struct device_spec
 	return d->overhead_s + fmax(compute, memory);
 }
 
+int place_spec_node_costs(const struct graph *g, const struct spec *s, const char *const *names,
+			  uint32_t k, double *work_s, struct err *e)
+{
+	bool *constant = MEM_NEWN(bool, g->n);
+	int rc = 0;
+
+	op_constant_nodes(g, constant);
+	for (uint32_t dev = 0; dev < k && rc == 0; dev++) {
+		const struct device_spec *d = spec_find(s, names[dev]);
+
+		if (!d)
+			rc = err_set(e, ST_USAGE,
+				     "device '%s' is not in the specification; "
+				     "--spec names one that has it",
+				     names[dev]);
+		for (uint32_t v = 0; d && v < g->n; v++) {
+			bool runs = !constant[v] && g->set[v] != GRAPH_NONE && !node_is_free(g, v);
+
+			work_s[(size_t)v * k + dev] = runs ? node_s(g, v, d) : 0;
+		}
+	}
+	mem_free(constant);
+	return rc;
+}
+
 int place_spec_costs(const struct graph *g, const struct spec *s, const char *const *names,
 		     uint32_t k, double *set_s, struct err *e)
 {
-	bool *constant = MEM_NEWN(bool, g->n);
+	double *work_s = MEM_NEWN(double, (size_t)g->n *k);
+	int rc = place_spec_node_costs(g, s, names, k, work_s, e);
 
 	for (size_t i = 0; i < (size_t)g->n_sets * k; i++)
 		set_s[i] = 0;
-	op_constant_nodes(g, constant);
-	for (uint32_t dev = 0; dev < k; dev++) {
-		const struct device_spec *d = spec_find(s, names[dev]);
-
-		if (!d) {
-			mem_free(constant);
-			return err_set(e, ST_USAGE,
-				       "device '%s' is not in the specification; "
-				       "--spec names one that has it",
-				       names[dev]);
-		}
-		for (uint32_t v = 0; v < g->n; v++)
-			if (!constant[v] && g->set[v] != GRAPH_NONE && !node_is_free(g, v))
-				set_s[(size_t)g->set[v] * k + dev] += node_s(g, v, d);
-	}
-	mem_free(constant);
-	return 0;
+	for (size_t i = 0; i < (size_t)g->n * k && rc == 0; i++)
+		if (g->set[i / k] != GRAPH_NONE)
+			set_s[(size_t)g->set[i / k] * k + i % k] += work_s[i];
+	mem_free(work_s);
+	return rc;
 }

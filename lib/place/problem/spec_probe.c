@@ -61,6 +61,8 @@ static int write_records(const struct graph *g, const struct spec *spec, struct 
 			 struct arena *a, struct rec_writer *w, struct err *e)
 {
 	double *set_s = ARENA_NEWN(a, double, (size_t)g->n_sets * d->k);
+	double *flops = ARENA_NEWN(a, double, d->k), *bytes = ARENA_NEWN(a, double, d->k),
+	       *overhead = ARENA_NEWN(a, double, d->k);
 
 	d->graph = g->digest;
 	d->n_sets = g->n_sets;
@@ -68,11 +70,21 @@ static int write_records(const struct graph *g, const struct spec *spec, struct 
 	memset(d->mask, 1, (size_t)d->n_sets * d->k);
 	if (place_spec_costs(g, spec, d->names, d->k, set_s, e) < 0 || devs_encode(d, w, e) < 0)
 		return -1;
+	for (uint32_t i = 0; i < d->k; i++) {
+		const struct device_spec *x = spec_find(spec, d->names[i]);
+
+		flops[i] = x->flops_per_s;
+		bytes[i] = x->bytes_per_s;
+		overhead[i] = x->overhead_s;
+	}
 	const struct cost_rec cost = {.graph = g->digest,
 				      .n_sets = g->n_sets,
 				      .k = d->k,
 				      .names = d->names,
-				      .set_s = set_s};
+				      .set_s = set_s,
+				      .flops_per_s = flops,
+				      .bytes_per_s = bytes,
+				      .overhead_s = overhead};
 	return cost_encode(&cost, w, e);
 }
 

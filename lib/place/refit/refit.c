@@ -333,6 +333,7 @@ void refit_costs(const struct refit *x, uint64_t seed, uint32_t draw, struct are
 	const struct rng_addr at = {seed, draw, 0, RNG_COST};
 	double *z = mem_copy(x->z, x->u.n, sizeof *z), *by = MEM_NEWN(double, x->u.n);
 	*cost = x->in->cost;
+	cost->flops_per_s = NULL; /* it says set_s no longer */
 	*devs = x->in->devs;
 	for (uint32_t j = 0; j < x->u.n && draw; j++)
 		by[j] = rng_normal(&at, j);
