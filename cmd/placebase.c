@@ -44,6 +44,7 @@ struct state {
 	struct evaluator *ev;     /* NULL: no costs */
 	struct place_bound bound; /* value 0: none */
 	struct divisible_bound parts;
+	const char *parts_of; /* "operations", "sets"; NULL: parts are not known */
 	uint32_t sample;
 	const struct place_method *method; /* that runs */
 	double method_began_s;             /* of clock_s */
@@ -64,6 +65,7 @@ static void predict(struct state *s, const struct method_run *r, struct place_re
 	p->bounded = true;
 	p->by_value = !latency;
 	*(latency ? &p->bound_s : &p->bound_value) = bound;
+	p->bound_parts_of = s->parts_of;
 	p->bound_parts_s = s->parts.load_s;
 	p->bound_parts_wait_s = s->parts.wait_s;
 	if (x->status != PLACE_OK) {
@@ -201,20 +203,20 @@ static void bound_in_parts(struct state *s, const struct place_model *m)
 	struct divisible x = {.k = m->k};
 	const struct graph *g = m->g;
 	double *work_s, *fixed_s;
-	const char *what = "operations";
 
-	s->parts = (struct divisible_bound){0};
+	s->parts_of = NULL;
 	if (m->rules != PLACE_SCHEDULE || !place_objective_is_latency(&m->objective))
 		return;
 	if (place_inputs_operations(&s->in, s->names, s->k, s->arena, &g, &work_s, &fixed_s)) {
+		s->parts_of = "operations";
 		x = (struct divisible){g->n, m->k, work_s, fixed_s, g->in_ptr, g->in_node};
 	} else if (!g->whole) {
 		divisible_tasks(m, s->arena, &x);
-		what = "sets";
+		s->parts_of = "sets";
 	} else {
 		return;
 	}
-	s->parts = bound_divisible(&x, m);
+	s->parts = bound_divisible(&x, m, method_bound_until_s(&s->run));
 	char wait[100] = "";
 
 	if (s->parts.wait_s > s->parts.load_s)
@@ -222,7 +224,8 @@ static void bound_in_parts(struct state *s, const struct place_model *m)
 			wait, sizeof wait,
 			", nor below %.9g s (path) where each waits for all parts of what it reads",
 			s->parts.wait_s);
-	msg_note(1, "%s in parts: no placement below %.9g s (load)%s", what, s->parts.load_s, wait);
+	msg_note(1, "%s in parts: no placement below %.9g s (load)%s", s->parts_of, s->parts.load_s,
+		 wait);
 }
 
 /* The problem, its bound and what evaluates placements; without costs the masks alone.  needs_costs: some method does. */

@@ -90,8 +90,24 @@ static int decode_policy(const struct rec *r, struct arena *a, struct place_rec 
 		       : 0;
 }
 
-static int decode_bound(const struct rec *r, struct place_rec *p, struct err *e)
+static int decode_bound_parts(const struct rec *r, struct arena *a, struct place_rec *p,
+			      struct err *e)
 {
+	if (!val_get(r->map, "bound_parts_of"))
+		return 0;
+	if (get_text(r->map, "bound_parts_of", a, &p->bound_parts_of, e) < 0)
+		return -1;
+	if (strcmp(p->bound_parts_of, "operations") != 0 && strcmp(p->bound_parts_of, "sets") != 0)
+		return err_set(e, ST_INPUT, "bound_parts_of: operations or sets");
+	return get_real(r->map, "bound_parts_s", &p->bound_parts_s, e) < 0
+		       ? -1
+		       : get_real(r->map, "bound_parts_wait_s", &p->bound_parts_wait_s, e);
+}
+
+static int decode_bound(const struct rec *r, struct arena *a, struct place_rec *p, struct err *e)
+{
+	if (decode_bound_parts(r, a, p, e) < 0)
+		return -1;
 	p->by_value = val_get(r->map, "bound_value") != NULL;
 	p->bounded = p->by_value || val_get(r->map, "bound_s") != NULL;
 	if (!p->bounded)
@@ -121,7 +137,7 @@ int place_decode(const struct rec *r, uint32_t n_sets, unsigned keys, struct are
 	    get_text(r->map, "source", a, &p.source, e) < 0 ||
 	    decode_devices(r, n_sets, a, &p, e) < 0 ||
 	    ((keys & PLACE_POLICY) && decode_policy(r, a, &p, e) < 0) ||
-	    ((keys & PLACE_BOUND) && decode_bound(r, &p, e) < 0) ||
+	    ((keys & PLACE_BOUND) && decode_bound(r, a, &p, e) < 0) ||
 	    ((keys & PLACE_PREDICTED) && decode_predicted(r, &p, e) < 0) ||
 	    ((keys & PLACE_TOOK) && decode_took(r, &p, e) < 0))
 		return -1;
@@ -163,7 +179,8 @@ int place_encode(const struct place_rec *p, struct rec_writer *w, struct err *e)
 	if (p->bounded)
 		put_real(w, p->by_value ? "bound_value" : "bound_s",
 			 p->by_value ? p->bound_value : p->bound_s);
-	if (p->bound_parts_wait_s > 0) {
+	if (p->bound_parts_of) {
+		put_text(w, "bound_parts_of", p->bound_parts_of);
 		put_real(w, "bound_parts_s", p->bound_parts_s);
 		put_real(w, "bound_parts_wait_s", p->bound_parts_wait_s);
 	}

@@ -35,8 +35,9 @@ struct place_rec {
 	 * is to be small. */
 	bool predicted, bounded, by_value;
 	double predicted_s, bound_s, predicted_value, bound_value;
-	/* What none can beat whose operations are cut into parts: however they are, and where each waits
-	 * for all parts of what it reads.  0: not known. */
+	/* What none can beat where operations, or sets as wholes, are cut into parts (bound_parts_of): however they are,
+	 * and where each waits for all parts of what it reads.  NULL: not known. */
+	const char *bound_parts_of;
 	double bound_parts_s, bound_parts_wait_s;
 
 	bool timed;
@@ -46,7 +47,7 @@ struct place_rec {
 /* Optional keys that a reader asks for; it does not look at the others. */
 enum {
 	PLACE_POLICY = 1 /* action or moves, logp, entropy, stay */,
-	PLACE_BOUND = 2 /* bound_s, or bound_value */,
+	PLACE_BOUND = 2 /* bound_s, or bound_value; bound_parts */,
 	PLACE_PREDICTED = 4 /* predicted_s */,
 	PLACE_TOOK = 8 /* took_s */
 };

@@ -116,6 +116,9 @@ static void placement(FILE *out, const struct report_input *in)
 	}
 	fputs("]", out);
 	real(out, "bound_s", x->place.bound_s > 0, x->place.bound_s);
+	text(out, "bound_parts_of", x->place.bound_parts_of);
+	real(out, "bound_parts_s", x->place.bound_parts_of, x->place.bound_parts_s);
+	real(out, "bound_parts_wait_s", x->place.bound_parts_of, x->place.bound_parts_wait_s);
 	fputs("}", out);
 }
 

@@ -358,11 +358,20 @@ static void not_compared(FILE *out, const struct answer *x)
 static void bound(FILE *out, const struct answer *x)
 {
 	double lat_s = x->m.lat_s, bound_s = x->place.bound_s;
-	if (x->simulated && !x->m.reason && lat_s > 0 && bound_s > 0)
+	if (!x->simulated || x->m.reason || !(lat_s > 0))
+		return;
+	if (bound_s > 0)
 		fprintf(out,
 			"bound: by these costs no placement takes less than %.3f ms, a gap of %.2f "
 			"%%\n",
 			bound_s * 1e3, lat_s > bound_s ? (1 - bound_s / lat_s) * 100 : 0);
+	if (x->place.bound_parts_of)
+		fprintf(out,
+			"bound of %s in parts: %.3f ms however they are cut, %.3f ms where each "
+			"waits "
+			"for all parts of what it reads\n",
+			x->place.bound_parts_of, x->place.bound_parts_s * 1e3,
+			x->place.bound_parts_wait_s * 1e3);
 }
 
 /* Who proposed a placement, from the source of its record. */

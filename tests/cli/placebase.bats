@@ -377,15 +377,24 @@ turns() {
 		assert abs(load - one / 2) < 1e-6 * one and load <= wait < w[0]["bound_s"], (load, wait, one)
 		assert wait < c[0]["predicted_s"] < w[0]["predicted_s"]
 	'
+	# 3 and 8 us of each operation: without them the path would be .54 of the best single device.
+	ir2dag "$ROOT/tests/models/mobilenet_v3_large.xml" | devsim --probe --spec paper | placebase single -o paper.mp
+	py '
+		p = of("paper.mp", "place")
+		share = p[0]["bound_parts_wait_s"] / min(m["predicted_s"] for m in p)
+		assert 0.80 < share < 0.82, share
+	'
 	# Costs that no specification says: of sets; of a graph that is cut they do not say what it took as a whole.
 	for i in whole cut; do
 		devsim --machine shared,seed=2 --true-costs "$i-p.mp" | placebase heft -v -o "$i-t.mp" 2> "$i.note"
 	done
 	grep -q '^placebase: sets in parts: no placement below' whole.note
+	devsim --machine shared,seed=2 whole-h.mp | devsim --refit -o refit.mp
+	py 'assert ["flops_per_s" in m for m in of("refit.mp", "cost")] == [True, False]'
 	run -1 grep 'in parts' cut.note
 	py '
 		w, c = (of(f"{x}-t.mp", "place")[0] for x in ("whole", "cut"))
-		assert 0 < w["bound_parts_s"] < w["bound_s"] and "bound_parts_s" not in c
+		assert 0 < w["bound_parts_s"] < w["bound_s"] and w["bound_parts_of"] == "sets" and "bound_parts_s" not in c
 	'
 	turns 2 3 | placebase heft -v -o x.mp 2> note
 	grep -q '^placebase: sets in parts: no placement below 1.[45][0-9]* s (load)$' note

@@ -151,6 +151,28 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	'
 }
 
+@test "report: what operations in parts cannot beat" {
+	ir2dag "$ROOT/tests/models/mobilenet_v3_large.xml" | devsim --probe --spec paper | placebase heft | devsim > sim.mp
+	placeout -f report sim.mp > r.txt
+	placeout -f json sim.mp > r.json
+	placeout -f html sim.mp > r.html
+	py '
+		p, text, page = of("sim.mp", "place")[0], open("r.txt").read(), open("r.html").read()
+		load, wait = p["bound_parts_s"], p["bound_parts_wait_s"]
+		assert p["bound_parts_of"] == "operations" and 0 < load < wait < p["bound_s"]
+		assert "bound of operations in parts: %.3f ms however they are cut, %.3f ms where each waits" % (1e3 * load, 1e3 * wait) in text, text
+		told = json.load(open("r.json"))["placement"]
+		assert told["bound_parts_of"] == "operations" and abs(told["bound_parts_s"] / load - 1) < 1e-6, told
+		assert abs(told["bound_parts_wait_s"] / wait - 1) < 1e-6, told
+		assert "; of operations in parts " in page and " however they are cut, " in page
+		r = read("sim.mp")
+		first(r, "place")["bound_parts_of"] = "layers"
+		write("bad.mp", r)
+	'
+	run -3 placeout -f report bad.mp
+	[[ $output == *"bound_parts_of: operations or sets"* ]]
+}
+
 @test "report: singles, random, this placement, the verdict" {
 	placeout -f report --map gpu=GPU --random random.mp --search-seconds 61.7 final.mp > r.txt
 	cat r.txt

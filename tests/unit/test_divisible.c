@@ -63,7 +63,7 @@ static struct divisible_bound bound_of(uint32_t n, uint32_t k, const double *s,
 		on[i] = s[i] < INFINITY ? s[i] : -1;
 	make_model(&p, n, k, on, in_ptr, in, takes_turns);
 	struct divisible x = {n, k, s, fixed_s, in_ptr, in};
-	struct divisible_bound b = bound_divisible(&x, &p.m);
+	struct divisible_bound b = bound_divisible(&x, &p.m, 0);
 
 	problem_end(&p);
 	return b;
@@ -119,7 +119,7 @@ static void tasks_of_a_model(void)
 
 	make_model(&p, 2, 2, (double[]){-1, 2, 3, 6}, row, in, NULL);
 	divisible_tasks(&p.m, p.a, &x);
-	struct divisible_bound b = bound_divisible(&x, &p.m);
+	struct divisible_bound b = bound_divisible(&x, &p.m, 0);
 
 	tap(near(b.load_s, 8 / 3.0) && near(b.wait_s, 4), "one of two cannot run on the first");
 	problem_end(&p);
@@ -235,7 +235,7 @@ static void against_cuts(void)
 			s[i] = w.s[i] < 0 ? INFINITY : w.s[i];
 		make_model(&p, w.n, w.k, w.s, w.in_ptr, w.in, w.turns);
 		struct divisible x = {w.n, w.k, s, w.fixed_s, w.in_ptr, w.in};
-		struct divisible_bound b = bound_divisible(&x, &p.m);
+		struct divisible_bound b = bound_divisible(&x, &p.m, 0);
 
 		below_whole += b.wait_s <= place_lower_bound(&p.u, 0) * (1 + 1e-3) + CLOSE &&
 			       b.load_s <= b.wait_s;
@@ -308,7 +308,7 @@ static void against_wholes(void)
 			best = fmin(best, problem_value(&p, unit_dev));
 		while (problem_next(&p, unit_dev));
 		divisible_tasks(&p.m, p.a, &x);
-		struct divisible_bound b = bound_divisible(&x, &p.m);
+		struct divisible_bound b = bound_divisible(&x, &p.m, 0);
 
 		n++;
 		under += b.wait_s <= best * (1 + CLOSE);

@@ -54,9 +54,10 @@ static double longest_path(const struct divisible *x, const struct shares *cliqu
 	return longest;
 }
 
-struct divisible_bound bound_divisible(const struct divisible *x, const struct place_model *m)
+struct divisible_bound bound_divisible(const struct divisible *x, const struct place_model *m,
+				       double deadline_s)
 {
-	const struct bound_view v = {.m = m, .k = x->k};
+	const struct bound_view v = {.m = m, .k = x->k, .deadline_s = deadline_s};
 	double share[TURNS_MOST], load = 0;
 	struct shares cliques;
 	bool shared = shares_init(&cliques, &v);

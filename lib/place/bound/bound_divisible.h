@@ -26,8 +26,9 @@ struct divisible_bound {
 	double wait_s;
 };
 
-/* m: whose devices these are, and which of them take turns. */
-struct divisible_bound bound_divisible(const struct divisible *x, const struct place_model *m);
+/* m: whose devices these are, and which of them take turns.  deadline_s (of clock_s; 0: none): bounds are what they are then. */
+struct divisible_bound bound_divisible(const struct divisible *x, const struct place_model *m,
+				       double deadline_s);
 
 /* The least seconds of one operation, s (k), on all devices at once. */
 double divisible_s(const double *s, const double *fixed_s, uint32_t k);

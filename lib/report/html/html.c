@@ -114,9 +114,16 @@ static void fact_latency(FILE *out, const struct answer *x)
 	if (!x->simulated || !(x->m.lat_s > 0) || !(x->place.bound_s > 0))
 		return;
 	fact(out, "lower bound");
-	fprintf(out, "%s; by these costs no placement takes less (gap %.2f %%)</dd>\n",
+	fprintf(out, "%s; by these costs no placement takes less (gap %.2f %%)",
 		quantity_seconds(x->place.bound_s, text),
 		x->m.lat_s > x->place.bound_s ? (1 - x->place.bound_s / x->m.lat_s) * 100 : 0);
+	if (x->place.bound_parts_of)
+		fprintf(out, "; of %s in parts %s however they are cut", x->place.bound_parts_of,
+			quantity_seconds(x->place.bound_parts_s, text));
+	if (x->place.bound_parts_of)
+		fprintf(out, ", %s where each waits for all parts of what it reads",
+			quantity_seconds(x->place.bound_parts_wait_s, text));
+	fputs("</dd>\n", out);
 }
 
 static void fact_objective(FILE *out, const struct report_input *in)
