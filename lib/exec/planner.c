@@ -77,7 +77,8 @@ static void guess_links(struct planner *p)
 		latency[i] = host ? READ_LATENCY_S : COPY_LATENCY_S;
 		rate[i] = host ? READ_BYTES_PER_S : COPY_BYTES_PER_S;
 	}
-	p->costs.links = (struct sched_links){p->devices->n, latency, rate};
+	p->costs.links =
+		(struct sched_links){.k = p->devices->n, .latency_s = latency, .bytes_per_s = rate};
 }
 
 /* Who computes while it copies, to or from a device with a memory of its own. */

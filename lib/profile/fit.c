@@ -120,8 +120,9 @@ static void make_setup(struct fitter *x, struct place_setup *s)
 				  .slowdown = x->now.slowdown,
 				  .multi_slowdown = x->now.multi_slowdown,
 				  .saved = {x->p->n_pairs, x->src, x->dst, x->saved_s}};
-	s->links = (struct sched_links){x->k, ARENA_NEWN(x->a, double, cells),
-					ARENA_NEWN(x->a, double, cells)};
+	s->links = (struct sched_links){.k = x->k,
+					.latency_s = ARENA_NEWN(x->a, double, cells),
+					.bytes_per_s = ARENA_NEWN(x->a, double, cells)};
 	for (size_t i = 0; i < cells; i++) {
 		bool same = i / x->k == i % x->k;
 		s->links.latency_s[i] = same ? 0

@@ -44,7 +44,7 @@ static void lay_out(struct engine *e)
 	}
 	e->refs = carve(base, &at, n_slots(e) + e->k, sizeof(*e->refs));
 	e->next = carve(base, &at, n_slots(e), sizeof(*e->next));
-	if (!e->c->overlap)
+	if (!e->c->overlap || e->ports.n)
 		e->needed_at = carve(base, &at, n_slots(e), sizeof(*e->needed_at));
 	e->state_bytes = at;
 }
@@ -57,11 +57,37 @@ bool engine_can_rerun(const struct engine *e)
 /* What most runs are: engine_can_rerun, and few devices and tasks. */
 static bool is_common(const struct engine *e)
 {
-	bool common = e->few && e->d->n <= MAX_COMMON_TASKS && engine_can_rerun(e);
+	bool common = e->few && e->d->n <= MAX_COMMON_TASKS && engine_can_rerun(e) && !e->ports.n;
 
 	for (uint32_t v = 0; common && v < e->d->n; v++)
 		common = e->d->in_ptr[v + 1] - e->d->in_ptr[v] < AWAY - 1;
 	return common;
+}
+
+static void ports_init(struct engine *e, uint32_t names)
+{
+	struct port_state *x = &e->ports;
+	uint32_t k = e->k, out = k * names;
+
+	x->n = 2 * out;
+	x->words = (k + 63) / 64;
+	x->bytes_per_s = MEM_NEWN(double, x->n);
+	for (uint32_t i = 0; i < x->n; i++)
+		x->bytes_per_s[i] =
+			sched_port_rate(&e->c->links, i % out / names, i % names, i >= out);
+	x->busy = MEM_NEWN(bool, x->n);
+	x->waiting = MEM_NEWN(uint64_t, (size_t)x->n * x->words);
+	x->look = MEM_NEWN(uint32_t, (size_t)k * k);
+	x->listed = MEM_NEWN(bool, (size_t)k *k);
+}
+
+static void ports_release(struct port_state *x)
+{
+	mem_free(x->bytes_per_s);
+	mem_free(x->busy);
+	mem_free(x->waiting);
+	mem_free(x->look);
+	mem_free(x->listed);
 }
 
 /* Times of copies of each tensor on each link. */
@@ -87,6 +113,8 @@ void engine_init(struct engine *e, const struct sched_dag *d, const struct sched
 			     .t = t,
 			     .with_schedule = with_schedule};
 	e->n_words = (uint32_t)(((size_t)k * k + 63) / 64);
+	if (c->links.ports && c->contention)
+		ports_init(e, c->links.ports->n);
 	e->common = is_common(e);
 	e->task = MEM_NEWN(struct sched_task, n);
 	e->tensor = MEM_NEWN(struct sched_tensor, (size_t)d->n_tensors + 1);
@@ -111,7 +139,7 @@ void engine_init(struct engine *e, const struct sched_dag *d, const struct sched
 		e->copy_s = MEM_NEWN(double, (size_t)d->n_tensors *k *k);
 	if (with_schedule)
 		e->copy_of = MEM_NEWN(uint32_t, n_slots(e));
-	e->heap = MEM_NEWN(struct sched_event, (size_t)d->n_uses + k + 1);
+	e->heap = MEM_NEWN(struct sched_event, (size_t)d->n_uses + k + e->ports.n + 1);
 	double *none = MEM_NEWN(double, n);
 	ready_init(&e->ready, n, k, none, c->policy);
 	mem_free(none);
@@ -126,6 +154,7 @@ void engine_release(struct engine *e)
 	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
 		mem_free(owned[i]);
 	ready_release(&e->ready);
+	ports_release(&e->ports);
 	checkpoints_release(e);
 }
 

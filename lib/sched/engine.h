@@ -73,7 +73,20 @@ enum {
 
 struct sched_event {
 	double s;
-	uint32_t what; /* a device, or k + slot of a copy */
+	uint32_t what; /* a device, k + slot of a copy, or k + number of slots + a port */
+};
+
+/* Ports of links (sched.h): number dev * names + name is a way out of a device; as many numbers
+ * further on is its way in.  When devices compute while they copy, a link that could start a copy
+ * but for a port waits at this port; those at which anything changed are looked at. */
+struct port_state {
+	uint32_t n; /* both ways; 0: there are none, or they do not count */
+	double *bytes_per_s;
+	bool *busy;
+	uint64_t *waiting; /* (n, words) by the device at the link's other end */
+	uint32_t words;
+	uint32_t *look, n_look; /* links to look at before anything starts; a heap meanwhile */
+	bool *listed;           /* (k*k) */
 };
 
 struct engine {
@@ -125,12 +138,14 @@ struct engine {
 	uint64_t *pending;    /* else: (n+1) that << 32 | the task's device, the last's is none */
 	uint32_t *refs;       /* (n_tensors+1, k) readers there that have not ended, copies away */
 	uint32_t *next;       /* (slots) the slot behind it in a queue */
-	uint32_t *needed_at;  /* (slots) instant at which a copy was needed; no overlap only */
+	uint32_t *needed_at;  /* (slots) instant at which a copy was needed; no overlap, ports */
 	uint64_t *ready_bits; /* (k, READY_WORDS) ready positions; the common case */
 
-	/* Events by time, with more than FEW_DEVICES devices or links that carry several copies. */
+	/* Events by time, with more than FEW_DEVICES devices, links that carry several copies, or
+	 * ports. */
 	struct sched_event *heap;
 	uint32_t n_events;
+	struct port_state ports;
 	bool clean; /* the state of a run is as at its beginning, as every run that came to its end leaves it;
 	             * not in the common case */
 

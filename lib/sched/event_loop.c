@@ -3,9 +3,10 @@
  * run_events, at the end, is the loop: start all that can start, find the next end, move the clock
  * there, end all that ends there.  README.md walks through it.
  *
- * One text serves all rules; it is compiled four times: for two devices, for a few devices and for a
+ * One text serves all rules; it is compiled five times: for two devices, for a few devices and for a
  * few devices that take turns with the common rules (copies on a link wait for each other, devices
- * compute meanwhile, tasks by rank), and for any rules.  All make the same schedule. */
+ * compute meanwhile, tasks by rank), for any rules, and for those with ports.  All make the same
+ * schedule. */
 #include "base/simd.h"
 #include "sched/event_loop.h"
 #include "sched/run_end.h"
@@ -182,28 +183,39 @@ static void turns_limit(struct engine *e)
 	few_devices(e, true, ENGINE_LIMIT);
 }
 
-INLINE void any_rules(struct engine *e, enum engine_mode mode)
+INLINE void any_rules(struct engine *e, bool ports, enum engine_mode mode)
 {
 	bool overlap = e->c->overlap, serial = e->c->contention || !overlap;
 	struct run_state x = run_state_of(e);
 
 	run_events(&x, (struct run_rules){.k = e->k,
-					  .scan = e->few && serial,
+					  .scan = e->few && serial && !ports,
 					  .serial = serial,
 					  .overlap = overlap,
 					  .with_schedule = e->with_schedule,
 					  .turns = e->c->turns != NULL,
+					  .ports = ports,
 					  .mode = mode});
 }
 
 static void any_plain(struct engine *e)
 {
-	any_rules(e, ENGINE_PLAIN);
+	any_rules(e, false, ENGINE_PLAIN);
 }
 
 static void any_limit(struct engine *e)
 {
-	any_rules(e, ENGINE_LIMIT);
+	any_rules(e, false, ENGINE_LIMIT);
+}
+
+static void ports_plain(struct engine *e)
+{
+	any_rules(e, true, ENGINE_PLAIN);
+}
+
+static void ports_limit(struct engine *e)
+{
+	any_rules(e, true, ENGINE_LIMIT);
 }
 
 void engine_continue(struct engine *e, enum engine_mode mode)
@@ -213,7 +225,9 @@ void engine_continue(struct engine *e, enum engine_mode mode)
 	static void (*const turns[])(struct engine *) = {turns_plain, turns_checkpoint,
 							 turns_limit};
 
-	if (!e->common)
+	if (e->ports.n)
+		(mode == ENGINE_LIMIT ? ports_limit : ports_plain)(e);
+	else if (!e->common)
 		(mode == ENGINE_LIMIT ? any_limit : any_plain)(e);
 	else
 		(e->c->turns ? turns : e->k == 2 ? two : few)[mode](e);

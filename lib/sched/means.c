@@ -13,6 +13,50 @@ double sched_copy_s(const struct sched_links *l, uint32_t src, uint32_t dst, uin
 	return l->latency_s[i] + (double)bytes / l->bytes_per_s[i];
 }
 
+struct sched_ports *sched_ports_new(uint32_t k, uint32_t n, struct arena *a)
+{
+	struct sched_ports *p = ARENA_NEWN(a, struct sched_ports, 1);
+
+	p->n = n;
+	p->of = ARENA_NEWN(a, uint32_t, (size_t)k * k);
+	p->out_bytes_per_s = ARENA_NEWN(a, double, (size_t)k *n);
+	p->in_bytes_per_s = ARENA_NEWN(a, double, (size_t)k *n);
+	for (size_t i = 0; i < (size_t)k * k; i++)
+		p->of[i] = SCHED_NONE;
+	return p;
+}
+
+double sched_port_rate(const struct sched_links *l, uint32_t dev, uint32_t name, bool in)
+{
+	const struct sched_ports *p = l->ports;
+	double rate = (in ? p->in_bytes_per_s : p->out_bytes_per_s)[(size_t)dev * p->n + name];
+
+	for (uint32_t i = 0, told = rate > 0; i < l->k && !told; i++) {
+		size_t at = in ? (size_t)i * l->k + dev : (size_t)dev * l->k + i;
+
+		if (i != dev && p->of[at] == name && l->latency_s[at] >= 0)
+			rate = fmax(rate, l->bytes_per_s[at]);
+	}
+	return rate;
+}
+
+void sched_ports_limit(struct sched_links *l)
+{
+	const struct sched_ports *p = l->ports;
+
+	for (size_t i = 0; p && i < (size_t)l->k * l->k; i++) {
+		if (p->of[i] == SCHED_NONE)
+			continue;
+		double out = p->out_bytes_per_s[i / l->k * p->n + p->of[i]],
+		       in = p->in_bytes_per_s[i % l->k * p->n + p->of[i]];
+
+		if (out > 0)
+			l->bytes_per_s[i] = fmin(l->bytes_per_s[i], out);
+		if (in > 0)
+			l->bytes_per_s[i] = fmin(l->bytes_per_s[i], in);
+	}
+}
+
 struct sched_least_link sched_least_link(const struct sched_links *l)
 {
 	struct sched_least_link x = {INFINITY, 0};

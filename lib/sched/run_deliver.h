@@ -3,7 +3,7 @@
 #ifndef HSDAG_SCHED_RUN_DELIVER_H
 #define HSDAG_SCHED_RUN_DELIVER_H
 
-#include "sched/run_state.h"
+#include "sched/run_ports.h"
 
 /* Is the task at position p on dev?  Then it waits for one thing less. */
 INLINE bool arrived(struct run_state *x, struct run_rules r, uint32_t p, uint32_t dev)
@@ -79,7 +79,7 @@ INLINE void need_copy(struct run_state *x, struct run_rules r, uint32_t t, uint3
 {
 	uint32_t slot = t * r.k + dst, server = src * r.k + dst;
 
-	if (!r.overlap)
+	if (!r.overlap || r.ports)
 		x->e->needed_at[slot] = x->now.instant;
 	if (r.with_schedule) {
 		x->e->copy_of[slot] = x->now.n_copies;
@@ -89,7 +89,8 @@ INLINE void need_copy(struct run_state *x, struct run_rules r, uint32_t t, uint3
 	x->now.n_copies++;
 	x->now.copied_bytes += x->tensor[t].bytes;
 	enqueue_copy(x, server, slot);
-	set_waiting(x, r, server, true);
+	set_link_waiting(x, r, server, true);
+	look_at(x, r, server);
 }
 
 /* Tensor t has been made on dev: its consumers there have it, the others get copies. */

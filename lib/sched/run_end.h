@@ -57,6 +57,7 @@ INLINE void end_copy(struct run_state *x, struct run_rules r, uint32_t slot, uin
 	release_tensor(x, r, t, src);
 	start_next(x, r, s);
 	set_idle(x, r, s, true);
+	look_at(x, r, s);
 	if (copy_holds(x, r, s, COPY_HOLDS_SRC))
 		set_idle(x, r, device_server(r, src), true);
 	if (copy_holds(x, r, s, COPY_HOLDS_DST))
@@ -99,6 +100,8 @@ INLINE void end_all(struct run_state *x, struct run_rules r)
 
 		if (what < r.k)
 			end_task(x, r, what);
+		else if (r.ports && what - r.k >= x->e->d->n_tensors * r.k)
+			end_port(x, r, what - r.k - x->e->d->n_tensors * r.k);
 		else
 			end_copy(x, r, what - r.k, x->e->dev[x->tensor[(what - r.k) / r.k].maker],
 				 (what - r.k) % r.k);

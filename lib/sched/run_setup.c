@@ -105,6 +105,11 @@ static void clear_servers(struct engine *e)
 		e->idle[w] = UINT64_MAX;
 		e->waiting[w] = 0;
 	}
+	if (e->ports.n) {
+		memset(e->ports.busy, 0, e->ports.n * sizeof(*e->ports.busy));
+		memset(e->ports.waiting, 0,
+		       (size_t)e->ports.n * e->ports.words * sizeof(*e->ports.waiting));
+	}
 	memset(e->waiting_words, 0, ((size_t)e->n_words + 63) / 64 * sizeof(*e->waiting_words));
 	/* Two devices set every slot before they look at it (distribute). */
 	if (e->k != 2)

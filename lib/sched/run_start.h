@@ -3,7 +3,7 @@
 #ifndef HSDAG_SCHED_RUN_START_H
 #define HSDAG_SCHED_RUN_START_H
 
-#include "sched/run_state.h"
+#include "sched/run_ports.h"
 
 INLINE void start_copy(struct run_state *x, struct run_rules r, uint32_t server)
 {
@@ -14,7 +14,7 @@ INLINE void start_copy(struct run_state *x, struct run_rules r, uint32_t server)
 	q->head = x->next[slot];
 	if (q->old == slot)
 		q->old = SCHED_NONE;
-	set_waiting(x, r, server, q->head != SCHED_NONE);
+	set_link_waiting(x, r, server, q->head != SCHED_NONE);
 	x->live[dst] += x->tensor[t].bytes;
 	end = x->now.now_s +
 	      (r.k == 2 || x->e->copy_s
@@ -22,6 +22,8 @@ INLINE void start_copy(struct run_state *x, struct run_rules r, uint32_t server)
 		       : sched_copy_s(&x->e->c->links, src, dst, x->tensor[t].bytes));
 	if (r.serial)
 		set_idle(x, r, server, false);
+	if (r.ports)
+		occupy_ports(x, r, server, x->tensor[t].bytes);
 	if (copy_holds(x, r, server, COPY_HOLDS_SRC))
 		set_idle(x, r, device_server(r, src), false);
 	if (copy_holds(x, r, server, COPY_HOLDS_DST))
@@ -95,18 +97,6 @@ static uint32_t first_waiting_word(const struct engine *e, uint32_t w)
 	return e->n_words;
 }
 
-/* Does the copy of slot a go before that of slot b, on any links? */
-static bool copy_before(const struct engine *e, uint32_t a, uint32_t b)
-{
-	uint32_t from_a = e->tensor[a / e->k].maker, from_b = e->tensor[b / e->k].maker;
-
-	if (e->needed_at[a] != e->needed_at[b])
-		return e->needed_at[a] < e->needed_at[b];
-	if (from_a != from_b)
-		return from_a < from_b;
-	return a % e->k != b % e->k ? a % e->k < b % e->k : a < b;
-}
-
 /* Is device `dev` computing, or held up by a copy, while a copy on link s needs it? */
 static bool is_in_the_way(const struct engine *e, uint32_t s, uint32_t dev, unsigned end)
 {
@@ -115,8 +105,8 @@ static bool is_in_the_way(const struct engine *e, uint32_t s, uint32_t dev, unsi
 }
 
 /* The link of the copy that has waited longest, of those whose devices are idle where it occupies
- * them; false: none. */
-static bool longest_waiting(const struct engine *e, uint32_t *server)
+ * them, and whose ports are; false: none. */
+static bool longest_waiting(const struct engine *e, bool ports, uint32_t *server)
 {
 	bool found = false;
 
@@ -127,7 +117,8 @@ static bool longest_waiting(const struct engine *e, uint32_t *server)
 			uint32_t src = s / e->k, dst = s % e->k;
 
 			if (src == dst || is_in_the_way(e, s, src, COPY_HOLDS_SRC) ||
-			    is_in_the_way(e, s, dst, COPY_HOLDS_DST))
+			    is_in_the_way(e, s, dst, COPY_HOLDS_DST) ||
+			    (ports && busy_port(e, s) != SCHED_NONE))
 				continue;
 			if (!found || copy_before(e, e->queue[s].head, e->queue[*server].head))
 				*server = s;
@@ -187,6 +178,16 @@ INLINE void start_in_turns(struct run_state *x, struct run_rules r)
 	}
 }
 
+/* Copies on links that share ports, while devices compute. */
+INLINE void start_at_ports(struct run_state *x, struct run_rules r)
+{
+	uint32_t link;
+
+	sort_links(x->e);
+	while (take_first_link(x->e, &link))
+		start_copy(x, r, link);
+}
+
 /* Start all that can start now. */
 INLINE void start_all(struct run_state *x, struct run_rules r)
 {
@@ -200,8 +201,10 @@ INLINE void start_all(struct run_state *x, struct run_rules r)
 			start_task(x, r, 1);
 		return;
 	}
-	while (!r.overlap && longest_waiting(e, &link))
+	while (!r.overlap && longest_waiting(e, r.ports, &link))
 		start_copy(x, r, link);
+	if (r.ports && r.overlap)
+		start_at_ports(x, r);
 	for (uint32_t w = r.scan ? 0 : first_waiting_word(e, 0); w < (r.scan ? 1 : e->n_words);
 	     w = r.scan ? 1 : first_waiting_word(e, w + 1))
 		for (uint64_t can = e->waiting[w] & e->idle[w]; can; can &= can - 1) {

@@ -1,6 +1,6 @@
 /* run_state.h - the state of a run while the event loop works on it: sets of servers, ready tasks,
- * the next event, and when one task alone is running; for event_loop.c, in parts: run_start.h, run_deliver.h,
- * run_end.h; not for others.
+ * the next event, and when one task alone is running; for event_loop.c, in parts: run_start.h,
+ * run_ports.h, run_deliver.h, run_end.h; not for others.
  *
  * One text serves all rules.  Functions take the rules as a constant (struct run_rules) and are
  * inlined, so that the compiler drops from the common case what other rules need. */
@@ -28,6 +28,7 @@ struct run_rules {
 	bool small;         /* by rank, at most MAX_COMMON_TASKS tasks */
 	bool with_schedule; /* starts and ends are recorded */
 	bool turns;         /* some devices take turns */
+	bool ports;         /* links share ports */
 	enum engine_mode mode;
 };
 

@@ -11,7 +11,7 @@
  * per destination device that has a consumer, from the moment its task ends.
  * Copies on one directed link are first come, first served; copies that came at
  * the same instant: higher priority of the source, lower destination, lower
- * tensor number.  Everything that ends at one instant has ended before anything starts.
+ * tensor number.  Links may share ports (struct sched_ports).  Everything that ends at one instant has ended before anything starts.
  * A delay: task v is not ready before task delayed_by[v] has ended, which is on the same device and
  * does not depend on v.
  *
@@ -23,6 +23,7 @@
 #ifndef HSDAG_SCHED_SCHED_H
 #define HSDAG_SCHED_SCHED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -68,9 +69,31 @@ void sched_dag_build(struct sched_dag *d, uint32_t n, struct sched_edge *edges, 
  * that can exchange data, a device with itself being 0. */
 struct sched_links {
 	uint32_t k;
-	double *latency_s;   /* (k,k) negative: this pair cannot exchange data */
-	double *bytes_per_s; /* (k,k) INFINITY: bandwidth costs nothing */
+	double *latency_s;               /* (k,k) negative: this pair cannot exchange data */
+	double *bytes_per_s;             /* (k,k) INFINITY: bandwidth costs nothing */
+	const struct sched_ports *ports; /* NULL: none */
 };
+
+/* A device has an out port of a name, which its outgoing links of this name share, and an in port,
+ * which the incoming ones share.  With contention a copy starts as soon as its link and both its
+ * ports are free.  It occupies the link until it ends, but a port for bytes / rate only: latency
+ * is no time of a port, as in LogGP (Alexandrov et al. 1995), where G is the gap per byte.  Of
+ * copies that can start, on any links, the first goes first (as on one link, above); one that waits
+ * for a port does not hold up others. */
+struct sched_ports {
+	uint32_t n;   /* names */
+	uint32_t *of; /* (k,k) the name of a link's ports; SCHED_NONE: it has none */
+	/* (k,n) rates that were told; 0: that of the fastest of the port's links */
+	double *out_bytes_per_s, *in_bytes_per_s;
+};
+/* No link has any, no rate is told; memory from a. */
+struct sched_ports *sched_ports_new(uint32_t k, uint32_t n, struct arena *a);
+/* Bytes per second of a port of device `dev`, its in port or its out port. */
+double sched_port_rate(const struct sched_links *l, uint32_t dev, uint32_t name, bool in);
+/* Links become no faster than what was told of their ports; so a port is free no later than the
+ * link of its copy. */
+void sched_ports_limit(struct sched_links *l);
+
 double sched_copy_s(const struct sched_links *l, uint32_t src, uint32_t dst, uint64_t bytes);
 /* Mean over the pairs of different devices that are linked: HEFT's c bar, equation 3; no such pair:
  * 0.  (sched_mean_costs also counts copies that stay on a device, as 0.) */

@@ -74,13 +74,14 @@ static int random_model(struct arena *a, struct place_model *m, struct err *e)
 
 	for (uint32_t i = 0; i < 2 * NODES; i++)
 		set_s[i] = 1e-6 * (10 + gen_below(&r, 300));
-	const struct place_setup s = {.k = 2,
-				      .names = names,
-				      .set_s = set_s,
-				      .mem_limit = limit,
-				      .links = {2, latency_s, bytes_per_s},
-				      .contention = true,
-				      .overlap = true};
+	const struct place_setup s = {
+		.k = 2,
+		.names = names,
+		.set_s = set_s,
+		.mem_limit = limit,
+		.links = {.k = 2, .latency_s = latency_s, .bytes_per_s = bytes_per_s},
+		.contention = true,
+		.overlap = true};
 	return place_model_init(m, random_graph(a), &s, a, e);
 }
 

@@ -75,7 +75,7 @@ static inline struct sched_links problem_links(struct gen *r, uint32_t k, bool e
 		lat[i] = i / k == i % k ? 0 : missing ? -1 : equivalent ? 1 : 1.0 * gen_below(r, 3);
 		bw[i] = i / k == i % k ? INFINITY : 1 + (equivalent ? 1 : gen_below(r, 3));
 	}
-	return (struct sched_links){k, lat, bw};
+	return (struct sched_links){.k = k, .latency_s = lat, .bytes_per_s = bw};
 }
 
 /* Rows of bytes below `most` on k devices, those behind the second like it where they are equivalent. */

@@ -233,7 +233,7 @@ static void make_row(struct problem *p, uint64_t seed)
 	const struct place_setup setup = {.k = k,
 					  .names = names,
 					  .set_s = s,
-					  .links = {k, lat, bw},
+					  .links = {.k = k, .latency_s = lat, .bytes_per_s = bw},
 					  .mem_limit = limit,
 					  .contention = true,
 					  .overlap = true,

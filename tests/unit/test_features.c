@@ -129,11 +129,12 @@ static void known_costs(bool reversed, double scale, float *out)
 		limit[0] = 0;
 		limit[1] = 9;
 	}
-	struct place_setup s = {.k = 2,
-				.names = names,
-				.set_s = set_s,
-				.links = {2, latency_s, bytes_per_s},
-				.mem_limit = limit};
+	struct place_setup s = {
+		.k = 2,
+		.names = names,
+		.set_s = set_s,
+		.links = {.k = 2, .latency_s = latency_s, .bytes_per_s = bytes_per_s},
+		.mem_limit = limit};
 	if (place_model_init(&m, g, &s, g->arena, &e) < 0)
 		err_clear(&e);
 	struct feat_costs costs = {&m, true};

@@ -41,7 +41,7 @@ static bool simulate(const struct graph *g, const struct profile *p, const struc
 	struct place_setup s = {.k = K,
 				.names = names,
 				.set_s = set_s,
-				.links = {K, latency, rate},
+				.links = {.k = K, .latency_s = latency, .bytes_per_s = rate},
 				.mem_limit = limit,
 				.contention = true,
 				.overlap = rule->overlap,

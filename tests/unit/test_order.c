@@ -46,10 +46,11 @@ static void make(struct problem *p, uint32_t n, double latency, struct arena *a)
 		p->latency_s[i] = latency;
 		p->rate[i] = INFINITY;
 	}
-	p->c = (struct sched_costs){.task_s = p->cost,
-				    .links = {K, p->latency_s, p->rate},
-				    .overlap = true,
-				    .policy = SCHED_RANK};
+	p->c = (struct sched_costs){
+		.task_s = p->cost,
+		.links = {.k = K, .latency_s = p->latency_s, .bytes_per_s = p->rate},
+		.overlap = true,
+		.policy = SCHED_RANK};
 	sched_mean_costs(&p->d, p->cost, &p->c.links, task_s, use_s);
 	sched_upward_rank(&p->d, task_s, use_s, p->rank);
 }
@@ -176,8 +177,10 @@ static void idling_pays(struct arena *a)
 
 	arena_reset(a);
 	sched_dag_build(&d, 4, e, 2, a);
-	struct sched_costs c = {
-		.task_s = cost, .links = {K, latency, rate}, .overlap = true, .policy = SCHED_RANK};
+	struct sched_costs c = {.task_s = cost,
+				.links = {.k = K, .latency_s = latency, .bytes_per_s = rate},
+				.overlap = true,
+				.policy = SCHED_RANK};
 	struct timeliner *x = timeliner_new(&d, &c, true);
 	struct orderer *o = orderer_new(&d, &c);
 	bool ok = timeline_run(x, device, &t) == TIMELINE_OK;

@@ -79,7 +79,7 @@ static void make(struct problem *p, uint64_t seed, const struct kind *kind)
 					  .names = names,
 					  .types = types,
 					  .set_s = s,
-					  .links = {k, lat, bw},
+					  .links = {.k = k, .latency_s = lat, .bytes_per_s = bw},
 					  .mem_limit = limit,
 					  .contention = true,
 					  .overlap = true,
@@ -291,7 +291,7 @@ static void test_favourites(void)
 					  .names = names,
 					  .types = types,
 					  .set_s = s,
-					  .links = {2, lat, bw},
+					  .links = {.k = 2, .latency_s = lat, .bytes_per_s = bw},
 					  .mem_limit = limit,
 					  .contention = true,
 					  .overlap = true};

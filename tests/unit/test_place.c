@@ -156,8 +156,9 @@ static void problem_new(struct problem *p, uint64_t seed, uint32_t n, uint32_t k
 	s.set_s = p->set_s;
 	memset(p->limit, 0, sizeof(p->limit));
 	s.mem_limit = p->limit;
-	s.links = (struct sched_links){k, ARENA_NEWN(p->a, double, k *k),
-				       ARENA_NEWN(p->a, double, k *k)};
+	s.links = (struct sched_links){.k = k,
+				       .latency_s = ARENA_NEWN(p->a, double, k *k),
+				       .bytes_per_s = ARENA_NEWN(p->a, double, k *k)};
 	for (uint32_t i = 0; i < k * k; i++) {
 		s.links.latency_s[i] = i / k == i % k ? 0 : 1e-6 * gen_below(&r, 20);
 		s.links.bytes_per_s[i] = i / k == i % k ? INFINITY : 1e8 * (1 + gen_below(&r, 50));
@@ -335,8 +336,10 @@ static void heft_example(struct arena *a)
 		set[i] = i;
 	sched_dag_build(&m.tasks.dag, 10, e, 15, a);
 	m.tasks.task_set = set;
-	m.costs = (struct sched_costs){
-		.task_s = cost, .links = {3, lat, bw}, .contention = true, .overlap = true};
+	m.costs = (struct sched_costs){.task_s = cost,
+				       .links = {.k = 3, .latency_s = lat, .bytes_per_s = bw},
+				       .contention = true,
+				       .overlap = true};
 	int rc = heft_placement(&m, 0, device, &makespan_s, &err);
 	tap(rc == 0 && makespan_s == 80, "heft takes 80 on its published example (%g)", makespan_s);
 }
@@ -565,7 +568,7 @@ static void costs_by_hand(struct arena *a)
 	struct place_setup setup = {.k = 2,
 				    .names = names,
 				    .set_s = set_s,
-				    .links = {2, lat, bw},
+				    .links = {.k = 2, .latency_s = lat, .bytes_per_s = bw},
 				    .mem_limit = limit,
 				    .contention = true,
 				    .overlap = true,

@@ -49,7 +49,7 @@ static void ranks(struct arena *a)
 	struct sched_edge e[] = {{0, 1, 0, 4}};
 	double cost[4] = {-1, 5, 2, 4}, lat[4] = {0, 1, 1, 0}, bw[4] = {1, 4, 2, 1};
 	double task_s[2], use_s[1], rank[2];
-	struct sched_links l = {2, lat, bw};
+	struct sched_links l = {.k = 2, .latency_s = lat, .bytes_per_s = bw};
 	struct sched_dag d;
 
 	sched_dag_build(&d, 2, e, 1, a);
@@ -115,7 +115,8 @@ static void means(struct arena *a)
 	int good = 0, of = 0;
 
 	for (uint32_t c = 0; c < CASES; c++) {
-		struct sched_links l = {1 + c % MEANS_DEVICES, lat, bw};
+		struct sched_links l = {
+			.k = 1 + c % MEANS_DEVICES, .latency_s = lat, .bytes_per_s = bw};
 
 		draw_costs(e, EDGES, cost, &l);
 		sched_dag_build(&d, MEANS_TASKS, e, EDGES, a);
@@ -323,7 +324,9 @@ static void slowed(struct arena *a)
 	enum { TASKS = 400 };
 	double *cost = ARENA_NEWN(a, double, 2 * TASKS), lat[4] = {0}, bw[4] = {1, 1, 1, 1};
 	uint16_t *device = ARENA_NEWN(a, uint16_t, TASKS), none[1];
-	struct sched_costs c = {.task_s = cost, .links = {2, lat, bw}, .overlap = true};
+	struct sched_costs c = {.task_s = cost,
+				.links = {.k = 2, .latency_s = lat, .bytes_per_s = bw},
+				.overlap = true};
 	struct sched_dag d;
 
 	sched_dag_build(&d, TASKS, NULL, 0, a);

@@ -165,7 +165,7 @@ static void make_beside(struct problem *p, uint64_t seed)
 					  .names = names,
 					  .types = types,
 					  .set_s = s,
-					  .links = {K, lat, bw},
+					  .links = {.k = K, .latency_s = lat, .bytes_per_s = bw},
 					  .mem_limit = limit,
 					  .contention = true,
 					  .overlap = true,

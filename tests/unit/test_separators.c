@@ -76,15 +76,16 @@ static bool model_make(struct problem *p, const double *set_s, const double *mov
 
 	for (uint32_t i = 0; i < DEVICES * DEVICES; i++)
 		bw[i] = INFINITY;
-	const struct place_setup setup = {.k = DEVICES,
-					  .names = names,
-					  .types = types,
-					  .set_s = set_s,
-					  .links = {DEVICES, no_time, bw},
-					  .mem_limit = limit,
-					  .set_mem = mem,
-					  .rules = PLACE_DNNPART_LATENCY,
-					  .move_s = move_s};
+	const struct place_setup setup = {
+		.k = DEVICES,
+		.names = names,
+		.types = types,
+		.set_s = set_s,
+		.links = {.k = DEVICES, .latency_s = no_time, .bytes_per_s = bw},
+		.mem_limit = limit,
+		.set_mem = mem,
+		.rules = PLACE_DNNPART_LATENCY,
+		.move_s = move_s};
 	if (place_model_init(&p->m, p->g, &setup, p->a, &e) < 0)
 		return false;
 	place_units_init(&p->u, &p->m, p->a);

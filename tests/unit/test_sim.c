@@ -10,7 +10,7 @@
 #include "sched/timeline.h"
 #include "tap.h"
 
-enum { MAX_N = 150, MAX_K = 12, MAX_E = 400, CASES = 4000, MANY = 400, LARGE = 16 };
+enum { MAX_NAMES = 2, MAX_N = 150, MAX_K = 12, MAX_E = 400, CASES = 4000, MANY = 400, LARGE = 16 };
 
 /* ---- random problems ---- */
 
@@ -20,14 +20,25 @@ struct problem {
 	double task_s[MAX_N * MAX_K], latency_s[MAX_K * MAX_K], bytes_per_s[MAX_K * MAX_K];
 	uint16_t device[MAX_N];
 	uint8_t turns[MAX_K * MAX_K], copy_holds[MAX_K * MAX_K];
+	/* Ports: names, that of a link or SCHED_NONE, rates or 0. */
+	uint32_t n_names, port[MAX_K * MAX_K];
+	double port_rate[2][MAX_K * MAX_NAMES];
+	struct sched_ports ports;
 	bool contention, overlap, holds_some, takes_turns;
 	enum sched_policy policy;
 };
 
 static struct sched_costs costs_of(struct problem *p)
 {
+	p->ports = (struct sched_ports){.n = p->n_names,
+					.of = p->port,
+					.out_bytes_per_s = p->port_rate[0],
+					.in_bytes_per_s = p->port_rate[1]};
 	return (struct sched_costs){.task_s = p->task_s,
-				    .links = {p->k, p->latency_s, p->bytes_per_s},
+				    .links = {.k = p->k,
+					      .latency_s = p->latency_s,
+					      .bytes_per_s = p->bytes_per_s,
+					      .ports = p->n_names ? &p->ports : NULL},
 				    .contention = p->contention,
 				    .overlap = p->overlap,
 				    .copy_holds = p->holds_some ? p->copy_holds : NULL,
@@ -42,6 +53,27 @@ static uint32_t draw(uint32_t bound)
 	struct rng_addr a = {7, 0, 0, RNG_SEARCH};
 
 	return rng_below(&a, counter++, bound);
+}
+
+/* Some links share ports; no link is faster than what is told of its ports. */
+static void random_ports(struct problem *p)
+{
+	p->n_names = draw(2) ? 1 + draw(MAX_NAMES) : 0;
+	for (uint32_t i = 0; i < p->k * p->n_names; i++)
+		for (int in = 0; in < 2; in++)
+			p->port_rate[in][i] = draw(4) ? 0 : UINT32_C(1) << draw(3);
+	for (uint32_t i = 0; i < p->k * p->k && p->n_names; i++) {
+		uint32_t name = draw(4) ? draw(p->n_names) : SCHED_NONE, from = i / p->k,
+			 to = i % p->k;
+
+		p->port[i] = name;
+		for (int in = 0; in < 2 && name != SCHED_NONE && from != to; in++) {
+			double told = p->port_rate[in][(in ? to : from) * p->n_names + name];
+
+			if (told > 0 && told < p->bytes_per_s[i])
+				p->bytes_per_s[i] = told;
+		}
+	}
 }
 
 /* At most n tasks on at most k devices, `edges` edges.  exact: sums of times are, in any order. */
@@ -69,6 +101,7 @@ static void random_problem(struct problem *p, uint32_t n, uint32_t k, uint32_t e
 				    : exact              ? UINT32_C(1) << draw(4)
 							 : 1 + draw(9);
 	}
+	random_ports(p);
 	p->takes_turns = draw(3) == 0;
 	for (uint32_t i = 0; i < p->k * p->k && p->takes_turns; i++)
 		if (i / p->k < i % p->k)
@@ -118,6 +151,8 @@ struct naive_copy {
 	double asked_s, start_s, end_s; /* start < 0: waiting */
 	uint64_t bytes;
 	bool done;
+	double port_end_s[2]; /* of its source's out port, of its destination's in port */
+	bool port_done[2];
 };
 
 struct naive {
@@ -231,6 +266,41 @@ static bool dev_busy(const struct problem *p, const struct naive *x, uint32_t d)
 	return false;
 }
 
+static uint32_t port_of(const struct problem *p, const struct naive_copy *c)
+{
+	return p->n_names ? p->port[p->device[c->src_task] * p->k + c->dst] : SCHED_NONE;
+}
+
+/* Is a port that copy c needs in use? */
+static bool port_busy(const struct problem *p, const struct naive *x, const struct naive_copy *c)
+{
+	uint32_t name = port_of(p, c), from = p->device[c->src_task];
+
+	for (uint32_t i = 0; i < x->n_copies && name != SCHED_NONE; i++) {
+		const struct naive_copy *o = &x->copy[i];
+
+		if (o->start_s >= 0 && port_of(p, o) == name &&
+		    ((p->device[o->src_task] == from && !o->port_done[0]) ||
+		     (o->dst == c->dst && !o->port_done[1])))
+			return true;
+	}
+	return false;
+}
+
+/* Of device d: what was told, or that of its fastest link. */
+static double port_rate(const struct problem *p, uint32_t d, uint32_t name, bool in)
+{
+	double told = p->port_rate[in][d * p->n_names + name], most = 0;
+
+	for (uint32_t o = 0; o < p->k; o++) {
+		uint32_t link = in ? o * p->k + d : d * p->k + o;
+
+		if (o != d && p->port[link] == name)
+			most = fmax(most, p->bytes_per_s[link]);
+	}
+	return told > 0 ? told : most;
+}
+
 static bool can_start(const struct problem *p, const struct naive *x, const struct naive_copy *c)
 {
 	uint32_t from = p->device[c->src_task];
@@ -244,6 +314,8 @@ static bool can_start(const struct problem *p, const struct naive *x, const stru
 		    o->dst == c->dst)
 			return false;
 	}
+	if (p->contention && port_busy(p, x, c))
+		return false;
 	return !(holds(p, from, c->dst, COPY_HOLDS_SRC) && dev_busy(p, x, from)) &&
 	       !(holds(p, from, c->dst, COPY_HOLDS_DST) && dev_busy(p, x, c->dst));
 }
@@ -261,6 +333,16 @@ static void naive_start(const struct problem *p, struct naive *x, double now)
 			break;
 		best->start_s = now;
 		best->end_s = now + copy_s(p, p->device[best->src_task], best->dst, best->bytes);
+		uint32_t name = port_of(p, best);
+		for (int in = 0; in < 2; in++)
+			best->port_end_s[in] =
+				name == SCHED_NONE
+					? best->end_s
+					: now + (double)best->bytes /
+							  port_rate(p,
+								    in ? best->dst
+								       : p->device[best->src_task],
+								    name, in);
 	}
 	bool held[MAX_K] = {false};
 	for (;;) {
@@ -302,8 +384,13 @@ static void ask_copies(const struct problem *p, struct naive *x, uint32_t v, dou
 		if (e->src != v || e->dst == SCHED_NONE || p->device[e->dst] == p->device[v] ||
 		    find_copy(x, v, key, p->device[e->dst]))
 			continue;
-		x->copy[x->n_copies] = (struct naive_copy){v,  key, p->device[e->dst],       now,
-							   -1, -1,  tensor_bytes(p, v, key), false};
+		x->copy[x->n_copies] = (struct naive_copy){.src_task = v,
+							   .key = key,
+							   .dst = p->device[e->dst],
+							   .asked_s = now,
+							   .start_s = -1,
+							   .end_s = -1,
+							   .bytes = tensor_bytes(p, v, key)};
 		x->copied_bytes += x->copy[x->n_copies++].bytes;
 	}
 }
@@ -317,8 +404,13 @@ static void naive_end(const struct problem *p, struct naive *x, double now)
 			ask_copies(p, x, v, now);
 		}
 	for (uint32_t i = 0; i < x->n_copies; i++)
-		if (x->copy[i].start_s >= 0 && x->copy[i].end_s == now)
-			x->copy[i].done = true;
+		if (x->copy[i].start_s >= 0) {
+			struct naive_copy *c = &x->copy[i];
+
+			c->done |= c->end_s == now;
+			c->port_done[0] |= c->port_end_s[0] == now;
+			c->port_done[1] |= c->port_end_s[1] == now;
+		}
 	for (uint32_t v = 0; v < p->n; v++)
 		if (x->ready_s[v] < 0 && ready(p, x, v))
 			x->ready_s[v] = now;
@@ -331,9 +423,15 @@ static double next_end(const struct problem *p, const struct naive *x)
 	for (uint32_t v = 0; v < p->n; v++)
 		if (x->started[v] && !x->done[v])
 			next = fmin(next, x->end_s[v]);
-	for (uint32_t i = 0; i < x->n_copies; i++)
-		if (x->copy[i].start_s >= 0 && !x->copy[i].done)
-			next = fmin(next, x->copy[i].end_s);
+	for (uint32_t i = 0; i < x->n_copies; i++) {
+		const struct naive_copy *c = &x->copy[i];
+
+		if (c->start_s < 0)
+			continue;
+		next = c->done ? next : fmin(next, c->end_s);
+		for (int in = 0; in < 2; in++)
+			next = c->port_done[in] ? next : fmin(next, c->port_end_s[in]);
+	}
 	return next;
 }
 
@@ -644,10 +742,11 @@ static bool around(uint32_t n, uint32_t k, struct arena *a, bool *moved)
 					      v ? v : SCHED_NONE, 0, 1};
 	}
 	sched_dag_build(&d, n, edge, n, a);
-	struct sched_costs c = {.task_s = task_s,
-				.links = {k, latency_s, bytes_per_s},
-				.contention = true,
-				.overlap = true};
+	struct sched_costs c = {
+		.task_s = task_s,
+		.links = {.k = k, .latency_s = latency_s, .bytes_per_s = bytes_per_s},
+		.contention = true,
+		.overlap = true};
 	struct timeliner *full = timeliner_new(&d, &c, true), *brief = timeliner_new(&d, &c, false);
 	bool right = timeline_run(full, device, &x) == TIMELINE_OK &&
 		     timeline_run_base(brief, device, &y, &is_base) == TIMELINE_OK &&
@@ -690,8 +789,10 @@ static struct timeliner *diamond(struct arena *a, struct sched_costs *c, struct 
 	bw[0] = bw[3] = INFINITY;
 	bw[1] = bw[2] = 2;
 	sched_dag_build(d, 4, e, 4, a);
-	*c = (struct sched_costs){
-		.task_s = cost, .links = {2, lat, bw}, .contention = true, .overlap = true};
+	*c = (struct sched_costs){.task_s = cost,
+				  .links = {.k = 2, .latency_s = lat, .bytes_per_s = bw},
+				  .contention = true,
+				  .overlap = true};
 	return timeliner_new(d, c, true);
 }
 
@@ -759,8 +860,10 @@ static void impossible(void)
 	const struct timeline *t;
 
 	sched_dag_build(&d, 2, e, 1, a);
-	struct sched_costs c = {
-		.task_s = cost, .links = {2, lat, bw}, .contention = true, .overlap = true};
+	struct sched_costs c = {.task_s = cost,
+				.links = {.k = 2, .latency_s = lat, .bytes_per_s = bw},
+				.contention = true,
+				.overlap = true};
 	struct timeliner *x = timeliner_new(&d, &c, false);
 	tap(timeline_run(x, (uint16_t[]){1, 1}, &t) == TIMELINE_CANNOT_RUN && t->bad_task == 0 &&
 		    t->bad_dev == 1,
@@ -779,9 +882,128 @@ static void impossible(void)
 	arena_free(a);
 }
 
+/* ---- ports by hand ---- */
+
+enum { GPUS = 16, A_NODE = 8, SLICE = 4096 };
+
+/* Links between GPUS devices, all by one name; or, with `nodes`, those of a node by name 0, at
+ * rate[0], and those between nodes by name 1, at rate[1].  Latency and rates are powers of 2: times
+ * are exact. */
+struct cluster {
+	double cost[2 * GPUS * GPUS], latency_s[GPUS * GPUS], bytes_per_s[GPUS * GPUS];
+	double untold[2 * GPUS];
+	uint32_t of[GPUS * GPUS];
+	struct sched_ports ports;
+	struct sched_costs c;
+};
+
+static const double CLUSTER_LATENCY_S = 0.25, CLUSTER_RATE[] = {8192, 1024};
+
+static void make_cluster(struct cluster *x, bool nodes)
+{
+	memset(x, 0, sizeof(*x));
+	for (uint32_t i = 0; i < GPUS * GPUS; i++) {
+		uint32_t name = nodes && i / GPUS / A_NODE != i % GPUS / A_NODE;
+
+		x->latency_s[i] = i / GPUS == i % GPUS ? 0 : CLUSTER_LATENCY_S;
+		x->bytes_per_s[i] = i / GPUS == i % GPUS ? INFINITY : CLUSTER_RATE[name];
+		x->of[i] = name;
+	}
+	x->ports = (struct sched_ports){2, x->of, x->untold, x->untold};
+	x->c = (struct sched_costs){.task_s = x->cost,
+				    .links = {.k = GPUS,
+					      .latency_s = x->latency_s,
+					      .bytes_per_s = x->bytes_per_s,
+					      .ports = &x->ports},
+				    .contention = true,
+				    .overlap = true};
+}
+
+/* The makespan of 2 x GPUS tasks that take no time: task d, on device d, makes a slice for task GPUS
+ * + t, on device t, where send[d * GPUS + t] is not 0; end_s (GPUS,GPUS): when they arrive. */
+static double send_slices(const struct cluster *x, const uint8_t *send, double *end_s)
+{
+	struct arena *a = arena_new();
+	struct sched_edge edge[GPUS * GPUS];
+	uint16_t device[2 * GPUS];
+	const struct timeline *t;
+	struct sched_dag d;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < GPUS * GPUS; i++)
+		if (send[i])
+			edge[n++] = (struct sched_edge){i / GPUS, GPUS + i % GPUS, i % GPUS, SLICE};
+	for (uint32_t v = 0; v < 2 * GPUS; v++)
+		device[v] = (uint16_t)(v % GPUS);
+	sched_dag_build(&d, 2 * GPUS, edge, n, a);
+	struct timeliner *clock = timeliner_new(&d, &x->c, true);
+	bool ok = timeline_run(clock, device, &t) == TIMELINE_OK;
+	double makespan_s = ok ? t->makespan_s : INFINITY;
+
+	for (uint32_t i = 0; ok && i < t->n_copies; i++)
+		end_s[t->copy[i].src * GPUS + t->copy[i].dst] = t->copy_end_s[i];
+	timeliner_free(clock);
+	arena_free(a);
+	return makespan_s;
+}
+
+static void ports_by_hand(void)
+{
+	static struct cluster x;
+	uint8_t star[GPUS * GPUS] = {0}, gather[GPUS * GPUS] = {0}, pair[GPUS * GPUS] = {0},
+			    all[GPUS * GPUS];
+	double end_s[GPUS * GPUS], byte_s = 1 / CLUSTER_RATE[0], slice_s = SLICE * byte_s;
+	bool in_turn = true, gathered = true;
+
+	make_cluster(&x, false);
+	for (uint32_t d = 1; d < 4; d++)
+		star[d] = gather[d * GPUS] = 1;
+	pair[1] = pair[GPUS] = 1;
+	for (uint32_t i = 0; i < GPUS * GPUS; i++)
+		all[i] = i / GPUS != i % GPUS;
+	double s = send_slices(&x, star, end_s);
+	for (uint32_t d = 1; d < 4; d++)
+		in_turn &= end_s[d] == CLUSTER_LATENCY_S + d * slice_s;
+	tap(in_turn && s == CLUSTER_LATENCY_S + 3 * slice_s,
+	    "what leaves a device goes through its out port one after the other");
+	s = send_slices(&x, gather, end_s);
+	/* By rank, which are equal: lower tasks first. */
+	for (uint32_t d = 1; d < 4; d++)
+		gathered &= end_s[d * GPUS] == CLUSTER_LATENCY_S + d * slice_s;
+	tap(gathered && s == CLUSTER_LATENCY_S + 3 * slice_s,
+	    "and what reaches one through its in port");
+	s = send_slices(&x, pair, end_s);
+	tap(s == CLUSTER_LATENCY_S + slice_s, "both at once: ports are full duplex");
+	x.c.contention = false;
+	s = send_slices(&x, all, end_s);
+	tap(s == CLUSTER_LATENCY_S + slice_s, "without contention ports do not count");
+	make_cluster(&x, true);
+	s = send_slices(&x, all, end_s);
+	/* In each of A_NODE rounds every device has one partner (i xor round). */
+	double within_s = CLUSTER_LATENCY_S + (A_NODE - 1) * slice_s,
+	       between_s = CLUSTER_LATENCY_S + A_NODE * SLICE / CLUSTER_RATE[1];
+	bool within = true;
+	for (uint32_t i = 0; i < GPUS * GPUS; i++)
+		within &= !all[i] || end_s[i] <= (x.of[i] ? between_s : within_s);
+	tap(within && s == between_s,
+	    "slices of 16 devices in two nodes: as long as the slowest "
+	    "port's, %g s; other names do not wait",
+	    s);
+	x.c.links.ports = NULL;
+	s = send_slices(&x, all, end_s);
+	tap(s == CLUSTER_LATENCY_S + SLICE / CLUSTER_RATE[1], "without ports all at once");
+	for (uint32_t d = 0; d < GPUS; d++)
+		x.untold[2 * d] = CLUSTER_RATE[0] / 4;
+	x.c.links.ports = &x.ports;
+	sched_ports_limit(&x.c.links);
+	s = send_slices(&x, pair, end_s);
+	tap(s == CLUSTER_LATENCY_S + 4 * slice_s, "no link is faster than its ports");
+}
+
 int main(void)
 {
 	by_hand();
+	ports_by_hand();
 	impossible();
 	random_cases();
 	around_small();

@@ -173,7 +173,7 @@ static struct sched_links draw_links(struct drawing *d, const struct machine *x,
 			lat[i * k + j] = i == j ? 0 : wait * f;
 			rate[i * k + j] = i == j ? INFINITY : 1 / (per_byte * f);
 		}
-	return (struct sched_links){k, lat, rate};
+	return (struct sched_links){.k = k, .latency_s = lat, .bytes_per_s = rate};
 }
 
 static void set_costs(struct drawing *d, struct synthetic *x)
