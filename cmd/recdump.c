@@ -37,7 +37,7 @@ static const char known_keys[] =
 	"links lo_s load logp loss mask mean_s mem_bytes method missing_bytes move "
 	"move_s moves n_groups n_pairs n_sets name names net node_name not_compared "
 	"ok opset opsets order out out_cos out_elem out_max out_mse out_names out_ptr "
-	"out_rank overhead_s overlap pair_dst pair_src part_of period_s pid predicted_s "
+	"out_rank overhead_s overlap pair_dst pair_src part_of period_s pid ports predicted_s "
 	"predicted_value "
 	"profiles pulse_s race rank ratio ratio_hi ratio_lo reason recipe records "
 	"ref_s ref_value reference reward rounds rows sample samples samples_s "

@@ -47,6 +47,19 @@ static int check_names(const struct devs *d, enum exit_status code, struct err *
 	return 0;
 }
 
+uint32_t port_names_add(struct port_names *x, const char *name, struct arena *a)
+{
+	for (uint32_t i = 0; i < x->n; i++)
+		if (strcmp(x->name[i], name) == 0)
+			return i + 1;
+	if (x->n == PORT_NAMES_MAX)
+		return 0;
+	if (!x->name)
+		x->name = ARENA_NEWN(a, const char *, PORT_NAMES_MAX);
+	x->name[x->n++] = name;
+	return x->n;
+}
+
 static int decode_mask(const struct rec *r, struct arena *a, struct devs *d, struct err *e)
 {
 	uint64_t shape[2] = {UINT64_MAX, d->k};
@@ -63,6 +76,46 @@ static int decode_mask(const struct rec *r, struct arena *a, struct devs *d, str
 	return val_get(r->map, "together")
 		       ? get_tensor(r->map, "together", TT_U32, 1, shape, a, &d->together, e)
 		       : 0;
+}
+
+static int decode_port_name(const struct val *map, const char *key, struct arena *a, struct devs *d,
+			    uint32_t *port, struct err *e)
+{
+	const char *name;
+
+	if (get_text(map, key, a, &name, e) < 0)
+		return -1;
+	if (!*name)
+		return err_set(e, ST_INPUT, "its port has no name");
+	*port = port_names_add(&d->port_names, name, a);
+	return *port ? 0 : err_set(e, ST_INPUT, "more than %d names of ports", PORT_NAMES_MAX);
+}
+
+/* After the links. */
+static int decode_ports(const struct val *list, struct arena *a, struct devs *d, struct err *e)
+{
+	if (val_type(list) != VAL_ARRAY)
+		return err_set(e, ST_INPUT, "ports is not a list");
+	d->n_ports = (uint32_t)val_count(list);
+	d->port = ARENA_NEWN(a, struct dev_port, d->n_ports);
+	for (uint32_t i = 0; i < d->n_ports; i++) {
+		const struct val *m = val_at(list, i);
+		struct dev_port *p = &d->port[i];
+		uint64_t dev;
+		if (val_type(m) != VAL_MAP)
+			return err_set(e, ST_INPUT, "port %u is not a map", i);
+		if (get_uint(m, "device", 0, d->k - 1, &dev, e) < 0 ||
+		    decode_port_name(m, "name", a, d, &p->port, e) < 0 ||
+		    (val_get(m, "out_bytes_per_s") &&
+		     get_real(m, "out_bytes_per_s", &p->out_bytes_per_s, e) < 0) ||
+		    (val_get(m, "in_bytes_per_s") &&
+		     get_real(m, "in_bytes_per_s", &p->in_bytes_per_s, e) < 0))
+			return err_prefix(e, "port %u", i);
+		if (p->out_bytes_per_s < 0 || p->in_bytes_per_s < 0)
+			return err_set(e, ST_INPUT, "port %u: impossible rate", i);
+		p->dev = (uint32_t)dev;
+	}
+	return 0;
 }
 
 static int decode_links(const struct val *list, struct arena *a, struct devs *d, struct err *e)
@@ -84,6 +137,8 @@ static int decode_links(const struct val *list, struct arena *a, struct devs *d,
 		    get_real(m, "bytes_per_s", &l->bytes_per_s, e) < 0)
 			return err_prefix(e, "link %u", i);
 		if (val_get(m, "j_per_byte") && get_real(m, "j_per_byte", &l->j_per_byte, e) < 0)
+			return err_prefix(e, "link %u", i);
+		if (val_get(m, "port") && decode_port_name(m, "port", a, d, &l->port, e) < 0)
 			return err_prefix(e, "link %u", i);
 		if (l->latency_s < 0 || l->bytes_per_s <= 0 || l->j_per_byte < 0)
 			return err_set(e, ST_INPUT, "link %u: impossible latency, rate or energy",
@@ -131,7 +186,7 @@ int devs_decode(const struct rec *r, struct arena *a, struct devs *out, struct e
 	struct devs d = {0};
 	size_t k = SIZE_MAX;
 	uint64_t shape[1];
-	const struct val *links = val_get(r->map, "links");
+	const struct val *links = val_get(r->map, "links"), *ports = val_get(r->map, "ports");
 	if (get_texts(r->map, "names", a, &k, &d.names, e) < 0)
 		return err_prefix(e, "devs");
 	shape[0] = k;
@@ -144,7 +199,8 @@ int devs_decode(const struct rec *r, struct arena *a, struct devs *out, struct e
 		 (!val_get(r->map, "watts") || decode_watts(r, a, &d, e) == 0) &&
 		 (!val_get(r->map, "mask") || decode_mask(r, a, &d, e) == 0) &&
 		 (!val_get(r->map, "turns") || decode_turns(r, a, &d, e) == 0) &&
-		 (!links || decode_links(links, a, &d, e) == 0)) {
+		 (!links || decode_links(links, a, &d, e) == 0) &&
+		 (!ports || decode_ports(ports, a, &d, e) == 0)) {
 		*out = d;
 		return 0;
 	}
@@ -157,6 +213,23 @@ static void put_link_ends(struct rec_writer *w, const struct dev_link *l)
 	put_real(w, "latency_hi", l->latency_hi);
 	put_real(w, "bytes_per_s_lo", l->bytes_per_s_lo);
 	put_real(w, "bytes_per_s_hi", l->bytes_per_s_hi);
+}
+
+static void put_ports(struct rec_writer *w, const struct devs *d)
+{
+	put_list_begin(w, "ports", d->n_ports);
+	for (uint32_t i = 0; i < d->n_ports; i++) {
+		const struct dev_port *p = &d->port[i];
+
+		put_map_begin(w, NULL);
+		put_uint(w, "device", p->dev);
+		put_text(w, "name", d->port_names.name[p->port - 1]);
+		if (p->out_bytes_per_s > 0)
+			put_real(w, "out_bytes_per_s", p->out_bytes_per_s);
+		if (p->in_bytes_per_s > 0)
+			put_real(w, "in_bytes_per_s", p->in_bytes_per_s);
+		put_map_end(w);
+	}
 }
 
 int devs_encode(const struct devs *d, struct rec_writer *w, struct err *e)
@@ -185,11 +258,15 @@ int devs_encode(const struct devs *d, struct rec_writer *w, struct err *e)
 			put_real(w, "bytes_per_s", d->link[i].bytes_per_s);
 			if (d->link[i].j_per_byte > 0)
 				put_real(w, "j_per_byte", d->link[i].j_per_byte);
+			if (d->link[i].port)
+				put_text(w, "port", d->port_names.name[d->link[i].port - 1]);
 			if (d->link[i].measured)
 				put_link_ends(w, &d->link[i]);
 			put_map_end(w);
 		}
 	}
+	if (d->n_ports)
+		put_ports(w, d);
 	if (d->turns)
 		put_matrix(w, "turns", TT_U8, d->k, d->k, d->turns);
 	if (d->n_shares) {

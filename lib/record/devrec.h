@@ -10,14 +10,30 @@
 #include "base/mem.h"
 #include "stream/rec.h"
 
-enum { DEVS_MAX = 1024 };
+enum { DEVS_MAX = 1024, PORT_NAMES_MAX = 64 };
+
+/* Names of ports, numbered from 1. */
+struct port_names {
+	uint32_t n;
+	const char **name; /* (n) */
+};
+/* The number of a name (borrowed), which is added where it is new; 0: there are PORT_NAMES_MAX
+ * others.  Memory from a. */
+uint32_t port_names_add(struct port_names *x, const char *name, struct arena *a);
 
 struct dev_link {
 	uint32_t src, dst; /* device indices */
 	double latency_s, bytes_per_s;
 	double j_per_byte; /* joules that a byte takes; 0: not told */
+	uint32_t port;     /* number of the name of the ports that it shares with others; 0: none */
 	bool measured;     /* the ends of 95 % intervals are told, too */
 	double latency_lo, latency_hi, bytes_per_s_lo, bytes_per_s_hi;
+};
+
+/* What is told of a device's ports of a name; 0: nothing. */
+struct dev_port {
+	uint32_t dev, port;
+	double out_bytes_per_s, in_bytes_per_s;
 };
 
 struct dev_share {
@@ -34,6 +50,9 @@ struct devs {
 	uint8_t *mask;               /* (n_sets, k) 1: the set can run there; NULL: not told */
 	uint32_t n_links;
 	struct dev_link *link;
+	struct port_names port_names;
+	uint32_t n_ports;
+	struct dev_port *port;
 	uint32_t n_shares;       /* written, not read back */
 	struct dev_share *share; /* devices that have cores in common */
 	uint8_t *turns;          /* (k,k) 1: and take turns; symmetric; NULL: none do */

@@ -273,6 +273,49 @@ change() {
 	printf 'device a flops 1e12 bandwidth 1e11\nlink a:1 cpu:0 latency 0 bandwidth 1\nlink a b latency 0 bandwidth 1\n' > wrong.spec
 	run -3 devsim --probe --spec paper,wrong.spec g.mp
 	[[ $output == *"wrong.spec, line 3: no device 'b' is described"* ]]
+	printf 'link cpu cpu latency 0 bandwidth 1 port bus\nport gpu bus in 3\n' > wrong.spec
+	run -3 devsim --probe --spec desktop-cpu,wrong.spec g.mp
+	[[ $output == *"wrong.spec, line 2: no device 'gpu' is described"* ]]
+	sed -i 's/port gpu bus/port cpu bsu/' wrong.spec
+	run -3 devsim --probe --spec desktop-cpu,wrong.spec g.mp
+	[[ $output == *"wrong.spec, line 2: no link has port 'bsu'; did you mean 'bus'?"* ]]
+}
+
+@test "ports of a specification are in the records, and share a device's bandwidth" {
+	printf '%s\n' 'device x flops 1e12 bandwidth 1e11' 'link * * latency 1e-5 bandwidth 1e9' > free.spec
+	sed 's/^link.*/& port net/' free.spec > ports.spec
+	{ cat ports.spec; echo 'port x:0 net out 5e8'; } > slow.spec
+	for s in free ports slow; do devsim --probe --spec $s.spec -D x:0,x:1,x:2 g.mp > $s.mp; done
+	py '
+		free, ports, slow = (first(read(f + ".mp"), "devs") for f in ("free", "ports", "slow"))
+		assert "ports" not in ports and "ports" not in free and "port" not in free["links"][0]
+		assert all(l["port"] == "net" for l in ports["links"] + slow["links"])
+		assert slow["ports"] == [{"device": 0, "name": "net", "out_bytes_per_s": 5e8}]
+		assert [l["bytes_per_s"] for l in slow["links"]] == [5e8, 5e8] + [1e9] * 4, slow["links"]
+	'
+	run -0 recdump -k devs ports.mp
+	[[ $output == *'"port": "net"'* ]]
+	# by the records and by the specification itself
+	placebase random --seed 3 ports.mp > placed.mp
+	py 'write("mine.mp", [x for x in read("placed.mp")[:-1] if x[0] not in ("devs", "cost")])'
+	for s in free ports slow; do
+		devsim --spec $s.spec mine.mp > told.mp
+		placebase random --seed 3 $s.mp | devsim > read.mp
+		py 'a, b = runs("told.mp")[-1], runs("read.mp")[-1]; assert a["lat_s"] == b["lat_s"] and a["period_s"] == b["period_s"], (a, b)'
+		cp read.mp run_$s.mp
+	done
+	devsim --no-contention placed.mp > loose.mp
+	py '
+		free, ports, slow, loose = (runs(f)[-1] for f in ("run_free.mp", "run_ports.mp", "run_slow.mp", "loose.mp"))
+		assert loose["lat_s"] < free["lat_s"] < ports["lat_s"] < slow["lat_s"], (free, ports, slow)
+		# a pipeline waits for the way in or out that carries most
+		load = [[0] * 3, [0] * 3]
+		for s, d, b in zip(*(array(ports["link_" + x]) for x in ("src", "dst", "bytes"))):
+			load[0][s] += b / 1e9
+			load[1][d] += b / 1e9
+		assert np.isclose(ports["period_s"], max(max(load[0]), max(load[1]), array(ports["busy_s"]).max())), ports
+		assert ports["period_s"] > free["period_s"]
+	'
 }
 
 @test "what a device cannot hold or run is a reason, not a failure" {

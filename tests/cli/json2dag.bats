@@ -88,6 +88,30 @@ refused() {
 	refused "$(sed 's/"turns": \[[^]]*\]/"turns": 7/' <<< "$turns")" "devices[2]"
 }
 
+@test "links that share ports: one copy after the other leaves a device" {
+	cat > ports.json <<-'J'
+		{"devices": [{"name": "a"}, {"name": "b"}, {"name": "c"}],
+		 "links": [{"src": "*", "dst": "*", "latency_s": 1, "bytes_per_s": 10, "port": "net"}],
+		 "ports": [{"device": "a", "name": "net", "out_bytes_per_s": 5}, {"device": "*", "name": "net", "out_bytes_per_s": 20}],
+		 "nodes": [{"id": 1, "name": "from", "cost_s": 2, "out_bytes": 10}, {"id": 2, "name": "one", "cost_s": 3}, {"id": 3, "name": "two", "cost_s": 4}],
+		 "edges": [{"src": 1, "dst": 2}, {"src": 1, "dst": 3}]}
+	J
+	json2dag ports.json -o ports.mp
+	echo '{"from": "a", "one": "b", "two": "c"}' > ways.json
+	placebase expert:ways.json ports.mp | devsim > run.mp
+	placebase expert:ways.json ports.mp | devsim --no-contention > free.mp
+	# from 0 .. 2; its copy to b leaves 2 .. 4, is there at 5, one .. 8; that to c leaves 4 .. 6, is there at 7, two .. 11
+	py '
+		r, f, d = of("run.mp", "run")[0], of("free.mp", "run")[0], of("ports.mp", "devs")[0]
+		assert r["lat_s"] == 11 and f["lat_s"] == 9 and r["period_s"] == 4, (r, f)
+		assert [p["device"] for p in d["ports"]] == [0, 1, 2] and [p["out_bytes_per_s"] for p in d["ports"]] == [5, 20, 20], d
+	'
+	refused "$(sed 's/"name": "net", "out/"name": "nte", "out/' ports.json)" 'ports[0]: no link has the port that it names'
+	refused "$(sed 's/"out_bytes_per_s": 5/"out_bytes_per_s": 0/' ports.json)" 'ports[0]: out_bytes_per_s is 0 or next to it'
+	refused "$(sed 's/"device": "a"/"device": "d"/' ports.json)" "ports[0]: device: there is no device 'd'"
+	refused "$(sed 's/"port": "net"/"port": ""/' ports.json)" 'links[0]: port: an empty name'
+}
+
 @test "options, no links, co-location and memory decide what is legal" {
 	sed 's/"edges"/"options": {"contention": false, "order": "fifo"}, "edges"/' small.json > o.json
 	json2dag o.json | placebase expert:where.json | devsim > run.mp

@@ -42,6 +42,14 @@ static void spec_files(struct arena *a)
 		"link a b latency 1",
 		"link a b latency 1 bandwidth 0",
 		"machine x",
+		"port a",
+		"port a net",
+		"port a net out 0",
+		"port a net out 1 in",
+		"port a net out 1 width 2",
+		"port a \xff out 1",
+		"link a b latency 1 bandwidth 1 port",
+		"link a b latency 1 bandwidth 1 port \xff",
 		"device a\001 flops 1 bandwidth 1",
 		"1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4"};
 
@@ -88,6 +96,27 @@ static void links(struct arena *a)
 	tap(l.latency_s[0 * 4 + 1] == 4 && l.latency_s[0] == 0 && l.latency_s[2 * 4 + 0] < 0,
 	    "two of a kind are linked; the same device is free; no line, no link");
 	tap(sched_copy_s(&l, 0, 2, 100) == 11, "latency and bytes over bandwidth");
+	tap(l.ports == NULL, "links without ports");
+	rc = parse("device a flops 1 bandwidth 1\ndevice b flops 1 bandwidth 1\n"
+		   "device c flops 1 bandwidth 1\nlink * * latency 1 bandwidth 20 port net\n"
+		   "link a a latency 1 bandwidth 40 port bus\nlink c c latency 1 bandwidth 1\n"
+		   "link a b latency 1 bandwidth 30 port net\n"
+		   "port a net out 25 in 15\nport * net in 50\nport a bus in 100\nport a:1 net in "
+		   "16\n",
+		   a, &s, &e);
+	spec_links(&s, names, 4, a, &l, &j);
+	const struct sched_ports *p = l.ports;
+	tap(rc == 0 && p && p->n == 2 && p->of[0 * 4 + 2] == 0 && p->of[0 * 4 + 1] == 1 &&
+		    p->of[0] == SCHED_NONE,
+	    "ports by name");
+	tap(l.bytes_per_s[0 * 4 + 2] == 25 && l.bytes_per_s[2 * 4 + 0] == 15 &&
+		    l.bytes_per_s[2 * 4 + 1] == 16 && l.bytes_per_s[0 * 4 + 1] == 40 &&
+		    l.bytes_per_s[2 * 4 + 3] == 20,
+	    "no link is faster than what is told of its ports; exact names and later lines win");
+	tap(sched_port_rate(&l, 0, 0, false) == 25 && sched_port_rate(&l, 0, 1, false) == 40 &&
+		    sched_port_rate(&l, 0, 1, true) == 100 &&
+		    sched_port_rate(&l, 3, 0, true) == 50 && sched_port_rate(&l, 3, 0, false) == 20,
+	    "a port is as fast as the fastest of its links, or as it is told");
 }
 
 /* ---- objectives ---- */

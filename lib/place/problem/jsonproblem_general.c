@@ -1,9 +1,10 @@
 /* jsonproblem_general.c - the general JSON form of a placement problem: one object with `devices`,
- * `links`, `nodes`, `edges` and `options`, in SI units; keys that are not known are ignored, but for those that are spelled
+ * `links`, `ports`, `nodes`, `edges` and `options`, in SI units; keys that are not known are ignored, but for those that are spelled
  * much like one that is, whose values would be lost.
  *
  *   devices  {name, type?, mem_bytes?, watts?, idle_watts?, turns?}   turns: names, [...]
- *   links    {src, dst, latency_s, bytes_per_s, j_per_byte?}   by device name, "*" is any device
+ *   links    {src, dst, latency_s, bytes_per_s, j_per_byte?, port?}   by device name, "*" is any
+ *   ports    {device, name, out_bytes_per_s?, in_bytes_per_s?}        (optional; likewise)
  *   nodes    {id, name?, type?, cost_s, mem_bytes?, out_bytes?, allowed?, colocate?}
  *   edges    {src, dst, bytes?}                  by node id; bytes: else the source's out_bytes
  *   options  {contention?, overlap?, order?}     order: "rank" or "fifo"
@@ -25,12 +26,14 @@ struct reading {
 	struct err *e;
 };
 
-static const char *const problem_keys[] = {"name",  "devices", "links", "nodes",
-					   "edges", "options", NULL};
+static const char *const problem_keys[] = {"name",  "devices", "links",   "ports",
+					   "nodes", "edges",   "options", NULL};
 static const char *const device_keys[] = {"name",       "type",  "mem_bytes", "watts",
 					  "idle_watts", "turns", NULL};
-static const char *const link_keys[] = {"src",         "dst",        "latency_s",
-					"bytes_per_s", "j_per_byte", NULL};
+static const char *const link_keys[] = {"src",        "dst",  "latency_s", "bytes_per_s",
+					"j_per_byte", "port", NULL};
+static const char *const port_keys[] = {"device", "name", "out_bytes_per_s", "in_bytes_per_s",
+					NULL};
 static const char *const node_keys[] = {"id",        "name",    "type",     "cost_s", "mem_bytes",
 					"out_bytes", "allowed", "colocate", NULL};
 static const char *const edge_keys[] = {"src", "dst", "bytes", NULL};
@@ -165,6 +168,22 @@ static int link_end(struct reading *r, const struct val *map, const char *key, i
 	return 0;
 }
 
+/* Key `key`, where it is there. */
+static int read_port_name(struct reading *r, const struct val *map, const char *key, uint32_t *port)
+{
+	const char *name = NULL;
+
+	if (json_problem_text(map, key, r->a, &name, r->e) < 0)
+		return -1;
+	if (!name)
+		return 0;
+	*port = *name ? port_names_add(&r->p->devs.port_names, name, r->a) : 0;
+	return *port ? 0
+		     : err_set(r->e, ST_INPUT,
+			       "%s: an empty name of a port, or one more than %d others", key,
+			       PORT_NAMES_MAX);
+}
+
 /* Of each pair the last link, but one with exact names before any with "*". */
 static int read_links(struct reading *r, const struct val *json)
 {
@@ -188,7 +207,8 @@ static int read_links(struct reading *r, const struct val *json)
 		    link_end(r, map, "dst", &dst) < 0 ||
 		    json_problem_number(map, "latency_s", true, &l.latency_s, r->e) < 0 ||
 		    json_problem_number(map, "bytes_per_s", true, &l.bytes_per_s, r->e) < 0 ||
-		    json_problem_number(map, "j_per_byte", false, &l.j_per_byte, r->e) < 0)
+		    json_problem_number(map, "j_per_byte", false, &l.j_per_byte, r->e) < 0 ||
+		    read_port_name(r, map, "port", &l.port) < 0)
 			return err_prefix(r->e, "links[%u]", i);
 		if (l.bytes_per_s < LEAST_BYTES_PER_S)
 			return err_set(r->e, ST_INPUT, "links[%u]: bytes_per_s is 0 or next to it",
@@ -208,6 +228,64 @@ static int read_links(struct reading *r, const struct val *json)
 	for (size_t at = 0; at < (size_t)d->k * d->k; at++)
 		if (score[at] && pair[at].src != pair[at].dst)
 			d->link[d->n_links++] = pair[at];
+	return 0;
+}
+
+static int read_port(struct reading *r, const struct val *map, uint32_t n_linked,
+		     struct dev_port *p, int *dev)
+{
+	double *rate[] = {&p->out_bytes_per_s, &p->in_bytes_per_s};
+
+	if (check_keys(r, map, port_keys) < 0 || link_end(r, map, "device", dev) < 0 ||
+	    read_port_name(r, map, "name", &p->port) < 0)
+		return -1;
+	if (p->port == 0 || p->port > n_linked)
+		return err_set(r->e, ST_INPUT, "no link has the port that it names");
+	for (int in = 0; in < 2; in++) {
+		if (json_problem_number(map, port_keys[2 + in], false, rate[in], r->e) < 0)
+			return -1;
+		if (is_there(map, port_keys[2 + in]) && *rate[in] < LEAST_BYTES_PER_S)
+			return err_set(r->e, ST_INPUT, "%s is 0 or next to it", port_keys[2 + in]);
+	}
+	return 0;
+}
+
+/* What is told of ports, of those of any device first: what comes later counts. */
+static int read_ports(struct reading *r, const struct val *json)
+{
+	struct devs *d = &r->p->devs;
+	uint32_t n = 0, n_linked = d->port_names.n;
+	const struct val *list;
+
+	if (!is_there(json, "ports"))
+		return 0;
+	if (json_problem_list(json, "ports", &list, &n, r->e) < 0)
+		return -1;
+	struct dev_port *told = ARENA_NEWN(r->a, struct dev_port, (size_t)d->k * n_linked);
+	for (int any = 1; any >= 0; any--)
+		for (uint32_t i = 0; i < n; i++) {
+			struct dev_port p = {0};
+			int dev;
+
+			if (read_port(r, val_at(list, i), n_linked, &p, &dev) < 0)
+				return err_prefix(r->e, "ports[%u]", i);
+			for (p.dev = 0; p.dev < d->k; p.dev++) {
+				struct dev_port *x = &told[(size_t)p.dev * n_linked + p.port - 1];
+
+				if (any ? dev >= 0 : dev != (int)p.dev)
+					continue;
+				x->dev = p.dev;
+				x->port = p.port;
+				if (p.out_bytes_per_s > 0)
+					x->out_bytes_per_s = p.out_bytes_per_s;
+				if (p.in_bytes_per_s > 0)
+					x->in_bytes_per_s = p.in_bytes_per_s;
+			}
+		}
+	d->port = told;
+	for (size_t i = 0; i < (size_t)d->k * n_linked; i++)
+		if (told[i].port)
+			told[d->n_ports++] = told[i];
 	return 0;
 }
 
@@ -400,8 +478,8 @@ int json_problem_read(const struct val *json, struct arena *a, struct json_probl
 	rc = check_keys(&r, json, problem_keys) < 0 ||
 			     json_problem_text(json, "name", a, &p->name, e) < 0 ||
 			     read_devices(&r, json) < 0 || read_links(&r, json) < 0 ||
-			     read_nodes(&r, json) < 0 || read_edges(&r, json) < 0 ||
-			     read_options(&r, json) < 0
+			     read_ports(&r, json) < 0 || read_nodes(&r, json) < 0 ||
+			     read_edges(&r, json) < 0 || read_options(&r, json) < 0
 		     ? -1
 		     : 0;
 	if (rc == 0 && p->n == 0)

@@ -134,10 +134,13 @@ static void recorded_links(const struct place_inputs *x, const char *const *name
 {
 	const struct devs *d = &x->devs;
 	bool told = x->has_devs && d->links_told;
+	struct sched_ports *ports =
+		told && d->port_names.n ? sched_ports_new(k, d->port_names.n, a) : NULL;
 
-	out->k = k;
-	out->latency_s = ARENA_NEWN(a, double, (size_t)k *k);
-	out->bytes_per_s = ARENA_NEWN(a, double, (size_t)k *k);
+	*out = (struct sched_links){.k = k,
+				    .latency_s = ARENA_NEWN(a, double, (size_t)k *k),
+				    .bytes_per_s = ARENA_NEWN(a, double, (size_t)k *k),
+				    .ports = ports};
 	for (size_t i = 0; i < (size_t)k * k; i++) {
 		bool same = i / k == i % k;
 
@@ -159,7 +162,19 @@ static void recorded_links(const struct place_inputs *x, const char *const *name
 		out->latency_s[pair] = l->latency_s;
 		out->bytes_per_s[pair] = l->bytes_per_s;
 		j_per_byte[pair] = l->j_per_byte;
+		if (l->port)
+			ports->of[pair] = l->port - 1;
 	}
+	for (uint32_t i = 0; ports && i < d->n_ports; i++) {
+		const struct dev_port *p = &d->port[i];
+		size_t cell = (size_t)at[p->dev] * ports->n + p->port - 1;
+
+		if (at[p->dev] < 0)
+			continue;
+		ports->out_bytes_per_s[cell] = p->out_bytes_per_s;
+		ports->in_bytes_per_s[cell] = p->in_bytes_per_s;
+	}
+	sched_ports_limit(out);
 	mem_free(at);
 }
 

@@ -12,7 +12,7 @@
 #include "base/utf8.h"
 #include "place/problem/spec.h"
 
-enum { MAX_FILE = 1 << 20, MAX_WORDS = 32, MAX_DEVICES = 1024, MAX_LINKS = 4096 };
+enum { MAX_FILE = 1 << 20, MAX_WORDS = 32, MAX_DEVICES = 1024, MAX_LINKS = 4096, MAX_PORTS = 4096 };
 
 /* One line, cut into words. */
 struct spec_line {
@@ -58,9 +58,9 @@ struct spec_field {
 	bool given;
 };
 
-/* Read the pairs "key number" from word `first` on.  `type` takes a text, NULL: not allowed. */
+/* Read the pairs "key number" from word `first` on.  Key text_key takes a text; NULL: there is none. */
 static int read_fields(const struct spec_line *l, int first, struct spec_field *f,
-		       const char **type, struct err *e)
+		       const char *text_key, const char **text, struct err *e)
 {
 	for (int i = first; i < l->n; i += 2) {
 		struct spec_field *x = f;
@@ -68,8 +68,8 @@ static int read_fields(const struct spec_line *l, int first, struct spec_field *
 
 		if (i + 1 == l->n)
 			return err_set(e, ST_INPUT, "'%s' has no value", key);
-		if (type && strcmp(key, "type") == 0) {
-			*type = l->word[i + 1];
+		if (text_key && strcmp(key, text_key) == 0) {
+			*text = l->word[i + 1];
 			continue;
 		}
 		while (x->key && strcmp(x->key, key) != 0)
@@ -78,8 +78,8 @@ static int read_fields(const struct spec_line *l, int first, struct spec_field *
 			struct err_near near = {.name = key};
 			for (x = f; x->key; x++)
 				err_offer(&near, x->key);
-			if (type)
-				err_offer(&near, "type");
+			if (text_key)
+				err_offer(&near, text_key);
 			return err_unknown(e, ST_INPUT, &near, NULL, "unknown key '%s'", key);
 		}
 		if (x->given)
@@ -123,7 +123,7 @@ static int read_device(const struct spec_line *l, struct arena *a, struct spec *
 	if (strcmp(d.name, "*") == 0 || !utf8_valid(d.name, strlen(d.name)))
 		return err_set(e, ST_INPUT, "'%s' is no name for a device: %s", d.name,
 			       *d.name == '*' ? "it stands for any" : "not UTF-8");
-	if (read_fields(l, 2, f, &d.type, e) < 0)
+	if (read_fields(l, 2, f, "type", &d.type, e) < 0)
 		return -1;
 	if (!f[0].given || !f[1].given)
 		return err_set(e, ST_INPUT, "device '%s' needs flops and bandwidth", d.name);
@@ -139,6 +139,15 @@ static int read_device(const struct spec_line *l, struct arena *a, struct spec *
 	return 0;
 }
 
+static int read_port_name(const char *name, struct arena *a, struct spec *s, uint32_t *port,
+			  struct err *e)
+{
+	if (!utf8_valid(name, strlen(name)))
+		return err_set(e, ST_INPUT, "'%s' is no name for a port: not UTF-8", name);
+	*port = port_names_add(&s->port_names, name, a);
+	return *port ? 0 : err_set(e, ST_INPUT, "more than %d names of ports", PORT_NAMES_MAX);
+}
+
 static int read_link(const struct spec_line *l, struct arena *a, struct spec *s, struct err *e)
 {
 	struct link_spec x = {0};
@@ -149,10 +158,12 @@ static int read_link(const struct spec_line *l, struct arena *a, struct spec *s,
 
 	if (l->n < 3)
 		return err_set(e, ST_INPUT, "a link needs two device names");
+	const char *port = NULL;
 	x.where = arena_printf(a, "%s, line %u", l->origin, l->number);
 	x.src = l->word[1];
 	x.dst = l->word[2];
-	if (read_fields(l, 3, f, NULL, e) < 0)
+	if (read_fields(l, 3, f, "port", &port, e) < 0 ||
+	    (port && read_port_name(port, a, s, &x.port, e) < 0))
 		return -1;
 	if (!f[0].given || !f[1].given)
 		return err_set(e, ST_INPUT, "a link needs latency and bandwidth");
@@ -160,6 +171,29 @@ static int read_link(const struct spec_line *l, struct arena *a, struct spec *s,
 		return err_set(e, ST_INPUT, "more than %d links", MAX_LINKS);
 	s->link = grow(a, s->link, s->n_links, sizeof(x));
 	s->link[s->n_links++] = x;
+	return 0;
+}
+
+static int read_port(const struct spec_line *l, struct arena *a, struct spec *s, struct err *e)
+{
+	struct port_spec x = {0};
+	struct spec_field f[] = {{"out", &x.out_bytes_per_s, 1, 1e30, false},
+				 {"in", &x.in_bytes_per_s, 1, 1e30, false},
+				 {NULL, NULL, 0, 0, false}};
+
+	if (l->n < 3)
+		return err_set(e, ST_INPUT, "a port needs a device and a name");
+	x.where = arena_printf(a, "%s, line %u", l->origin, l->number);
+	x.dev = l->word[1];
+	if (read_port_name(l->word[2], a, s, &x.port, e) < 0 ||
+	    read_fields(l, 3, f, NULL, NULL, e) < 0)
+		return -1;
+	if (!f[0].given && !f[1].given)
+		return err_set(e, ST_INPUT, "a port needs out or in, bytes per second");
+	if (s->n_ports == MAX_PORTS)
+		return err_set(e, ST_INPUT, "more than %d ports", MAX_PORTS);
+	s->port = grow(a, s->port, s->n_ports, sizeof(x));
+	s->port[s->n_ports++] = x;
 	return 0;
 }
 
@@ -171,10 +205,14 @@ static int read_line(const struct spec_line *l, struct arena *a, struct spec *s,
 		return read_device(l, a, s, e);
 	if (strcmp(l->word[0], "link") == 0)
 		return read_link(l, a, s, e);
+	if (strcmp(l->word[0], "port") == 0)
+		return read_port(l, a, s, e);
 	struct err_near near = {.name = l->word[0]};
 	err_offer(&near, "device");
 	err_offer(&near, "link");
-	return err_unknown(e, ST_INPUT, &near, NULL, "'%s' is neither device nor link", l->word[0]);
+	err_offer(&near, "port");
+	return err_unknown(e, ST_INPUT, &near, NULL, "'%s' is neither device, link nor port",
+			   l->word[0]);
 }
 
 int spec_parse(const char *text, size_t n, const char *origin, struct arena *a, struct spec *out,
@@ -244,21 +282,44 @@ static int load_one(const char *name, struct arena *a, struct spec *out, struct 
 	return rc;
 }
 
-/* Does every link name devices? */
+/* Does a line's device name one, or any? */
+static int check_device(const struct spec *s, const char *name, const char *where, struct err *e)
+{
+	struct err_near near = {.name = name};
+
+	if (strcmp(name, "*") == 0 || spec_find(s, name))
+		return 0;
+	for (uint32_t d = 0; d < s->n_devs; d++)
+		err_offer(&near, s->dev[d].name);
+	return err_unknown(e, ST_INPUT, &near, NULL, "%s: no device '%s' is described", where,
+			   name);
+}
+
+/* Does every link name devices, and every port a device and links? */
 static int check_links(const struct spec *s, struct err *e)
 {
-	for (uint32_t i = 0; i < s->n_links; i++) {
-		const char *ends[] = {s->link[i].src, s->link[i].dst};
+	bool linked[PORT_NAMES_MAX + 1] = {false};
 
-		for (int j = 0; j < 2; j++)
-			if (strcmp(ends[j], "*") != 0 && !spec_find(s, ends[j])) {
-				struct err_near near = {.name = ends[j]};
-				for (uint32_t d = 0; d < s->n_devs; d++)
-					err_offer(&near, s->dev[d].name);
-				return err_unknown(e, ST_INPUT, &near, NULL,
-						   "%s: no device '%s' is described",
-						   s->link[i].where, ends[j]);
-			}
+	for (uint32_t i = 0; i < s->n_links; i++) {
+		const struct link_spec *l = &s->link[i];
+
+		linked[l->port] = true;
+		if (check_device(s, l->src, l->where, e) < 0 ||
+		    check_device(s, l->dst, l->where, e) < 0)
+			return -1;
+	}
+	for (uint32_t i = 0; i < s->n_ports; i++) {
+		const struct port_spec *p = &s->port[i];
+		struct err_near near = {.name = s->port_names.name[p->port - 1]};
+
+		if (check_device(s, p->dev, p->where, e) < 0)
+			return -1;
+		for (uint32_t j = 0; j < s->port_names.n; j++)
+			if (linked[j + 1])
+				err_offer(&near, s->port_names.name[j]);
+		if (!linked[p->port])
+			return err_unknown(e, ST_INPUT, &near, NULL, "%s: no link has port '%s'",
+					   p->where, near.name);
 	}
 	return 0;
 }
@@ -327,12 +388,32 @@ static const struct link_spec *find_link(const struct spec *s, const char *src, 
 	return best;
 }
 
+/* What lines tell of the ports of device number i. */
+static void tell_ports(const struct spec *s, const char *name, uint32_t i, struct sched_ports *p)
+{
+	for (int score = 1; score <= 2; score++)
+		for (uint32_t j = 0; j < s->n_ports; j++) {
+			const struct port_spec *x = &s->port[j];
+			size_t at = (size_t)i * p->n + x->port - 1;
+
+			if (match_name(s, x->dev, name) != score)
+				continue;
+			if (x->out_bytes_per_s > 0)
+				p->out_bytes_per_s[at] = x->out_bytes_per_s;
+			if (x->in_bytes_per_s > 0)
+				p->in_bytes_per_s[at] = x->in_bytes_per_s;
+		}
+}
+
 void spec_links(const struct spec *s, const char *const *names, uint32_t k, struct arena *a,
 		struct sched_links *out, double **j_per_byte)
 {
-	out->k = k;
-	out->latency_s = ARENA_NEWN(a, double, (size_t)k *k);
-	out->bytes_per_s = ARENA_NEWN(a, double, (size_t)k *k);
+	struct sched_ports *ports = s->port_names.n ? sched_ports_new(k, s->port_names.n, a) : NULL;
+
+	*out = (struct sched_links){.k = k,
+				    .latency_s = ARENA_NEWN(a, double, (size_t)k *k),
+				    .bytes_per_s = ARENA_NEWN(a, double, (size_t)k *k),
+				    .ports = ports};
 	*j_per_byte = ARENA_NEWN(a, double, (size_t)k *k);
 	for (uint32_t i = 0; i < k; i++) {
 		for (uint32_t j = 0; j < k; j++) {
@@ -342,6 +423,11 @@ void spec_links(const struct spec *s, const char *const *names, uint32_t k, stru
 			out->latency_s[at] = i == j ? 0 : l ? l->latency_s : -1;
 			out->bytes_per_s[at] = i == j || !l ? INFINITY : l->bytes_per_s;
 			(*j_per_byte)[at] = i == j || !l ? 0 : l->j_per_byte;
+			if (i != j && l && l->port)
+				ports->of[at] = l->port - 1;
 		}
+		if (ports)
+			tell_ports(s, names[i], i, ports);
 	}
+	sched_ports_limit(out);
 }

@@ -5,13 +5,19 @@
  *   device gpu  flops 1.6e13  bandwidth 5.7e11  watts 150  idle 20
  *   link cpu gpu  latency 10e-6  bandwidth 2.5e10
  *   link * *      latency 10e-6  bandwidth 1e10  j_per_byte 1e-10
+ *   link gpu gpu  latency 5e-6  bandwidth 4e11  port nvlink
+ *   port gpu nvlink  out 4e11  in 4e11
  *
  * SI units: FLOP/s, bytes/s, seconds, bytes, watts, joules.  type (default model), efficiency
  * (share of the peak that is reached, default 1), overhead (seconds per operation, default 0),
  * memory (default 0: not limited), watts while computing and while idle, and a link's joules per
  * byte (default 0) may be left out.  A link is directed; "*" matches any
  * device; exact names win over "*", a later line over an earlier one; a pair
- * without a line cannot exchange data. */
+ * without a line cannot exchange data.
+ *
+ * Links that leave a device by ports of one name share its out port of this name, links that reach
+ * one its in port (struct sched_ports).  A port is as fast as the fastest of its links, or as a line
+ * says ("*" and later lines as for links; out or in may be left out); its links are no faster. */
 #ifndef HSDAG_PLACE_PROBLEM_SPEC_H
 #define HSDAG_PLACE_PROBLEM_SPEC_H
 
@@ -20,6 +26,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "record/devrec.h"
 #include "sched/sched.h"
 
 struct device_spec {
@@ -34,12 +41,21 @@ struct link_spec {
 	const char *src, *dst; /* "*": any */
 	const char *where;     /* origin and line, for messages */
 	double latency_s, bytes_per_s, j_per_byte;
+	uint32_t port; /* number of its ports' name, from 1; 0: it has none */
+};
+
+struct port_spec {
+	const char *dev, *where; /* as in a link */
+	uint32_t port;
+	double out_bytes_per_s, in_bytes_per_s; /* 0: not told */
 };
 
 struct spec {
-	uint32_t n_devs, n_links;
+	uint32_t n_devs, n_links, n_ports;
 	struct device_spec *dev;
 	struct link_spec *link;
+	struct port_spec *port;
+	struct port_names port_names;
 };
 
 /* `list`: names of presets or files, separated by commas; their devices and

@@ -36,6 +36,21 @@ static int describe_devices(const struct spec *spec, const char *spec_name, cons
 	return 0;
 }
 
+/* Of the ports those of which something is told. */
+static void describe_ports(const struct spec *spec, const struct sched_ports *p, struct arena *a,
+			   struct devs *d)
+{
+	d->port_names = spec->port_names;
+	d->port = ARENA_NEWN(a, struct dev_port, (size_t)d->k * p->n);
+	for (uint32_t i = 0; i < d->k * p->n; i++)
+		if (p->out_bytes_per_s[i] > 0 || p->in_bytes_per_s[i] > 0)
+			d->port[d->n_ports++] =
+				(struct dev_port){.dev = i / p->n,
+						  .port = i % p->n + 1,
+						  .out_bytes_per_s = p->out_bytes_per_s[i],
+						  .in_bytes_per_s = p->in_bytes_per_s[i]};
+}
+
 static void describe_links(const struct spec *spec, struct arena *a, struct devs *d)
 {
 	struct sched_links l;
@@ -48,13 +63,18 @@ static void describe_links(const struct spec *spec, struct arena *a, struct devs
 			size_t at = (size_t)i * d->k + j;
 
 			if (i != j && l.latency_s[at] >= 0)
-				d->link[d->n_links++] =
-					(struct dev_link){.src = i,
-							  .dst = j,
-							  .latency_s = l.latency_s[at],
-							  .bytes_per_s = l.bytes_per_s[at],
-							  .j_per_byte = j_per_byte[at]};
+				d->link[d->n_links++] = (struct dev_link){
+					.src = i,
+					.dst = j,
+					.latency_s = l.latency_s[at],
+					.bytes_per_s = l.bytes_per_s[at],
+					.j_per_byte = j_per_byte[at],
+					.port = !l.ports || l.ports->of[at] == SCHED_NONE
+							? 0
+							: l.ports->of[at] + 1};
 		}
+	if (l.ports)
+		describe_ports(spec, l.ports, a, d);
 }
 
 static int write_records(const struct graph *g, const struct spec *spec, struct devs *d,

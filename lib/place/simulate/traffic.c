@@ -105,6 +105,30 @@ void traffic_count(struct place_traffic *x, const struct place_model *m, const u
 							   (double)x->bytes[i] / l->bytes_per_s[i];
 }
 
+/* The largest load of a port: what goes through it at its rate. */
+static double port_load_s(const struct place_traffic *x, const struct sched_links *l)
+{
+	const struct sched_ports *p = l->ports;
+	double most = 0;
+
+	for (uint32_t name = 0; name < p->n; name++)
+		for (uint32_t d = 0; d < x->k; d++) {
+			uint64_t bytes[2] = {0, 0}; /* out, in */
+
+			for (uint32_t o = 0; o < x->k; o++) {
+				size_t out = (size_t)d * x->k + o, in = (size_t)o * x->k + d;
+
+				bytes[0] += p->of[out] == name ? x->bytes[out] : 0;
+				bytes[1] += p->of[in] == name ? x->bytes[in] : 0;
+			}
+			for (int i = 0; i < 2; i++)
+				if (bytes[i])
+					most = fmax(most, (double)bytes[i] /
+								  sched_port_rate(l, d, name, i));
+		}
+	return most;
+}
+
 double traffic_period_s(const struct place_traffic *x, const struct place_model *m,
 			const double *busy_s)
 {
@@ -125,6 +149,8 @@ double traffic_period_s(const struct place_traffic *x, const struct place_model 
 		}
 		most = fmax(most, load);
 	}
+	if (m->costs.contention && m->costs.links.ports)
+		most = fmax(most, port_load_s(x, &m->costs.links));
 	return m->costs.turns ? fmax(most, sched_turn_load(m->costs.turns, x->k, busy_s)) : most;
 }
 

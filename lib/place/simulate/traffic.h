@@ -22,7 +22,7 @@ void traffic_count(struct place_traffic *x, const struct place_model *m, const u
 
 /* Seconds per sample when samples follow each other closely, each through the same placement: the
  * largest load of a device, or of devices that take turns (busy_s (k); and its copies, when it does not compute meanwhile) or of
- * a link (when copies on one wait for each other). */
+ * a link or port (when copies on one wait for each other). */
 double traffic_period_s(const struct place_traffic *x, const struct place_model *m,
 			const double *busy_s);
 

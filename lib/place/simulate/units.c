@@ -158,6 +158,21 @@ static bool same_power(const struct place_model *m, uint32_t x, uint32_t y)
 		(!p->idle_watts || p->idle_watts[x] == p->idle_watts[y]));
 }
 
+/* Do links i and j have ports of one name, of which the same is told? */
+static bool same_ports(const struct sched_links *l, size_t i, size_t j)
+{
+	const struct sched_ports *p = l->ports;
+
+	if (!p || (p->of[i] == SCHED_NONE && p->of[j] == SCHED_NONE))
+		return true;
+	if (p->of[i] != p->of[j])
+		return false;
+	return p->out_bytes_per_s[i / l->k * p->n + p->of[i]] ==
+		       p->out_bytes_per_s[j / l->k * p->n + p->of[j]] &&
+	       p->in_bytes_per_s[i % l->k * p->n + p->of[i]] ==
+		       p->in_bytes_per_s[j % l->k * p->n + p->of[j]];
+}
+
 /* Is a copy from a to b like one from c to d? */
 static bool same_way(const struct place_model *m, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
@@ -167,7 +182,8 @@ static bool same_way(const struct place_model *m, uint32_t a, uint32_t b, uint32
 	size_t i = (size_t)a * m->k + b, j = (size_t)c * m->k + d;
 
 	return l->latency_s[i] == l->latency_s[j] && l->bytes_per_s[i] == l->bytes_per_s[j] &&
-	       (!joules || joules[i] == joules[j]) && (!holds || holds[i] == holds[j]);
+	       (!joules || joules[i] == joules[j]) && (!holds || holds[i] == holds[j]) &&
+	       same_ports(l, i, j);
 }
 
 /* Do a and b take turns, as c and d do or do not? */
