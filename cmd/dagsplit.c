@@ -14,6 +14,8 @@
 enum { HALO_EXCHANGE, HALO_AGAIN };
 static const char default_axes[] = "rows,channels,groups,columns,tokens,heads,sum,batch";
 static const char *const halos[] = {"exchange", "again", NULL};
+enum { JOINS_DEFAULT = -1, JOINS_ONCE, JOINS_EACH };
+static const char *const joins[] = {"once", "each", NULL};
 
 struct options {
 	struct opt_common common;
@@ -22,7 +24,8 @@ struct options {
 	const char *shares, *axes, *spec;
 	struct split_costs costs;
 	double min_gain;
-	int halo;
+	int halo, joins;
+	uint8_t group[SPLIT_MAX_WAYS];
 	uint32_t share[SPLIT_MAX_WAYS];
 	unsigned axis_set;
 };
@@ -104,12 +107,18 @@ static int load_spec(struct options *o, struct err *e)
 			const struct device_spec *d = &spec.dev[p];
 			o->costs.device[p] = (struct split_device){d->flops_per_s, d->bytes_per_s,
 								   d->overhead_s, 0};
+			if (d->mem_bytes && (o->costs.memory_bytes == 0 ||
+					     (double)d->mem_bytes < o->costs.memory_bytes))
+				o->costs.memory_bytes = (double)d->mem_bytes;
 			names[p] = d->name;
 		}
 		spec_links(&spec, names, o->costs.n, a, &links, &joules);
 		struct sched_mean_link mean = sched_mean_link(&links);
 		o->costs.handover_s = mean.latency_s;
 		o->costs.copy_s_per_byte = mean.s_per_byte;
+		split_groups(&o->costs, links.latency_s, links.bytes_per_s, o->group);
+		if (o->joins == JOINS_DEFAULT)
+			o->joins = JOINS_EACH;
 	}
 	arena_free(a);
 	return rc;
@@ -120,6 +129,11 @@ static int finish_options(struct options *o, struct err *e)
 	o->costs = split_costs_cores;
 	if (o->spec && load_spec(o, e) < 0)
 		return -1;
+	o->costs.apart = o->joins == JOINS_EACH;
+	if (o->costs.apart && !o->spec)
+		return err_set(e, ST_USAGE,
+			       "--joins each: how far devices are from each other "
+			       "comes from --spec");
 	for (int i = 0; i < o->ways; i++)
 		o->share[i] = 1;
 	if (o->shares && parse_shares(o, e) < 0)
@@ -163,7 +177,9 @@ static int write_cut(struct split_facts *f, const struct options *o, struct filt
 	struct split_plan plan = {.ways = (uint32_t)o->ways,
 				  .share = share,
 				  .axis = ARENA_NEWN(f->arena, int8_t, g->n),
-				  .again = o->halo == HALO_AGAIN};
+				  .again = o->halo == HALO_AGAIN,
+				  .apart = o->costs.apart,
+				  .group = o->group};
 	char name[200];
 	err_escape(name, sizeof name, g->name, strlen(g->name));
 	if (o->spec && !o->shares)
@@ -239,7 +255,8 @@ static int run(struct filter *f, const struct options *o, struct err *e)
 
 int main(int argc, char **argv)
 {
-	struct options o = {.common = OPT_COMMON_INIT, .ways = 2, .automatic = true};
+	struct options o = {
+		.common = OPT_COMMON_INIT, .ways = 2, .automatic = true, .joins = JOINS_DEFAULT};
 	const struct opt table[] = {
 		{"ways", 'w', OPT_INT, &o.ways, "N", "parts of an operation", 2, SPLIT_MAX_WAYS,
 		 NULL, &o.ways_given},
@@ -271,6 +288,12 @@ int main(int argc, char **argv)
 		 "rows that windows of two parts read: from the neighbour, or\n"
 		 "computed by both",
 		 0, 0, halos, NULL},
+		{"joins", 0, OPT_CHOICE, &o.joins, "HOW",
+		 "what parts have together: joined once, in memory that all devices\n"
+		 "share, or for each of them, in a memory of its own, sums as their\n"
+		 "ranges, and between groups of near devices once: once, each (default:\n"
+		 "once; with --spec each)",
+		 0, 0, joins, NULL},
 		{0}};
 	const struct opt_program program = {
 		.name = "dagsplit",

@@ -35,7 +35,7 @@ cut_into_parts() {
 		cat "$dir/.uncut.mp"
 	else
 		how=(--ways ${#apart[@]})
-		if [[ ${apart[*]} =~ cl: ]] && describe_devices "$(IFS=,; echo "${apart[*]}")"; then how=(--spec "$dir/.devices.spec"); fi
+		if [[ ${apart[*]} =~ cl: ]] && describe_devices "$(IFS=,; echo "${apart[*]}")"; then how=(--spec "$dir/.devices.spec" --joins once); fi
 		stage dagsplit --if-possible "${how[@]}" "$dir/.uncut.mp"
 	fi
 	rm -f "$dir"/.uncut.mp "$dir/.devices.spec"

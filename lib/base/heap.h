@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /* heap has *n numbers, and room for one more. */
-static inline void heap_push(uint32_t *heap, uint32_t *n, uint32_t v)
+static inline void heap_push(uint64_t *heap, uint32_t *n, uint64_t v)
 {
 	uint32_t i = (*n)++;
 
@@ -15,9 +15,10 @@ static inline void heap_push(uint32_t *heap, uint32_t *n, uint32_t v)
 }
 
 /* The least, taken out; *n > 0. */
-static inline uint32_t heap_pop(uint32_t *heap, uint32_t *n)
+static inline uint64_t heap_pop(uint64_t *heap, uint32_t *n)
 {
-	uint32_t top = heap[0], last = heap[--*n], i = 0;
+	uint64_t top = heap[0], last = heap[--*n];
+	uint32_t i = 0;
 
 	for (uint32_t c; (c = 2 * i + 1) < *n; i = c) {
 		c += c + 1 < *n && heap[c + 1] < heap[c];

@@ -25,7 +25,7 @@ enum { CARRIED = 1, NEGATED = 2, MET = 4 };
 /* Room to follow an input; how is all zeros between inputs. */
 struct followed {
 	uint8_t *how;    /* (n) of the above, what a node has of the input */
-	uint32_t *next;  /* (n+1) rows to come, a heap */
+	uint64_t *next;  /* (n+1) rows to come, a heap */
 	uint32_t *reach; /* (n+1) all rows that were met */
 };
 
@@ -199,7 +199,7 @@ static int find_readers(struct draw *x, struct err *e)
 	how[x->m->param[x->i]] = CARRIED | MET;
 	heap_push(x->f->next, &n_next, x->m->param[x->i]);
 	while (n_next > 0 && e->code == ST_OK) {
-		uint32_t v = heap_pop(x->f->next, &n_next);
+		uint32_t v = (uint32_t)heap_pop(x->f->next, &n_next);
 		x->f->reach[n_reach++] = v;
 		follow(x, v, e);
 		for (uint32_t k = readers->ptr[v];
@@ -374,7 +374,7 @@ static int draw_input(struct draw *x, const struct rng_addr *a, struct err *e)
 int inputs_seed(struct model *m, uint64_t seed, struct err *e)
 {
 	size_t n = (size_t)m->g->n + 1;
-	struct followed f = {MEM_NEWN(uint8_t, n), MEM_NEWN(uint32_t, n), MEM_NEWN(uint32_t, n)};
+	struct followed f = {MEM_NEWN(uint8_t, n), MEM_NEWN(uint64_t, n), MEM_NEWN(uint32_t, n)};
 	int rc = 0;
 	for (uint32_t i = 0; i < m->n_params && rc == 0; i++) {
 		struct draw x = {.m = m, .f = &f, .i = i};

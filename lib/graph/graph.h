@@ -121,6 +121,8 @@ struct graph {
 	struct graph *whole; /* what dagsplit made it from, arena shared; NULL: it was not */
 	uint32_t *
 		part_of; /* (n) with it: the node there of which this one is a part; GRAPH_NONE: of none */
+	/* (n) with it: which part of the model a node belongs to, also as a slice or join of it; GRAPH_NONE: to none */
+	uint32_t *part;
 
 	struct arena *arena; /* owns everything above */
 };

@@ -91,7 +91,8 @@ static uint32_t number_groups(uint32_t *joined, uint32_t n_sets, uint32_t *group
 static void place_lowest_first(const struct digraph *d, struct arena *a, uint32_t *place)
 {
 	uint32_t *ptr, *adj, *waits = ARENA_NEWN(a, uint32_t, d->n);
-	uint32_t *ready = ARENA_NEWN(a, uint32_t, (size_t)d->n + 1), n_ready = 0, n = 0;
+	uint64_t *ready = ARENA_NEWN(a, uint64_t, (size_t)d->n + 1);
+	uint32_t n_ready = 0, n = 0;
 	digraph_csr(d, false, a, &ptr, &adj);
 	for (uint32_t i = 0; i < d->m; i++)
 		waits[d->dst[i]]++;
@@ -99,7 +100,7 @@ static void place_lowest_first(const struct digraph *d, struct arena *a, uint32_
 		if (waits[v] == 0)
 			heap_push(ready, &n_ready, v);
 	while (n_ready > 0) {
-		uint32_t v = heap_pop(ready, &n_ready);
+		uint32_t v = (uint32_t)heap_pop(ready, &n_ready);
 		place[v] = n++;
 		for (uint32_t i = ptr[v]; i < ptr[v + 1]; i++)
 			if (--waits[adj[i]] == 0)

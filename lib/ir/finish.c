@@ -146,8 +146,8 @@ static int sort_layers(struct work *w, struct err *e)
 	const struct raw_net *net = w->net;
 	uint32_t *waits = ARENA_NEWN(w->tmp, uint32_t, w->n),
 		 *ptr = ARENA_NEWN(w->tmp, uint32_t, w->n + 2);
-	uint32_t *dst = ARENA_NEWN(w->tmp, uint32_t, net->in.n),
-		 *heap = ARENA_NEWN(w->tmp, uint32_t, w->n);
+	uint32_t *dst = ARENA_NEWN(w->tmp, uint32_t, net->in.n);
+	uint64_t *heap = ARENA_NEWN(w->tmp, uint64_t, w->n);
 	for (uint32_t v = 0; v < w->n; v++)
 		for (uint32_t s = net->layer.v[v].in; w->keep[v] && s < raw_in_end(net, v); s++)
 			ptr[w->from[s] + 2]++, waits[v]++;
@@ -161,7 +161,7 @@ static int sort_layers(struct work *w, struct err *e)
 		if (w->keep[v] && waits[v] == 0)
 			heap_push(heap, &n_heap, v);
 	while (n_heap) {
-		uint32_t v = heap_pop(heap, &n_heap);
+		uint32_t v = (uint32_t)heap_pop(heap, &n_heap);
 		w->order[n++] = v;
 		for (uint32_t i = ptr[v]; i < ptr[v + 1]; i++)
 			if (--waits[dst[i]] == 0)

@@ -280,7 +280,7 @@ static int read_whole(struct reading *r)
 		if (r->g->part_of[v] != GRAPH_NONE && r->g->part_of[v] >= g->n)
 			return err_set(r->e, ST_INPUT, "key 'part_of': %u is not one of %u nodes",
 				       r->g->part_of[v], g->n);
-	return 0;
+	return val_get(r->m, "part") ? read_vector(r, "part", TT_U32, r->g->n, &r->g->part) : 0;
 }
 
 struct graph *graph_decode(const struct rec *rec, struct err *e)

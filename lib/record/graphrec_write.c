@@ -149,6 +149,8 @@ int graph_encode(struct graph *g, struct rec_writer *w, struct err *e)
 		put_files(w, g->whole);
 		put_map_end(w);
 		put_vector(w, "part_of", TT_U32, g->n, g->part_of);
+		if (g->part)
+			put_vector(w, "part", TT_U32, g->n, g->part);
 	}
 	return rec_end(w, e);
 }

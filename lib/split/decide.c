@@ -5,14 +5,21 @@
 #include "split/pairwise.h"
 
 /* Figures of cores of an EPYC: they need not be right, only in proportion. */
-const struct split_costs split_costs_cores = {1, {{2e11, 2e10, 2e-6, 1e10}}, 15e-6, 1e-10};
+const struct split_costs split_costs_cores = {.n = 1,
+					      .device = {{2e11, 2e10, 2e-6, 1e10}},
+					      .handover_s = 15e-6,
+					      .copy_s_per_byte = 1e-10};
 
 /* More than any model takes: what is to be cut however much that costs. */
 static const double REFUSED_S = 1e6;
 
+/* Prices of weights that are tried, upwards, and between the last two. */
+enum { MEMORY_STEPS = 5 };
+
 struct label {
 	int8_t axis;
-	double node_s; /* of the largest part */
+	double node_s;  /* of the largest part */
+	double weights; /* bytes that a device keeps for it */
 };
 
 struct work {
@@ -26,6 +33,9 @@ struct work {
 	struct label *label; /* (n * PAIRWISE_CHOICES) the first is whole */
 	bool *idle;          /* (n) takes no time */
 	uint32_t *root;
+	uint32_t *
+		shared; /* (outputs) variable: is it joined for every part?  0: nobody decides that */
+	double weights_price; /* seconds a byte */
 	struct split_need *need;
 	struct arena *a;
 };
@@ -52,11 +62,12 @@ static bool part_of(struct work *w, uint32_t v, int axis, uint32_t p, struct spl
 {
 	int64_t size = split_extent(w->f, v, axis);
 	*s = (struct split_part){.axis = axis, .lo = 0, .hi = size, .need = w->need};
-	if (size < w->plan->ways || !split_rule(w->f, v, s))
+	if (size < w->plan->ways || !split_rule(w->f, v, s) ||
+	    (axis == SPLIT_SUM && size / s->unit < (int64_t)w->plan->ways))
 		return false;
-	int64_t unit = s->unit;
-	s->lo = split_border(w->plan, size, unit, p);
-	s->hi = split_border(w->plan, size, unit, p + 1);
+	struct split_range r = split_share(w->plan, size, s->unit, p);
+	s->lo = r.lo;
+	s->hi = r.hi;
 	return s->lo < s->hi && split_rule(w->f, v, s);
 }
 
@@ -81,7 +92,7 @@ static double seconds_on(const struct work *w, uint32_t p, double flops, double 
 }
 
 /* On the device where that takes least. */
-static double seconds_whole(const struct work *w, uint32_t v)
+static double seconds_whole(const struct work *w, uint32_t v, double *all_weights)
 {
 	const struct graph *g = w->g;
 	double flops = (double)op_flops(g, v), bytes = (double)op_bytes(g, v), weights = 0;
@@ -90,6 +101,7 @@ static double seconds_whole(const struct work *w, uint32_t v)
 		if (u != GRAPH_NONE && w->f->constant[u])
 			weights += bytes_of(w, graph_slot_output(g, g->in_ptr[v] + i));
 	}
+	*all_weights = weights;
 	double least = seconds_on(w, 0, flops, bytes, weights);
 	for (uint32_t p = 1; p < w->c->n; p++) {
 		double x = seconds_on(w, p, flops, bytes, weights);
@@ -98,8 +110,8 @@ static double seconds_whole(const struct work *w, uint32_t v)
 	return least;
 }
 
-/* The largest part's seconds; < 0: it cannot be cut so. */
-static double part_seconds(struct work *w, uint32_t v, int axis)
+/* The largest part's seconds, and bytes of weights; < 0: it cannot be cut so. */
+static double part_seconds(struct work *w, uint32_t v, int axis, double *most_weights)
 {
 	const struct graph *g = w->g;
 	double most = 0, flops = (double)op_flops(g, v),
@@ -122,22 +134,26 @@ static double part_seconds(struct work *w, uint32_t v, int axis)
 			bytes += bytes_of(w, o) * (axis == SPLIT_SUM ? 1 : share);
 		double x = seconds_on(w, p, flops * share, bytes, weights);
 		most = x > most ? x : most;
+		*most_weights = weights > *most_weights ? weights : *most_weights;
 	}
 	return w->idle[v] ? 0 : most;
 }
 
 static void add_label(struct work *w, uint32_t v, int axis)
 {
-	double s = w->n_labels[v] < PAIRWISE_CHOICES ? part_seconds(w, v, axis) : -1;
+	double weights = 0,
+	       s = w->n_labels[v] < PAIRWISE_CHOICES ? part_seconds(w, v, axis, &weights) : -1;
 	if (s >= 0)
-		labels(w, v)[w->n_labels[v]++] = (struct label){(int8_t)axis, s};
+		labels(w, v)[w->n_labels[v]++] = (struct label){(int8_t)axis, s, weights};
 }
 
 static void find_labels(struct work *w, uint32_t v, unsigned axes)
 {
 	struct tensor t;
-	double whole = w->idle[v] ? 0 : seconds_whole(w, v);
-	labels(w, v)[0] = (struct label){SPLIT_WHOLE, whole};
+	double weights, whole = seconds_whole(w, v, &weights);
+	/* Whole operations are thought to be on all devices alike. */
+	labels(w, v)[0] =
+		(struct label){SPLIT_WHOLE, w->idle[v] ? 0 : whole, weights / w->plan->ways};
 	w->n_labels[v] = 1;
 	if (w->f->constant[v] || !split_output(w->f, v, 0, &t))
 		return;
@@ -176,6 +192,48 @@ static struct reading read_of(struct work *w, uint32_t v, uint32_t i, int axis)
 	return r;
 }
 
+/* Everybody has a part of so many bytes, and gets the others' parts; or has all, and gets the sum of its part. */
+static double spread_seconds(const struct split_costs *c, double bytes)
+{
+	double near = c->near, far = c->groups, s = 0;
+	if (c->near > 1)
+		s += c->in_group.latency_s + (near - 1) / near * bytes * c->in_group.s_per_byte;
+	if (c->groups > 1)
+		s += c->between.latency_s + (far - 1) / far * bytes / near * c->between.s_per_byte;
+	return s;
+}
+
+/* The same where each has a part along one axis and gets one along another. */
+static double exchange_seconds(const struct split_costs *c, double bytes)
+{
+	double near = c->near, far = c->groups, part = bytes / (near * far);
+	return c->in_group.latency_s + (near - 1) / near * part * c->in_group.s_per_byte +
+	       (c->groups > 1
+			? c->between.latency_s + (far - 1) / far * part * c->between.s_per_byte
+			: 0);
+}
+
+/* edge_seconds of devices with memories of their own. */
+static double apart_seconds(struct work *w, int a, int b, double bytes, const struct reading *r)
+{
+	const struct split_costs *c = w->c;
+	double from_all = c->in_group.latency_s + bytes * c->in_group.s_per_byte, s = 0;
+	if (a == SPLIT_WHOLE)
+		return c->handover_s + r->moved * c->in_group.s_per_byte;
+	if (a == SPLIT_SUM) /* with the last addition */
+		s = spread_seconds(c, bytes) + c->device[0].step_s +
+		    3 * bytes / w->plan->ways / w->bytes_per_s;
+	if (b == SPLIT_WHOLE)
+		return s + from_all;
+	if (r->axis == SPLIT_WHOLE)
+		return s + spread_seconds(c, bytes);
+	if (a == SPLIT_SUM)
+		return s;
+	if (r->axis != a)
+		return exchange_seconds(c, bytes);
+	return r->halo == 0 ? 0 : c->handover_s + r->halo * c->copy_s_per_byte;
+}
+
 /* What it costs that node v, cut along `b`, reads of u, cut along `a`, through input i. */
 static double edge_seconds(struct work *w, uint32_t u, int a, int b, double bytes,
 			   const struct reading *r, double u_s)
@@ -185,6 +243,8 @@ static double edge_seconds(struct work *w, uint32_t u, int a, int b, double byte
 	       join = c->handover_s + bytes / 2 * c->copy_s_per_byte + bytes * here;
 	if (a == SPLIT_WHOLE && (b == SPLIT_WHOLE || w->f->op[u].kind == OP_PARAMETER))
 		return 0;
+	if (c->apart)
+		return apart_seconds(w, a, b, bytes, r);
 	if (a == SPLIT_WHOLE)
 		return c->handover_s + r->moved * c->copy_s_per_byte;
 	if (a == SPLIT_SUM)
@@ -203,13 +263,17 @@ static double edge_seconds(struct work *w, uint32_t u, int a, int b, double byte
 /* Costs of all pairs of labels of an edge. */
 static void add_edge(struct work *w, struct pairwise *pw, uint32_t v, uint32_t i)
 {
-	uint32_t u = graph_source(w->g, v, i);
-	double bytes = bytes_of(w, graph_slot_output(w->g, w->g->in_ptr[v] + i));
+	uint32_t u = graph_source(w->g, v, i), o = graph_slot_output(w->g, w->g->in_ptr[v] + i);
+	double bytes = bytes_of(w, o);
 	for (uint8_t b = 0; b < w->n_labels[v]; b++) {
 		int axis = labels(w, v)[b].axis;
 		struct reading r = {0, 0, SPLIT_WHOLE};
 		if (b > 0)
 			r = read_of(w, v, i, axis);
+		if (b > 0 && r.axis == SPLIT_WHOLE && w->shared[o]) {
+			pairwise_add_pair(pw, v, b, w->shared[o], 0, REFUSED_S);
+			continue;
+		}
 		for (uint8_t a = 0; a < w->n_labels[u]; a++) {
 			double s = edge_seconds(w, u, labels(w, u)[a].axis, axis, bytes, &r,
 						labels(w, u)[a].node_s);
@@ -219,17 +283,58 @@ static void add_edge(struct work *w, struct pairwise *pw, uint32_t v, uint32_t i
 	}
 }
 
+/* Outputs that several read: joined for all parts once, whoever of them wants that. */
+static uint32_t find_shared(struct work *w)
+{
+	const struct graph *g = w->g;
+	uint32_t *n = ARENA_NEWN(w->a, uint32_t, g->out_ptr[g->n]), next = g->n;
+	for (uint32_t v = 0; v < g->n && w->c->apart; v++)
+		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1] && !w->f->constant[v]; i++)
+			if (g->in_node[i] != GRAPH_NONE && !w->f->constant[g->in_node[i]])
+				n[graph_slot_output(g, i)]++;
+	for (uint32_t o = 0; o < g->out_ptr[g->n]; o++)
+		if (n[o] > 1)
+			w->shared[o] = next++;
+	return next;
+}
+
+static void add_shared(struct work *w, struct pairwise *pw, uint32_t o)
+{
+	uint32_t u = graph_node_of(w->g, o);
+	double bytes = bytes_of(w, o);
+	struct reading all = {(w->plan->ways - 1) * bytes, 0, SPLIT_WHOLE};
+	for (uint8_t a = 0; a < w->n_labels[u]; a++)
+		pairwise_add_pair(pw, u, a, w->shared[o], 1,
+				  edge_seconds(w, u, labels(w, u)[a].axis, 0, bytes, &all, 0));
+}
+
 /* ---- chains ---- */
 
-static double edge_of_plan(struct work *w, uint32_t v, uint32_t i, bool *aligned)
+/* What it costs that node v, cut along `b`, reads through input i of u, cut along `a`.  aligned: part reads part; seen
+ * (outputs): joins for all that have been counted; NULL: none is. */
+static double edge_of(struct work *w, uint32_t v, uint32_t i, int a, int b, bool *aligned,
+		      bool *seen)
+{
+	uint32_t u = graph_source(w->g, v, i), o = graph_slot_output(w->g, w->g->in_ptr[v] + i);
+	double bytes = bytes_of(w, o);
+	struct reading r = {0, 0, SPLIT_WHOLE};
+	if (b != SPLIT_WHOLE)
+		r = read_of(w, v, i, b);
+	if (aligned)
+		*aligned = r.axis >= 0 && a == r.axis;
+	if (b != SPLIT_WHOLE && r.axis == SPLIT_WHOLE && w->shared[o] && seen) {
+		if (seen[o])
+			return 0;
+		seen[o] = true;
+	}
+	return edge_seconds(w, u, a, b, bytes, &r, 0);
+}
+
+/* The same under the plan. */
+static double edge_of_plan(struct work *w, uint32_t v, uint32_t i, bool *aligned, bool *seen)
 {
 	uint32_t u = graph_source(w->g, v, i);
-	double bytes = bytes_of(w, graph_slot_output(w->g, w->g->in_ptr[v] + i));
-	struct reading r = {0, 0, SPLIT_WHOLE};
-	if (w->plan->axis[v] != SPLIT_WHOLE)
-		r = read_of(w, v, i, w->plan->axis[v]);
-	*aligned = r.axis >= 0 && w->plan->axis[u] == r.axis;
-	return edge_seconds(w, u, w->plan->axis[u], w->plan->axis[v], bytes, &r, 0);
+	return edge_of(w, v, i, w->plan->axis[u], w->plan->axis[v], aligned, seen);
 }
 
 static double seconds_of(struct work *w, uint32_t v)
@@ -240,19 +345,20 @@ static double seconds_of(struct work *w, uint32_t v)
 	return labels(w, v)[0].node_s;
 }
 
-/* Chains that cut no product, or do not gain enough, are left whole. */
+/* Chains that cut no product where memory is shared, or do not gain enough beside their being whole, are left whole. */
 static void weigh_chains(struct work *w, double least_gain, struct split_decision *out)
 {
 	const struct graph *g = w->g;
 	uint32_t *parent = disjoint_new(g->n, w->a);
 	double *gain = ARENA_NEWN(w->a, double, g->n);
 	bool *seed = ARENA_NEWN(w->a, bool, g->n), aligned;
+	bool *seen = ARENA_NEWN(w->a, bool, g->out_ptr[g->n]);
 	for (uint32_t v = 0; v < g->n; v++)
 		for (uint32_t i = 0; i < g->in_ptr[v + 1] - g->in_ptr[v]; i++) {
 			uint32_t u = graph_source(g, v, i);
 			if (u == GRAPH_NONE || w->f->constant[u])
 				continue;
-			edge_of_plan(w, v, i, &aligned);
+			edge_of_plan(w, v, i, &aligned, NULL);
 			if (aligned)
 				disjoint_join(parent, u, v);
 		}
@@ -268,17 +374,22 @@ static void weigh_chains(struct work *w, double least_gain, struct split_decisio
 			uint32_t u = graph_source(g, v, i);
 			if (u == GRAPH_NONE || w->f->constant[u] || w->f->constant[v])
 				continue;
-			double s = edge_of_plan(w, v, i, &aligned);
 			uint32_t d = disjoint_find(parent, u);
-			gain[c] -= s;
-			gain[d] -= d != c ? s : 0;
+			int a = w->plan->axis[u], b = w->plan->axis[v];
+			double s = edge_of_plan(w, v, i, NULL, seen);
+			gain[c] += edge_of(w, v, i, d == c ? SPLIT_WHOLE : a, SPLIT_WHOLE, NULL,
+					   NULL) -
+				   s;
+			if (d != c)
+				gain[d] += edge_of(w, v, i, SPLIT_WHOLE, b, NULL, NULL) - s;
 		}
 	}
 	for (uint32_t v = 0; v < g->n; v++) {
 		uint32_t c = disjoint_find(parent, v);
 		if (w->plan->axis[v] == SPLIT_WHOLE)
 			continue;
-		if (!seed[c] || (!w->all && gain[c] < least_gain))
+		bool useless = !seed[c] && !w->c->apart;
+		if (useless || (!w->all && gain[c] < least_gain))
 			w->plan->axis[v] = SPLIT_WHOLE;
 		else
 			out->n_chains += c == v;
@@ -289,7 +400,7 @@ static double estimate(struct work *w)
 {
 	const struct graph *g = w->g;
 	double sum = 0;
-	bool aligned;
+	bool *seen = ARENA_NEWN(w->a, bool, g->out_ptr[g->n]), aligned;
 	for (uint32_t v = 0; v < g->n; v++) {
 		if (w->f->constant[v])
 			continue;
@@ -297,10 +408,79 @@ static double estimate(struct work *w)
 		for (uint32_t i = 0; i < g->in_ptr[v + 1] - g->in_ptr[v]; i++) {
 			uint32_t u = graph_source(g, v, i);
 			if (u != GRAPH_NONE && !w->f->constant[u])
-				sum += edge_of_plan(w, v, i, &aligned);
+				sum += edge_of_plan(w, v, i, &aligned, seen);
 		}
 	}
 	return sum;
+}
+
+/* The least sum, with weights at their price. */
+static void solve(struct work *w)
+{
+	const struct graph *g = w->g;
+	uint32_t n_outputs = g->out_ptr[g->n], n = find_shared(w);
+	uint8_t *n_choices = ARENA_NEWN(w->a, uint8_t, n), *choice = ARENA_NEWN(w->a, uint8_t, n);
+	for (uint32_t i = 0; i < n; i++)
+		n_choices[i] = i < g->n ? w->n_labels[i] : 2;
+	struct pairwise *pw = pairwise_new(n, n_choices);
+	for (uint32_t v = 0; v < g->n; v++) {
+		for (uint8_t k = 0; k < w->n_labels[v]; k++)
+			pairwise_add_one(pw, v, k,
+					 labels(w, v)[k].node_s +
+						 w->weights_price * labels(w, v)[k].weights);
+		if (w->all && is_product(w, v) && w->n_labels[v] > 1)
+			pairwise_add_one(pw, v, 0, REFUSED_S);
+		for (uint32_t i = 0; i < g->in_ptr[v + 1] - g->in_ptr[v]; i++) {
+			uint32_t u = graph_source(g, v, i);
+			if (u != GRAPH_NONE && !w->f->constant[u] && !w->f->constant[v])
+				add_edge(w, pw, v, i);
+		}
+	}
+	for (uint32_t o = 0; o < n_outputs; o++)
+		if (w->shared[o])
+			add_shared(w, pw, o);
+	pairwise_solve(pw, choice);
+	for (uint32_t v = 0; v < g->n; v++)
+		w->plan->axis[v] = labels(w, v)[choice[v]].axis;
+	pairwise_free(pw);
+}
+
+/* Bytes of weights on a device. */
+static double weights_of(struct work *w)
+{
+	double sum = 0;
+	for (uint32_t v = 0; v < w->g->n; v++)
+		for (uint8_t k = 0; k < w->n_labels[v]; k++)
+			if (labels(w, v)[k].axis == w->plan->axis[v])
+				sum += labels(w, v)[k].weights;
+	return sum;
+}
+
+/* Weights get a price (a Lagrange multiplier) by which they fit into memory, about the least. */
+static void solve_in_memory(struct work *w)
+{
+	double low = 0, high = 1 / w->bytes_per_s;
+	solve(w);
+	if (w->c->memory_bytes == 0 || weights_of(w) <= w->c->memory_bytes)
+		return;
+	for (int i = 0; i < MEMORY_STEPS; i++) {
+		w->weights_price = high;
+		solve(w);
+		if (weights_of(w) <= w->c->memory_bytes)
+			break;
+		low = high;
+		high *= 16;
+	}
+	for (int i = 0; i < MEMORY_STEPS; i++) {
+		w->weights_price = (low + high) / 2;
+		solve(w);
+		if (weights_of(w) <= w->c->memory_bytes)
+			high = w->weights_price;
+		else
+			low = w->weights_price;
+	}
+	w->weights_price = high;
+	solve(w);
 }
 
 void split_decide(struct split_facts *f, const struct split_costs *costs, unsigned axes, bool all,
@@ -316,6 +496,7 @@ void split_decide(struct split_facts *f, const struct split_costs *costs, unsign
 	w.label = ARENA_NEWN(w.a, struct label, (size_t)g->n * PAIRWISE_CHOICES);
 	w.idle = ARENA_NEWN(w.a, bool, g->n);
 	w.root = ARENA_NEWN(w.a, uint32_t, g->out_ptr[g->n]);
+	w.shared = ARENA_NEWN(w.a, uint32_t, g->out_ptr[g->n]);
 	w.need = ARENA_NEWN(w.a, struct split_need, (size_t)f->max_in + 1);
 	op_idle_nodes(g, NULL, w.idle, w.root);
 	for (uint32_t v = 0; v < g->n; v++) {
@@ -324,23 +505,7 @@ void split_decide(struct split_facts *f, const struct split_costs *costs, unsign
 		out->may_be_cut += is_product(&w, v) && w.n_labels[v] > 1;
 	}
 	out->whole_s = estimate(&w);
-	struct pairwise *pw = pairwise_new(g->n, w.n_labels);
-	for (uint32_t v = 0; v < g->n; v++) {
-		for (uint8_t k = 0; k < w.n_labels[v]; k++)
-			pairwise_add_one(pw, v, k, labels(&w, v)[k].node_s);
-		if (all && is_product(&w, v) && w.n_labels[v] > 1)
-			pairwise_add_one(pw, v, 0, REFUSED_S);
-		for (uint32_t i = 0; i < g->in_ptr[v + 1] - g->in_ptr[v]; i++) {
-			uint32_t u = graph_source(g, v, i);
-			if (u != GRAPH_NONE && !f->constant[u] && !f->constant[v])
-				add_edge(&w, pw, v, i);
-		}
-	}
-	uint8_t *choice = ARENA_NEWN(w.a, uint8_t, g->n);
-	pairwise_solve(pw, choice);
-	for (uint32_t v = 0; v < g->n; v++)
-		plan->axis[v] = labels(&w, v)[choice[v]].axis;
-	pairwise_free(pw);
+	solve_in_memory(&w);
 	weigh_chains(&w, min_gain * out->whole_s, out);
 	out->cut_s = estimate(&w);
 	arena_free(w.a);

@@ -18,7 +18,21 @@ struct split_costs {
 	} device[SPLIT_MAX_WAYS];
 	double handover_s;      /* a device waits for another one's tensor */
 	double copy_s_per_byte; /* between devices */
+	/* Where devices have memories of their own (plan's apart): how what all have a part of comes to
+	 * all, among `near` devices of a group and then between `groups` of them, each device
+	 * sending and receiving at once at these rates. */
+	bool apart;
+	uint32_t near, groups;
+	struct split_link {
+		double latency_s, s_per_byte;
+	} in_group, between;
+	double memory_bytes; /* for weights, of each device; 0: any */
 };
+/* Fills near, groups, in_group and between from links (n,n; latency negative: none), and group (n): devices are in a
+ * group as far as links of half the highest bandwidth join them, if all groups then have equally many. */
+void split_groups(struct split_costs *c, const double *latency_s, const double *bytes_per_s,
+		  uint8_t *group);
+
 /* Cores of a processor that share their memory. */
 extern const struct split_costs split_costs_cores;
 

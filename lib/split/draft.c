@@ -9,7 +9,7 @@
 
 void draft_init(struct draft *d, const struct graph *g)
 {
-	*d = (struct draft){.from = g, .arena = arena_new()};
+	*d = (struct draft){.from = g, .arena = arena_new(), .part = GRAPH_NONE};
 	for (uint32_t v = 0; v < g->n; v++) {
 		strtab_add(&d->type, g->type[v]);
 		strtab_add(&d->opset, g->opset[v]);
@@ -64,7 +64,8 @@ uint32_t draft_node(struct draft *d, const char *name, const char *type, const c
 					    .opset = one_text(d, &d->opset, opset),
 					    .attr = d->n_attr,
 					    .in = d->n_in,
-					    .out = d->n_out};
+					    .out = d->n_out,
+					    .part = d->part};
 	return d->n++;
 }
 

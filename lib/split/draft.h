@@ -17,12 +17,14 @@ struct draft {
 	struct arena *arena;      /* of the new graph */
 	struct strtab type, opset;
 	int64_t next_id;
+	uint32_t part; /* of nodes to come, as struct graph has it */
 	uint32_t n, n_const;
 	size_t cap_node, cap_attr, cap_in, cap_out, cap_dim, cap_const, cap_tail;
 	struct draft_node {
 		int64_t id;
 		const char *name, *type, *opset;
 		uint32_t attr, in, out; /* where its rows begin */
+		uint32_t part;
 	} * node;
 	uint32_t n_attr, n_in, n_out, n_dim;
 	const char **key, **value;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "base/mem.h"
 #include "base/pairmap.h"
 
@@ -243,36 +244,76 @@ static size_t table_size(const struct pairwise *p, uint32_t v, const uint32_t *s
 	return n == UINT32_MAX ? SIZE_MAX : size;
 }
 
+/* Variables by the tables that eliminating them takes, the least first; what is out of date is still in the heap. */
+struct queue {
+	uint64_t *heap;
+	uint32_t n_heap;
+	size_t cap;
+	uint32_t *size; /* (n) capped; DONE: no more in it */
+};
+#define DONE UINT32_MAX
+
+static void queue_put(struct queue *q, const struct pairwise *p, uint32_t v)
+{
+	uint32_t scope[SCOPE + 1];
+	size_t size = table_size(p, v, scope, scope_of(p, v, scope));
+	uint32_t capped = size > PAIRWISE_TABLE ? PAIRWISE_TABLE + 1 : (uint32_t)size;
+	if (q->size[v] == DONE || q->size[v] == capped)
+		return;
+	q->size[v] = capped;
+	q->heap = mem_grow(q->heap, &q->cap, (size_t)q->n_heap + 1, sizeof *q->heap);
+	heap_push(q->heap, &q->n_heap, (uint64_t)capped << 32 | v);
+}
+
+static uint32_t queue_first(struct queue *q)
+{
+	for (;;) {
+		uint64_t x = heap_pop(q->heap, &q->n_heap);
+		if (q->size[(uint32_t)x] == x >> 32)
+			return (uint32_t)x;
+	}
+}
+
+/* Of those that are left, the variable in most tables. */
+static uint32_t busiest(const struct pairwise *p, const struct queue *q)
+{
+	uint32_t most = UINT32_MAX;
+	for (uint32_t u = 0; u < p->n; u++)
+		if (q->size[u] != DONE && (most == UINT32_MAX || p->row[u].n > p->row[most].n))
+			most = u;
+	return most;
+}
+
+/* Fix a variable, and put those anew that are in tables with it. */
+static void fix_busiest(struct pairwise *p, struct queue *q)
+{
+	uint32_t v = busiest(p, q);
+	q->size[v] = DONE;
+	fix(p, v);
+	for (uint32_t i = 0; i < p->row[v].n; i++) {
+		const struct table *t = &p->table[p->row[v].table[i]];
+		for (uint32_t k = 0; k < t->n && !t->gone; k++)
+			queue_put(q, p, t->var[k]);
+	}
+}
+
 double pairwise_solve(struct pairwise *p, uint8_t *choice)
 {
-	uint32_t scope[SCOPE + 1], left = p->n;
-	bool *done = MEM_NEWN(bool, p->n);
-	size_t *size = MEM_NEWN(size_t, p->n);
+	struct queue q = {.size = MEM_NEWN(uint32_t, p->n)};
 	for (uint32_t v = 0; v < p->n; v++)
-		size[v] = table_size(p, v, scope, scope_of(p, v, scope));
-	for (; left > 0; left--) {
-		uint32_t v = UINT32_MAX, most = UINT32_MAX;
-		for (uint32_t u = 0; u < p->n; u++) {
-			if (done[u])
-				continue;
-			if (v == UINT32_MAX || size[u] < size[v])
-				v = u;
-			if (most == UINT32_MAX || p->row[u].n > p->row[most].n)
-				most = u;
+		queue_put(&q, p, v);
+	for (uint32_t left = p->n; left > 0; left--) {
+		uint32_t scope[SCOPE + 1], v = queue_first(&q);
+		if (q.size[v] > PAIRWISE_TABLE) {
+			heap_push(q.heap, &q.n_heap, (uint64_t)q.size[v] << 32 | v);
+			fix_busiest(p, &q);
+			continue;
 		}
-		bool fits = size[v] <= PAIRWISE_TABLE;
-		v = fits ? v : most;
-		uint32_t n = scope_of(p, v, scope), near[SCOPE + 1];
-		done[v] = true;
-		if (fits)
-			eliminate(p, v, scope, n);
-		else
-			fix(p, v);
-		for (uint32_t i = 0; fits && i < n; i++)
-			size[scope[i]] = table_size(p, scope[i], near, scope_of(p, scope[i], near));
-		for (uint32_t u = 0; !fits && u < p->n; u++)
-			if (!done[u])
-				size[u] = table_size(p, u, near, scope_of(p, u, near));
+		uint32_t n = scope_of(p, v, scope);
+		q.size[v] = DONE;
+		eliminate(p, v, scope, n);
+		for (uint32_t i = 0; i < n; i++)
+			queue_put(&q, p, scope[i]);
 	}
 	for (uint32_t i = p->n_steps; i-- > 0;) {
 		const struct step *s = &p->step[i];
@@ -291,7 +332,7 @@ double pairwise_solve(struct pairwise *p, uint8_t *choice)
 		    pairmap_get(&p->pair, p->table[t].var[0], p->table[t].var[1]) &&
 		    *pairmap_get(&p->pair, p->table[t].var[0], p->table[t].var[1]) == t)
 			sum += cost_of(p, &p->table[t]);
-	mem_free(done);
-	mem_free(size);
+	mem_free(q.heap);
+	mem_free(q.size);
 	return sum;
 }

@@ -13,6 +13,21 @@ int64_t split_border(const struct split_plan *plan, int64_t size, int64_t unit, 
 	return p == plan->ways ? size : (n * at + sum / 2) / sum * unit;
 }
 
+struct split_range split_share(const struct split_plan *plan, int64_t size, int64_t unit,
+			       uint32_t p)
+{
+	int64_t n = size / unit, at = 0, sum = 0;
+	if (n < 2 || n >= (int64_t)plan->ways)
+		return (struct split_range){split_border(plan, size, unit, p),
+					    split_border(plan, size, unit, p + 1)};
+	for (uint32_t i = 0; i < plan->ways; i++) {
+		sum += plan->share[i];
+		at += i < p ? plan->share[i] : 0;
+	}
+	int64_t lo = n * at / sum, hi = (n * (at + plan->share[p]) + sum - 1) / sum;
+	return (struct split_range){lo * unit, hi == n ? size : hi * unit};
+}
+
 /* Is node u cut along what input i of node v reads along need->axis? */
 static bool reads_part(const struct split_facts *f, const struct split_plan *plan, uint32_t v,
 		       uint32_t i, const struct split_need *need)
@@ -21,7 +36,8 @@ static bool reads_part(const struct split_facts *f, const struct split_plan *pla
 	return u != GRAPH_NONE && !f->constant[u] && need->axis >= 0 && plan->axis[u] == need->axis;
 }
 
-/* The least borders of node v by which those of what it reads are whole units, too; 0: there are none. */
+/* The least borders of node v by which those of what it reads are whole units, too, where it then has enough of them for
+ * all parts: else they read what is computed twice; 0: there are none. */
 static int64_t find_unit(struct split_facts *f, const struct split_plan *plan, uint32_t v,
 			 const int64_t *unit, struct split_part *p)
 {
@@ -43,10 +59,14 @@ static int64_t find_unit(struct split_facts *f, const struct split_plan *plan, u
 			if (!halo && reads_part(f, plan, v, i, need))
 				fits = need->hi % unit[graph_source(f->g, v, i)] == 0;
 		}
+		if (fits && plan->axis[v] == SPLIT_SUM && size / k < (int64_t)plan->ways)
+			break; /* what is added up twice is wrong */
 		if (fits)
-			return k;
+			return size / k < (int64_t)plan->ways && size / step >= (int64_t)plan->ways
+				       ? step
+				       : k;
 	}
-	return 0;
+	return size / step >= (int64_t)plan->ways ? step : 0;
 }
 
 static void widen(struct split_range *r, int64_t lo, int64_t hi)
@@ -71,10 +91,22 @@ struct work {
 static void take_shares(struct work *w, uint32_t v)
 {
 	int64_t size = split_extent(w->f, v, w->plan->axis[v]);
-	for (uint32_t p = 0; p < w->plan->ways; p++)
-		widen(&w->own[(size_t)v * w->plan->ways + p],
-		      split_border(w->plan, size, w->unit[v], p),
-		      split_border(w->plan, size, w->unit[v], p + 1));
+	for (uint32_t p = 0; p < w->plan->ways; p++) {
+		struct split_range r = split_share(w->plan, size, w->unit[v], p);
+		widen(&w->own[(size_t)v * w->plan->ways + p], r.lo, r.hi);
+	}
+}
+
+/* What readers ask for, in whole units. */
+static void round_outward(struct work *w, uint32_t v)
+{
+	int64_t size = split_extent(w->f, v, w->plan->axis[v]), unit = w->unit[v];
+	for (uint32_t p = 0; p < w->plan->ways; p++) {
+		struct split_range *own = &w->own[(size_t)v * w->plan->ways + p];
+		own->lo -= own->lo % unit;
+		own->hi += (unit - own->hi % unit) % unit;
+		own->hi = own->hi > size ? size : own->hi;
+	}
 }
 
 /* What part p of node v reads, into w->need; false: there is no such part. */
@@ -118,6 +150,7 @@ static bool ask(struct work *w, uint32_t v)
 		w->shared[v] |= own[p].lo == own[p].hi; /* nobody reads part p */
 	if (w->shared[v] || plan->axis[v] == SPLIT_SUM)
 		take_shares(w, v);
+	round_outward(w, v);
 	bool uneven = is_uneven(w, v);
 	for (uint32_t p = 0; p < plan->ways; p++) {
 		if (!part_reads(w, v, p))

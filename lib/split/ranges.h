@@ -4,10 +4,6 @@
 
 #include "split/split_graph.h"
 
-struct split_range {
-	int64_t lo, hi;
-};
-
 /* own[n * ways]: what each part of each cut node computes.  It is at least what the parts of its readers
  * need that are cut alike, and where others read it, the shares of plan.  Nodes that cannot be cut
  * so become SPLIT_WHOLE in the plan.  unit[n]: what borders are multiples of. */

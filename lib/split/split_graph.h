@@ -21,10 +21,21 @@ struct split_plan {
 	const uint32_t *share; /* (ways) their sizes, relative to each other, > 0 */
 	int8_t *axis;          /* (n) of the node's outputs; SPLIT_SUM; SPLIT_WHOLE: not cut */
 	bool again;            /* what lies under two windows is computed twice, not exchanged */
+	bool apart; /* parts have memories of their own: each has its own joins, and of sums the range that it reads */
+	const uint8_t *
+		group; /* (ways) with apart: parts of a group, < 32, are near each other, and what comes from another group
+				* comes once; NULL: one group */
 };
 
 /* Where part p of `size` elements begins, as the shares say, in units of `unit`; p = ways: the end. */
 int64_t split_border(const struct split_plan *plan, int64_t size, int64_t unit, uint32_t p);
+/* The range of part p.  Of fewer units than parts, but two at least, each part has those that its share touches: neighbours
+ * have the same ones, twice computed (keys and values of attention with more parts than they have heads). */
+struct split_range {
+	int64_t lo, hi;
+};
+struct split_range split_share(const struct split_plan *plan, int64_t size, int64_t unit,
+			       uint32_t p);
 
 struct split_counts {
 	uint32_t cut;    /* nodes of which there are parts */

@@ -242,3 +242,89 @@ refused() {   # STATUS MESSAGE ARG... - one line
 	run ! grep "^in parts" one.txt
 	[[ $(placeout --format json one.mp) == *'"operations_cut": null, "operations_apart": null'* ]]
 }
+
+machine() {   # GROUPS SIZE MEMORY - fast links within a group, slow ones between
+	local i j n=$(($1 * $2))
+	for ((i = 0; i < n; i++)); do echo "device g$i flops 1e11 bandwidth 1e11 overhead 1e-6 memory $3"; done
+	echo "link * * latency 1e-6 bandwidth 1e10"
+	for ((i = 0; i < n; i++)); do
+		for ((j = 0; j < n; j++)); do
+			[ $((i == j || i / $2 != j / $2)) = 1 ] || echo "link g$i g$j latency 1e-6 bandwidth 1e11"
+		done
+	done
+}
+
+@test "devices with memories of their own: each its joins, sums by ranges, between groups once" {
+	"$HSDAG_PYTHON" "$ROOT/tests/support/llm.py" prompt --layers 2 --tokens 32
+	machine 2 2 0 > four.spec
+	ir2dag prompt.xml -o prompt.mp
+	dagsplit --spec four.spec --no-auto --axes columns,heads,sum prompt.mp -o cut.mp
+	devsim --probe --spec four.spec cut.mp | placebase parts -o placed.mp
+	py '
+		import re
+		g = of("cut.mp", "graph")[0]
+		names, part = g["node_name"], array(g["part"])
+		none = 2**32 - 1
+		for v, n in enumerate(names):
+			if m := re.search(r"/for part (\d+)$", n): assert part[v] == int(m[1]), n
+		t = [g["types"][i] for i in array(g["type"])]
+		sums = [v for v, n in enumerate(names) if " [sum " in n and t[v] == "Add"]
+		relays = [v for v, n in enumerate(names) if "/to group " in n]
+		assert sums and relays
+		ptr, src = array(g["in_ptr"]), array(g["in_node"])
+		for v in sums:
+			a, b = (part[u] // 2 for u in src[ptr[v]:ptr[v + 1]])
+			inner = " in group " in names[v]
+			# Within a group all that is added is of that group; only sums of groups cross.
+			assert a == b == part[v] // 2 if inner else {a, b} == {0, 1}, names[v]
+		for v in relays:
+			u = src[ptr[v]]
+			assert part[u] // 2 != part[v] // 2 and part[u] % 2 == part[v] % 2, names[v]
+		# Whatever comes to a join for one part from the other group comes through a relay.
+		for v, n in enumerate(names):
+			if "/for part " in n and t[v] == "Concat":
+				assert {part[u] // 2 for u in src[ptr[v]:ptr[v + 1]] if part[u] != none} <= {part[v] // 2}, n
+		p, sets = of("placed.mp", "place")[0], array(g["set"])
+		for v in range(len(names)):
+			if part[v] != none and sets[v] < g["n_sets"]:
+				assert p["devices"][array(p["device"])[sets[v]]] == "g%d" % part[v], names[v]
+	'
+	refused 2 "--joins each: how far devices are from each other comes from --spec" --joins each prompt.mp
+	dagsplit --spec four.spec --joins once --no-auto --axes sum prompt.mp -o once.mp
+	py 'assert not [n for n in of("once.mp", "graph")[0]["node_name"] if "/for part " in n or "/to group " in n]'
+	devsim --probe --spec four.spec prompt.mp -o probed.mp
+	run -3 --separate-stderr placebase parts probed.mp -o none.mp
+	[[ $stderr == *"method 'parts': no operation is in parts; dagsplit makes them" ]]
+}
+
+@test "results of parts with memories of their own are those of the whole" {
+	ir2dag prompt.xml -o prompt.mp
+	devrun probe -D cpu:0 prompt.mp | placebase single | devrun -n 1 --no-reference --outputs prompt -o r.mp
+	machine 1 3 0 > three.spec
+	machine 4 2 0 > eight.spec
+	for o in "four --axes columns,heads,sum" "three --axes tokens,heads" "eight --axes columns,heads,sum" "four --shares 1,2,1,3"; do
+		# Of the eight parts each has half a head of keys and values: both parts have the whole of it.
+		# shellcheck disable=SC2086
+		dagsplit --no-auto --spec ${o/ /.spec } prompt.mp | devrun probe -D cpu:0,cpu:1 | placebase random | devrun -n 1 --no-reference --outputs cut -o r.mp
+		py '
+			import os
+			names = sorted(n for n in os.listdir("prompt") if n.endswith(".npy"))
+			assert names
+			for n in names:
+				a, b = (np.load(d + "/" + n) for d in ("prompt", "cut"))
+				# Sums of eight parts in another order, through two layers.
+				assert a.shape == b.shape and np.abs(a - b).max() <= 1e-5 * np.abs(a).max(), (sys.argv[1], n)
+		' "$o"
+		rm -r cut
+	done
+}
+
+@test "weights are cut where they would not fit otherwise" {
+	ir2dag prompt.xml -o prompt.mp
+	machine 1 4 0 > any.spec
+	held() { dagsplit --spec "$1" prompt.mp | devsim --probe --spec "$1" | placebase parts | devsim -o held.mp; py 'r = runs("held.mp")[0]; print(max(array(r["mem_bytes"])), r["ok"])'; }
+	read -r most ok <<< "$(held any.spec)"
+	machine 1 4 $((most * 3 / 5)) > little.spec
+	read -r less ok <<< "$(held little.spec)"
+	[ "$ok" = True ] && [ "$less" -le $((most * 3 / 5)) ] || { echo "$most $less $ok"; return 1; }
+}

@@ -352,7 +352,23 @@ def options(rng):
         o += ["--no-auto", "--axes " + ",".join(rng.permutation(AXES)[:int(rng.integers(1, len(AXES)))])]
     if rng.random() < 0.3:
         o.append("--halo again")
+    if rng.random() < 0.4:
+        o[0] = machine(rng)
     return " ".join(o)
+
+
+def machine(rng):
+    """Devices with memories of their own, in groups of near ones: joins for each, sums by ranges, between groups once."""
+    groups, size = ((1, 2), (1, 3), (2, 2), (2, 3), (3, 2))[int(rng.integers(5))]
+    with open("machine.spec", "w") as f:
+        for i in range(groups * size):
+            f.write("device d%d flops 1e12 bandwidth 1e11 overhead 1e-6\n" % i)
+        f.write("link * * latency 1e-6 bandwidth 1e9\n")
+        for i in range(groups * size):
+            for j in range(groups * size):
+                if i != j and i // size == j // size:
+                    f.write("link d%d d%d latency 1e-6 bandwidth 1e11\n" % (i, j))
+    return "--spec machine.spec" + (" --shares " + ",".join(str(int(s)) for s in rng.integers(1, 4, groups * size)) if rng.random() < 0.5 else "")
 
 
 def openvino_runs(xml, to):

@@ -7,6 +7,7 @@
 /* clang-format off */
 #define PLACE_METHODS(X) \
 	X(single) \
+	X(parts) \
 	X(random) \
 	X(variety) \
 	X(expert) \

@@ -13,7 +13,8 @@
 static int topological(const struct json_problem *p, uint32_t *order, struct arena *a,
 		       struct err *e)
 {
-	uint32_t *left = ARENA_NEWN(a, uint32_t, p->n), *heap = ARENA_NEWN(a, uint32_t, p->n);
+	uint32_t *left = ARENA_NEWN(a, uint32_t, p->n);
+	uint64_t *heap = ARENA_NEWN(a, uint64_t, p->n);
 	uint32_t *ptr = ARENA_NEWN(a, uint32_t, (size_t)p->n + 2), n_heap = 0, n = 0;
 	uint32_t *dst = ARENA_NEWN(a, uint32_t, p->n_edges);
 	char name[200];
@@ -30,7 +31,7 @@ static int topological(const struct json_problem *p, uint32_t *order, struct are
 		if (left[v] == 0)
 			heap_push(heap, &n_heap, v);
 	while (n_heap) {
-		uint32_t v = heap_pop(heap, &n_heap);
+		uint32_t v = (uint32_t)heap_pop(heap, &n_heap);
 
 		order[n++] = v;
 		for (uint32_t i = ptr[v]; i < ptr[v + 1]; i++)

@@ -12,6 +12,26 @@ static bool node_is_free(const struct graph *g, uint32_t v)
 	return c == OPC_SOURCE || c == OPC_SINK || c == OPC_VIEW;
 }
 
+/* Slices and joins that dagsplit added, where they are one piece of memory: a device sends a range of what it has, and
+ * what comes is written where it belongs. */
+static bool is_one_piece(const struct graph *g, uint32_t v)
+{
+	const uint32_t in = g->out_ptr[v];
+	if (!g->part || g->part[v] == GRAPH_NONE || g->part_of[v] != GRAPH_NONE ||
+	    (g->kind[v] != OP_CONCAT && g->kind[v] != OP_SLICE))
+		return false;
+	/* Which axis that is follows from the shapes: in front of it there are only ones. */
+	uint32_t o = graph_slot_output(g, g->in_ptr[v]), rank = g->out_rank[in], i = 0;
+	if (rank == RANK_DYNAMIC || g->out_rank[o] != rank)
+		return false;
+	while (i < rank && g->dim[g->dim_ptr[in] + i] == 1 && g->dim[g->dim_ptr[o] + i] == 1)
+		i++;
+	for (i++; i < rank; i++)
+		if (g->dim[g->dim_ptr[in] + i] != g->dim[g->dim_ptr[o] + i])
+			return false;
+	return true;
+}
+
 static double node_s(const struct graph *g, uint32_t v, const struct device_spec *d)
 {
 	double compute = (double)op_flops(g, v) / d->flops_per_s;
@@ -36,7 +56,8 @@ int place_spec_node_costs(const struct graph *g, const struct spec *s, const cha
 				     "--spec names one that has it",
 				     names[dev]);
 		for (uint32_t v = 0; d && v < g->n; v++) {
-			bool runs = !constant[v] && g->set[v] != GRAPH_NONE && !node_is_free(g, v);
+			bool runs = !constant[v] && g->set[v] != GRAPH_NONE &&
+				    !node_is_free(g, v) && !is_one_piece(g, v);
 
 			work_s[(size_t)v * k + dev] = runs ? node_s(g, v, d) : 0;
 		}
