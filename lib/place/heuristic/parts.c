@@ -1,4 +1,6 @@
 /* parts.c - operations in parts: each part on a device of its own. */
+#include <stdio.h>
+
 #include "place/method/method.h"
 
 /* The device that computes the whole model soonest: what belongs to no part is there. */
@@ -27,11 +29,10 @@ static int run_parts(struct method_run *r, struct err *e)
 	const struct graph *g = r->m->g;
 	uint32_t whole = fastest(r->m);
 	if (!g->part)
-		return err_set(e, ST_INPUT,
-			       "method 'parts': no operation is in parts; dagsplit makes them");
+		snprintf(r->note, sizeof r->note, "no operation is in parts; dagsplit makes them");
 	for (uint32_t i = 0; i < r->m->n_sets; i++)
 		r->device[i] = (uint16_t)whole;
-	for (uint32_t v = 0; v < g->n; v++)
+	for (uint32_t v = 0; g->part && v < g->n; v++)
 		if (g->set[v] != GRAPH_NONE && g->part[v] != GRAPH_NONE)
 			r->device[g->set[v]] = (uint16_t)(g->part[v] % r->m->k);
 	return r->emit(r, e);
