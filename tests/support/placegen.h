@@ -1,6 +1,6 @@
 /* placegen.h - small placement problems made up for tests, with everything that a model may have:
- * masks, missing links, memory limits, units of several sets, savings, equivalent devices, watts,
- * objectives, orders. */
+ * masks, missing links, ports, memory limits, units of several sets, savings,
+ * equivalent devices, watts, objectives, orders. */
 #ifndef HSDAG_TESTS_PLACEGEN_H
 #define HSDAG_TESTS_PLACEGEN_H
 
@@ -78,6 +78,29 @@ static inline struct sched_links problem_links(struct gen *r, uint32_t k, bool e
 	return (struct sched_links){.k = k, .latency_s = lat, .bytes_per_s = bw};
 }
 
+/* Of every third problem links share ports, of some of which a rate is told; where that differs,
+ * devices are not equivalent. */
+static inline void problem_ports(uint64_t seed, struct sched_links *l, bool equivalent,
+				 struct arena *a)
+{
+	struct gen r = gen_new(seed ^ 0xbf58476d1ce4e5b9U);
+	bool told = gen_below(&r, 2), any = !equivalent || gen_below(&r, 2),
+	     apart = gen_below(&r, 2);
+
+	if (gen_below(&r, 3))
+		return;
+	struct sched_ports *p = sched_ports_new(l->k, 2, a);
+	l->ports = p;
+	for (uint32_t i = 0; i < l->k * l->k; i++)
+		if (i / l->k != i % l->k)
+			p->of[i] = !equivalent ? gen_below(&r, 2) : apart && i / l->k && i % l->k;
+	for (uint32_t i = 0; told && i < 2 * l->k; i++) {
+		p->out_bytes_per_s[i] = any || i < 4 ? gen_below(&r, 3) : p->out_bytes_per_s[i - 2];
+		p->in_bytes_per_s[i] = any || i < 4 ? gen_below(&r, 3) : p->in_bytes_per_s[i - 2];
+	}
+	sched_ports_limit(l);
+}
+
 /* Rows of bytes below `most` on k devices, those behind the second like it where they are equivalent. */
 static inline uint64_t *problem_bytes(struct gen *r, uint32_t rows, uint32_t k, bool equivalent,
 				      uint32_t most, struct arena *a)
@@ -147,27 +170,28 @@ static inline bool problem_make(struct problem *p, uint64_t seed, enum place_rul
 	}
 	for (uint32_t d = 0; d < k; d++)
 		limit[d] = limited && d ? 15 + (equivalent ? 0 : gen_below(&r, 10)) : 0;
-	const struct place_setup setup = {
-		.k = k,
-		.names = names,
-		.types = types,
-		.set_s = s,
-		.links = problem_links(&r, k, equivalent, p->a),
-		.mem_limit = limit,
-		.contention = gen_below(&r, 3),
-		.overlap = gen_below(&r, 3),
-		.policy = (enum sched_policy)gen_below(&r, 3),
-		.objective = problem_objective(&r),
-		.power = problem_power(&r, k, equivalent, p->a),
-		.saved = problem_savings(&r, n, k, equivalent, p->a),
-		.set_mem = mem,
-		.held = rules == PLACE_SCHEDULE ? problem_held(seed, n, k, equivalent, p->a)
-						: (struct place_held){0},
-		.slowdown = slow ? 0.3 : 0,
-		.multi_slowdown = slow ? 0.1 : 0,
-		.rules = rules,
-		.move_s = move,
-		.together = together};
+	struct place_setup setup = {.k = k,
+				    .names = names,
+				    .types = types,
+				    .set_s = s,
+				    .links = problem_links(&r, k, equivalent, p->a),
+				    .mem_limit = limit,
+				    .contention = gen_below(&r, 3),
+				    .overlap = gen_below(&r, 3),
+				    .policy = (enum sched_policy)gen_below(&r, 3),
+				    .objective = problem_objective(&r),
+				    .power = problem_power(&r, k, equivalent, p->a),
+				    .saved = problem_savings(&r, n, k, equivalent, p->a),
+				    .set_mem = mem,
+				    .held = rules == PLACE_SCHEDULE
+						    ? problem_held(seed, n, k, equivalent, p->a)
+						    : (struct place_held){0},
+				    .slowdown = slow ? 0.3 : 0,
+				    .multi_slowdown = slow ? 0.1 : 0,
+				    .rules = rules,
+				    .move_s = move,
+				    .together = together};
+	problem_ports(seed, &setup.links, equivalent, p->a);
 	if (place_model_init(&p->m, p->g, &setup, p->a, &e) < 0)
 		return false;
 	place_units_init(&p->u, &p->m, p->a);

@@ -615,6 +615,56 @@ static void costs_by_hand(struct arena *a)
 	graph_free(g);
 }
 
+/* Three devices that only their ports may tell apart: which stands for which. */
+static bool stand_for(struct sched_ports *ports, uint32_t second, uint32_t third, struct arena *a)
+{
+	static const uint64_t limit[3] = {0, 0, 0};
+	static double lat[9] = {0, 1, 1, 1, 0, 1, 1, 1, 0}, bw[9];
+	struct graph *g = by_hand();
+	double set_s[15] = {0};
+	struct place_setup setup = {
+		.k = 3,
+		.names = names,
+		.set_s = set_s,
+		.links = {.k = 3, .latency_s = lat, .bytes_per_s = bw, .ports = ports},
+		.mem_limit = limit,
+		.contention = true,
+		.overlap = true};
+	struct place_model m;
+	struct place_units u;
+	struct err e = ERR_INIT;
+
+	for (int i = 0; i < 9; i++)
+		bw[i] = i % 4 ? 32 : INFINITY;
+	for (int i = 0; i < 15; i++)
+		set_s[i] = 1;
+	int rc = place_model_init(&m, g, &setup, a, &e);
+	if (rc == 0)
+		place_units_init(&u, &m, a);
+	bool right = rc == 0 && u.equivalent[0] == 0 && u.equivalent[1] == second &&
+		     u.equivalent[2] == third;
+	graph_free(g);
+	return right;
+}
+
+static void equivalent_by_ports(struct arena *a)
+{
+	struct sched_ports *p = sched_ports_new(3, 2, a);
+
+	tap(stand_for(p, 0, 0, a), "devices without ports are equivalent");
+	for (int i = 0; i < 9; i++)
+		p->of[i] = i % 4 ? 0 : SCHED_NONE;
+	tap(stand_for(p, 0, 0, a), "so are those with the same ports");
+	p->in_bytes_per_s[1 * 2] = 64;
+	tap(stand_for(p, 1, 0, a), "not one of which another rate is told");
+	p->in_bytes_per_s[1 * 2] = 0;
+	p->out_bytes_per_s[2 * 2] = 64;
+	tap(stand_for(p, 0, 2, a), "out as well as in");
+	p->out_bytes_per_s[2 * 2] = 0;
+	p->of[0 * 3 + 1] = p->of[0 * 3 + 2] = 1;
+	tap(stand_for(p, 1, 1, a), "nor one whose links have ports of another name");
+}
+
 /* Rounds of a budget: one walk that is ample rather than several that are not. */
 static void rounds(void)
 {
@@ -644,6 +694,7 @@ int main(void)
 	masks();
 	random_draws();
 	rounds();
+	equivalent_by_ports(a);
 	arena_free(a);
 	return tap_end();
 }
