@@ -35,6 +35,37 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	'
 }
 
+@test "ports: as fast as the fastest of their true links, or as they are told" {
+	cat > ports.json <<-'J'
+		{"devices": [{"name": "a"}, {"name": "b"}, {"name": "c"}],
+		 "links": [{"src": "*", "dst": "*", "latency_s": 1, "bytes_per_s": 10, "port": "net"}],
+		 "nodes": [{"id": 1, "name": "from", "cost_s": 2, "out_bytes": 10}, {"id": 2, "name": "one", "cost_s": 3}, {"id": 3, "name": "two", "cost_s": 4}],
+		 "edges": [{"src": 1, "dst": 2}, {"src": 1, "dst": 3}]}
+	J
+	sed 's/^ "nodes"/ "ports": [{"device": "a", "name": "net", "out_bytes_per_s": 10}],\n&/' ports.json > told.json
+	echo '{"from": "a", "one": "b", "two": "c"}' > where.json
+	# where the last task is the one that waits for its port, and where it is the other one
+	for f in ports told; do sed 's/"cost_s": 3/"cost_s": 30/' $f.json > long_$f.json; done
+	for f in {,long_}{ports,told}; do
+		json2dag $f.json | placebase expert:where.json > $f.mp
+		devsim --machine rate_error=0.5,seed=3 --truth $f.mp > $f.truth
+		devsim --machine rate_error=0.5,seed=3 --true-costs $f.mp | devsim > $f.by_costs
+		devsim --machine rate_error=0.5,seed=3 --true-costs $f.mp > $f.costs
+	done
+	py '
+		for f in "ports", "told", "long_ports", "long_told":
+			a, b = (runs(f + x)[-1]["lat_s"] for x in (".truth", ".by_costs"))
+			rate = {(l["src"], l["dst"]): l["bytes_per_s"] for l in of(f + ".costs", "devs")[0]["links"]}
+			one, two = rate[0, 1], rate[0, 2]
+			assert one > 10 and one > two
+			# the copy to b goes first; the way out is free again behind its bytes
+			port = 10 if "told" in f else max(one, two)
+			one, two = min(one, port), min(two, port)
+			s = max(3 + 10 / one + (30 if "long" in f else 3), 2 + 10 / port + 1 + 10 / two + 4)
+			assert np.isclose(a, s, rtol=1e-12) and np.isclose(b, s, rtol=1e-12), (f, a, b, s)
+	'
+}
+
 @test "true costs differ from the profiled ones by as much as is said" {
 	devsim --machine set_error=0.2,seed=3 --true-costs p.mp > set.mp
 	devsim --machine cell_error=0.1,longer=1 --true-costs p.mp > cell.mp
