@@ -112,6 +112,20 @@ refused() {
 	refused "$(sed 's/"port": "net"/"port": ""/' ports.json)" 'links[0]: port: an empty name'
 }
 
+@test "a placer that knows of contention knows of ports" {
+	py '
+		devices = [{"name": d} for d in "abcd"]
+		link = {"src": "*", "dst": "*", "latency_s": 0, "bytes_per_s": 10, "port": "net"}
+		nodes = [{"id": 0, "cost_s": 2, "out_bytes": 30}] + [{"id": i, "cost_s": 4} for i in range(1, 5)]
+		doc = {"devices": devices, "links": [link], "nodes": nodes, "edges": [{"src": 0, "dst": i} for i in range(1, 5)]}
+		json.dump(doc, open("fan.json", "w"))
+	'
+	for m in heft contention; do json2dag fan.json | placebase $m | devsim > fan_$m.mp; done
+	# 0 .. 2; heft: one stays, 6, three go elsewhere, which takes 3 s each, one after the other: 9, 12, 15;
+	# contention: two stay, 10, two go: 9, 12
+	py 'assert runs("fan_heft.mp")[0]["lat_s"] == 15 and runs("fan_contention.mp")[0]["lat_s"] == 12, runs("fan_contention.mp")'
+}
+
 @test "options, no links, co-location and memory decide what is legal" {
 	sed 's/"edges"/"options": {"contention": false, "order": "fifo"}, "edges"/' small.json > o.json
 	json2dag o.json | placebase expert:where.json | devsim > run.mp

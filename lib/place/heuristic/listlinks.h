@@ -1,5 +1,5 @@
 /* listlinks.h - links of a list heuristic's schedule that carry one copy at a time: a copy takes
- * the first gap after its tensor is made (Sinnen, Sousa, "Communication contention in task
+ * the first gap, of its link and of its ports, after its tensor is made (Sinnen, Sousa, "Communication contention in task
  * scheduling", IEEE TPDS 16(6), 2005, section 4, edges scheduled on links with insertion).  A
  * tensor is copied once to each device.  What was placed cannot be taken back. */
 #ifndef HSDAG_PLACE_HEURISTIC_LISTLINKS_H
