@@ -281,6 +281,26 @@ change() {
 	[[ $output == *"wrong.spec, line 2: no link has port 'bsu'; did you mean 'bus'?"* ]]
 }
 
+@test "ports of a record that cannot be" {
+	local at damage=('d["ports"] = 1' 'd["ports"] = [1]' 'd["ports"] = [{"device": 9, "name": "net"}]'
+		'd["ports"] = [{"device": 0}]' 'd["ports"] = [{"device": 0, "name": ""}]'
+		'd["ports"] = [{"device": 0, "name": "net", "in_bytes_per_s": -1}]'
+		'd["ports"] = [{"device": 0, "name": str(i)} for i in range(65)]' 'd["links"][0]["port"] = 3')
+	local told=('ports is not a list' 'port 0 is not a map' "port 0: key 'device'" "port 0: no key 'name'" 'port 0: its port has no name'
+		'port 0: impossible rate' 'port 64: more than 64 names of ports' "link 0: key 'port'")
+	for at in "${!damage[@]}"; do
+		change odd.mp "d = r[2][1]; ${damage[at]}"
+		run -3 bash -c 'devsim odd.mp > /dev/null'
+		[[ $output == *"devs: ${told[at]}"* ]] || { echo "$at: $output"; return 1; }
+	done
+	# a port that no link has, and no rate, say nothing
+	change odd.mp 'r[2][1]["ports"] = [{"device": 0, "name": "net", "out_bytes_per_s": 1}]'
+	devsim odd.mp > x.mp
+	change plain.mp pass
+	devsim plain.mp > y.mp
+	py 'assert [m["lat_s"] for m in runs("x.mp")] == [m["lat_s"] for m in runs("y.mp")]'
+}
+
 @test "ports of a specification are in the records, and share a device's bandwidth" {
 	printf '%s\n' 'device x flops 1e12 bandwidth 1e11' 'link * * latency 1e-5 bandwidth 1e9' > free.spec
 	sed 's/^link.*/& port net/' free.spec > ports.spec
