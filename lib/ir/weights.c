@@ -215,6 +215,12 @@ void weights_rest(const struct weights *w)
 		madvise((void *)(uintptr_t)w->data, (size_t)w->file_bytes, MADV_DONTNEED);
 }
 
+void weights_sparse(const struct weights *w)
+{
+	if (w->data)
+		madvise((void *)(uintptr_t)w->data, (size_t)w->file_bytes, MADV_RANDOM);
+}
+
 int weights_check(const struct weights *w, const struct graph *g, struct err *e)
 {
 	for (uint32_t c = 0; c < g->n_const; c++) {

@@ -35,6 +35,8 @@ int weights_check(const struct weights *w, const struct graph *g, struct err *e)
 /* Whatever of the file was read leaves the process's memory until it is read again: after
  * weights have been packed or uploaded, which are copies. */
 void weights_rest(const struct weights *w);
+/* Only few small constants will be read, here and there: what lies behind them is not fetched. */
+void weights_sparse(const struct weights *w);
 
 /* The bytes of constant c (an index into g->const_*): not aligned, borrowed from w. */
 static inline const uint8_t *weights_at(const struct weights *w, const struct graph *g, uint32_t c)

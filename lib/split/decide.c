@@ -22,6 +22,7 @@ struct label {
 	double weights; /* bytes that a device keeps for it */
 };
 
+struct reading;
 struct work {
 	struct split_facts *f;
 	const struct graph *g;
@@ -35,7 +36,8 @@ struct work {
 	uint32_t *root;
 	uint32_t *
 		shared; /* (outputs) variable: is it joined for every part?  0: nobody decides that */
-	double weights_price; /* seconds a byte */
+	double weights_price;    /* seconds a byte */
+	struct reading *reading; /* (inputs * PAIRWISE_CHOICES) axis UNREAD: not found yet */
 	struct split_need *need;
 	struct arena *a;
 };
@@ -172,8 +174,9 @@ struct reading {
 	double moved, halo; /* bytes: of parts on other devices; beyond their share */
 	int axis;           /* SPLIT_WHOLE: whole */
 };
+enum { UNREAD = -3 };
 
-static struct reading read_of(struct work *w, uint32_t v, uint32_t i, int axis)
+static struct reading find_reading(struct work *w, uint32_t v, uint32_t i, int axis)
 {
 	struct reading r = {0, 0, SPLIT_WHOLE};
 	double bytes = bytes_of(w, graph_slot_output(w->g, w->g->in_ptr[v] + i));
@@ -190,6 +193,21 @@ static struct reading read_of(struct work *w, uint32_t v, uint32_t i, int axis)
 		r.halo += need->axis >= 0 && size > core ? part * (size - core) / size : 0;
 	}
 	return r;
+}
+
+/* The same, found once. */
+static struct reading read_of(struct work *w, uint32_t v, uint32_t i, int axis)
+{
+	size_t slot = w->g->in_ptr[v] + i;
+	uint8_t k = 1;
+	while (k < w->n_labels[v] && labels(w, v)[k].axis != axis)
+		k++;
+	if (k == w->n_labels[v])
+		return find_reading(w, v, i, axis);
+	struct reading *r = &w->reading[slot * PAIRWISE_CHOICES + k];
+	if (r->axis == UNREAD)
+		*r = find_reading(w, v, i, axis);
+	return *r;
 }
 
 /* Everybody has a part of so many bytes, and gets the others' parts; or has all, and gets the sum of its part. */
@@ -498,6 +516,9 @@ void split_decide(struct split_facts *f, const struct split_costs *costs, unsign
 	w.root = ARENA_NEWN(w.a, uint32_t, g->out_ptr[g->n]);
 	w.shared = ARENA_NEWN(w.a, uint32_t, g->out_ptr[g->n]);
 	w.need = ARENA_NEWN(w.a, struct split_need, (size_t)f->max_in + 1);
+	w.reading = arena_raw(w.a, (size_t)g->in_ptr[g->n] * PAIRWISE_CHOICES, sizeof *w.reading);
+	for (size_t i = 0; i < (size_t)g->in_ptr[g->n] * PAIRWISE_CHOICES; i++)
+		w.reading[i].axis = UNREAD;
 	op_idle_nodes(g, NULL, w.idle, w.root);
 	for (uint32_t v = 0; v < g->n; v++) {
 		find_labels(&w, v, axes);

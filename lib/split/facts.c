@@ -27,6 +27,7 @@ int split_facts_open(struct split_facts *f, const struct graph *g, struct err *e
 		if (weights_open(&f->weights, g->weights, g, e) < 0 ||
 		    weights_check(&f->weights, g, e) < 0)
 			return -1;
+		weights_sparse(&f->weights);
 	}
 	f->ctx = cpu_ctx_new(NULL, NULL);
 	host_values_init(&f->values, g, f->weights.data, f->weights.bytes, f->ctx);
