@@ -150,9 +150,8 @@ struct draft_value join_whole(struct rewrite *x, uint32_t o)
 {
 	const struct graph *g = x->g;
 	uint32_t u = graph_node_of(g, o), port = o - g->out_ptr[u], reader = x->d.part;
-	if (x->f->constant[u] || x->plan->axis[u] == SPLIT_WHOLE)
-		return (struct draft_value){
-			x->row[u] == GRAPH_NONE ? rewrite_node(x, u) : x->row[u], port};
+	if (x->plan->axis[u] == SPLIT_WHOLE)
+		return (struct draft_value){x->row[u], port};
 	if (x->whole[o].node != GRAPH_NONE)
 		return x->whole[o];
 	const char *name =
@@ -280,7 +279,7 @@ struct draft_value join_whole_for(struct rewrite *x, uint32_t o, uint32_t p)
 	struct draft_value *each = &x->each[(size_t)o * plan->ways + p];
 	if (axis == SPLIT_SUM)
 		axis = sum_axis(x, o);
-	if (!plan->apart || x->f->constant[u] || axis == SPLIT_WHOLE)
+	if (!plan->apart || axis == SPLIT_WHOLE)
 		return join_whole(x, o);
 	if (each->node != GRAPH_NONE)
 		return *each;

@@ -7,6 +7,7 @@
 
 #include "split/rewrite_impl.h"
 
+static struct draft_value whole_of(struct rewrite *x, uint32_t o);
 static struct draft_value constant_part(struct rewrite *x, uint32_t o, int axis, int64_t lo,
 					int64_t hi);
 
@@ -61,7 +62,8 @@ static void copy_attrs(struct rewrite *x, uint32_t v, const struct split_part *p
 			draft_attr(&x->d, p->edit[k].key, p->edit[k].value);
 }
 
-void rewrite_out(struct rewrite *x, uint32_t o, int axis, int64_t lo, int64_t hi, const char *names)
+static void rewrite_out(struct rewrite *x, uint32_t o, int axis, int64_t lo, int64_t hi,
+			const char *names)
 {
 	const struct graph *g = x->g;
 	uint32_t rank = g->out_rank[o] == RANK_DYNAMIC ? 0 : g->out_rank[o];
@@ -95,7 +97,7 @@ static bool copy_shape(struct rewrite *x, uint32_t v)
 	return true;
 }
 
-uint32_t rewrite_node(struct rewrite *x, uint32_t v)
+static uint32_t rewrite_node(struct rewrite *x, uint32_t v)
 {
 	const struct graph *g = x->g;
 	uint32_t reader = x->d.part;
@@ -107,7 +109,7 @@ uint32_t rewrite_node(struct rewrite *x, uint32_t v)
 	for (uint32_t i = 0; i < n; i++)
 		in[i] = graph_source(g, v, i) == GRAPH_NONE
 				? (struct draft_value){GRAPH_NONE, 0}
-				: join_whole(x, graph_slot_output(g, g->in_ptr[v] + i));
+				: whole_of(x, graph_slot_output(g, g->in_ptr[v] + i));
 	if (graph_const(g, v) >= 0)
 		copy_const(x, v);
 	uint32_t at = draft_node(&x->d, g->node_name[v], g->type[v], g->opset[v], g->id[v]);
@@ -120,6 +122,16 @@ uint32_t rewrite_node(struct rewrite *x, uint32_t v)
 	x->row[v] = at;
 	x->d.part = reader;
 	return at;
+}
+
+/* Output o as it was; constants are there when somebody reads them. */
+static struct draft_value whole_of(struct rewrite *x, uint32_t o)
+{
+	uint32_t u = graph_node_of(x->g, o);
+	if (!x->f->constant[u])
+		return join_whole(x, o);
+	return (struct draft_value){x->row[u] == GRAPH_NONE ? rewrite_node(x, u) : x->row[u],
+				    o - x->g->out_ptr[u]};
 }
 
 /* ---- parts ---- */
@@ -136,7 +148,7 @@ static struct draft_value read_part(struct rewrite *x, uint32_t o, const struct 
 				 arena_printf(x->a, "%s/for part %u",
 					      part_name(x, u, need->lo, need->hi, size), p));
 	if (need->axis < 0 || (need->lo == 0 && need->hi == size))
-		return join_whole(x, o);
+		return whole_of(x, o);
 	return constant_part(x, o, need->axis, need->lo, need->hi);
 }
 
@@ -262,7 +274,7 @@ static struct draft_value constant_part(struct rewrite *x, uint32_t o, int axis,
 		   can_cut(x, o, axis, lo, hi) && split_rule(x->f, u, &s)) {
 		out = (struct draft_value){put_part(x, u, &s, name, 0), 0};
 	} else {
-		return join_slice(x, join_whole(x, o), axis, lo, hi, false);
+		return join_slice(x, whole_of(x, o), axis, lo, hi, false);
 	}
 	pairmap_put(&x->consts, a, b, out.node);
 	return out;

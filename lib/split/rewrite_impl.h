@@ -37,15 +37,7 @@ static inline uint64_t output_key(uint64_t o, int axis)
 	return o * 16 + (uint64_t)axis;
 }
 
-/* ---- rewrite.c ---- */
-
-/* Node v, which is not cut, in the draft. */
-uint32_t rewrite_node(struct rewrite *x, uint32_t v);
-/* Output o of the old graph as an output of the last node, with range lo .. hi - 1 of `axis`. */
-void rewrite_out(struct rewrite *x, uint32_t o, int axis, int64_t lo, int64_t hi,
-		 const char *names);
-
-/* ---- joins.c ---- */
+/* joins.c.  Constants are not theirs: output o here is of a node that computes. */
 
 /* lo .. hi - 1 of `axis` of a value. */
 struct draft_value join_slice(struct rewrite *x, struct draft_value from, int axis, int64_t lo,

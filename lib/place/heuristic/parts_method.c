@@ -1,4 +1,4 @@
-/* parts.c - operations in parts: each part on a device of its own. */
+/* parts_method.c - operations in parts: each part on a device of its own. */
 #include <stdio.h>
 
 #include "place/method/method.h"
