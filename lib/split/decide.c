@@ -3,6 +3,7 @@
 
 #include "base/disjoint.h"
 #include "split/pairwise.h"
+#include "split/siblings.h"
 
 /* Figures of cores of an EPYC: they need not be right, only in proportion. */
 const struct split_costs split_costs_cores = {.n = 1,
@@ -16,9 +17,12 @@ static const double REFUSED_S = 1e6;
 /* Prices of weights that are tried, upwards, and between the last two. */
 enum { MEMORY_STEPS = 5 };
 
+/* A label of nodes that are whole, each at the device of its home among siblings. */
+enum { SPREAD = -5 };
+
 struct label {
 	int8_t axis;
-	double node_s;  /* of the largest part */
+	double node_s; /* of the largest part; SPREAD: of the device with most siblings, over all of them */
 	double weights; /* bytes that a device keeps for it */
 };
 
@@ -34,6 +38,7 @@ struct work {
 	struct label *label; /* (n * PAIRWISE_CHOICES) the first is whole */
 	bool *idle;          /* (n) takes no time */
 	uint32_t *root;
+	struct split_siblings siblings; /* where memory is not shared */
 	uint32_t *
 		shared; /* (outputs) variable: is it joined for every part?  0: nobody decides that */
 	double weights_price;    /* seconds a byte */
@@ -78,6 +83,8 @@ static double read_share(const struct work *w, uint32_t v, uint32_t i,
 			 const struct split_need *need)
 {
 	struct tensor t;
+	if (need->axis == SPLIT_NOTHING)
+		return 0;
 	if (need->axis < 0 || !split_input(w->f, v, i, &t) || t.dim[need->axis] == 0)
 		return 1;
 	return (double)(need->hi - need->lo) / (double)t.dim[need->axis];
@@ -93,23 +100,52 @@ static double seconds_on(const struct work *w, uint32_t p, double flops, double 
 	return d->step_s + (a + cold > b ? a + cold : b);
 }
 
-/* On the device where that takes least. */
-static double seconds_whole(const struct work *w, uint32_t v, double *all_weights)
+static double weights_whole(const struct work *w, uint32_t v)
 {
 	const struct graph *g = w->g;
-	double flops = (double)op_flops(g, v), bytes = (double)op_bytes(g, v), weights = 0;
+	double weights = 0;
 	for (uint32_t i = 0; i < g->in_ptr[v + 1] - g->in_ptr[v]; i++) {
 		uint32_t u = graph_source(g, v, i);
 		if (u != GRAPH_NONE && w->f->constant[u])
 			weights += bytes_of(w, graph_slot_output(g, g->in_ptr[v] + i));
 	}
-	*all_weights = weights;
-	double least = seconds_on(w, 0, flops, bytes, weights);
+	return weights;
+}
+
+/* On the device where that takes least. */
+static double seconds_whole(const struct work *w, uint32_t v)
+{
+	double flops = (double)op_flops(w->g, v), bytes = (double)op_bytes(w->g, v),
+	       weights = weights_whole(w, v), least = seconds_on(w, 0, flops, bytes, weights);
 	for (uint32_t p = 1; p < w->c->n; p++) {
 		double x = seconds_on(w, p, flops, bytes, weights);
 		least = x < least ? x : least;
 	}
-	return least;
+	return w->idle[v] ? 0 : least;
+}
+
+/* Node v among its siblings. */
+static struct label spread_label(const struct work *w, uint32_t v)
+{
+	double flops = (double)op_flops(w->g, v), bytes = (double)op_bytes(w->g, v),
+	       weights = weights_whole(w, v), most_s = 0;
+	uint32_t most = 0, all = 0, ways = w->plan->ways;
+	for (uint32_t p = 0; p < ways; p++) {
+		uint32_t n = w->siblings.count[(size_t)w->siblings.like[v] * ways + p];
+		double s = n * seconds_on(w, p, flops, bytes, weights);
+		most_s = s > most_s ? s : most_s;
+		most = n > most ? n : most;
+		all += n;
+	}
+	return (struct label){SPREAD, w->idle[v] ? 0 : most_s / all, weights * most / all};
+}
+
+/* Is this the axis along which Concat v joins? */
+static bool own_axis(const struct work *w, uint32_t v, int axis)
+{
+	const struct op *op = &w->f->op[v];
+	return op->kind == OP_CONCAT &&
+	       op_axis(op->a.axis.axis, w->g->out_rank[w->g->out_ptr[v]]) == axis;
 }
 
 /* The largest part's seconds, and bytes of weights; < 0: it cannot be cut so. */
@@ -152,62 +188,112 @@ static void add_label(struct work *w, uint32_t v, int axis)
 static void find_labels(struct work *w, uint32_t v, unsigned axes)
 {
 	struct tensor t;
-	double weights, whole = seconds_whole(w, v, &weights);
+	bool apart = w->c->apart, product = is_product(w, v);
 	/* Whole operations are thought to be on all devices alike. */
-	labels(w, v)[0] =
-		(struct label){SPLIT_WHOLE, w->idle[v] ? 0 : whole, weights / w->plan->ways};
+	labels(w, v)[0] = (struct label){SPLIT_WHOLE, seconds_whole(w, v),
+					 weights_whole(w, v) / w->plan->ways};
 	w->n_labels[v] = 1;
 	if (w->f->constant[v] || !split_output(w->f, v, 0, &t))
 		return;
-	bool product = is_product(w, v);
-	for (int axis = 0; axis < (int)t.rank; axis++)
+	if (apart && w->siblings.home[v] != SPLIT_NO_HOME)
+		labels(w, v)[w->n_labels[v]++] = spread_label(w, v);
+	for (int axis = 0; axis < (int)t.rank; axis++) {
+		/* Inputs apart gain nothing where memory is shared. */
+		uint32_t n_in = w->g->in_ptr[v + 1] - w->g->in_ptr[v];
+		if (own_axis(w, v, axis) && (!apart || n_in < w->plan->ways))
+			continue;
 		if (!product || axes >> split_axis_kind(w->f, v, axis) & 1)
 			add_label(w, v, axis);
-	if (product && axes >> AXIS_SUM & 1)
+	}
+	if ((product || apart) && axes >> AXIS_SUM & 1)
 		add_label(w, v, SPLIT_SUM);
+	if (apart && w->siblings.home[v] == SPLIT_NO_HOME)
+		add_label(w, v, SPLIT_OUTPUTS);
 }
 
 /* ---- edges ---- */
 
 /* What parts read of an input. */
 struct reading {
-	double moved, halo; /* bytes: of parts on other devices; beyond their share */
-	int axis;           /* SPLIT_WHOLE: whole */
+	double moved;      /* bytes of parts that are elsewhere than what is whole */
+	double moved_home; /* of those that are elsewhere than the input's home among siblings */
+	double halo;       /* beyond their share */
+	int axis;          /* SPLIT_WHOLE: whole */
+	bool once;         /* one device alone reads it */
 };
-enum { UNREAD = -3 };
+enum { UNREAD = -6 };
 
-static struct reading find_reading(struct work *w, uint32_t v, uint32_t i, int axis)
+/* The part where output o is if its node is spread, or a Split cut by outputs. */
+static uint32_t home_of(const struct work *w, uint32_t o)
 {
-	struct reading r = {0, 0, SPLIT_WHOLE};
-	double bytes = bytes_of(w, graph_slot_output(w->g, w->g->in_ptr[v] + i));
-	for (uint32_t p = 0; p < w->plan->ways; p++) {
-		struct split_part s;
-		if (!part_of(w, v, axis, p, &s))
-			continue;
-		const struct split_need *need = &s.need[i];
-		double size = (double)(need->hi - need->lo),
-		       core = (double)(need->core_hi - need->core_lo),
-		       part = read_share(w, v, i, need) * bytes;
-		r.axis = need->axis;
-		r.moved += p > 0 ? part : 0;
-		r.halo += need->axis >= 0 && size > core ? part * (size - core) / size : 0;
-	}
-	return r;
+	return w->c->apart ? w->siblings.at[o] : SPLIT_NO_HOME;
 }
 
-/* The same, found once. */
+/* What the parts of node v under label k read of all inputs. */
+static void find_readings(struct work *w, uint32_t v, uint8_t k)
+{
+	const struct graph *g = w->g;
+	uint32_t n = g->in_ptr[v + 1] - g->in_ptr[v];
+	struct reading *all = &w->reading[(size_t)g->in_ptr[v] * PAIRWISE_CHOICES + k];
+	uint32_t *readers = MEM_NEWN(uint32_t, (size_t)n + 1);
+	for (uint32_t i = 0; i < n; i++)
+		all[(size_t)i * PAIRWISE_CHOICES] = (struct reading){.axis = SPLIT_WHOLE};
+	for (uint32_t p = 0; p < w->plan->ways; p++) {
+		struct split_part s;
+		if (!part_of(w, v, labels(w, v)[k].axis, p, &s))
+			continue;
+		for (uint32_t i = 0; i < n; i++) {
+			const struct split_need *need = &s.need[i];
+			struct reading *r = &all[(size_t)i * PAIRWISE_CHOICES];
+			if (need->axis == SPLIT_NOTHING ||
+			    g->in_node[g->in_ptr[v] + i] == GRAPH_NONE)
+				continue;
+			uint32_t o = graph_slot_output(g, g->in_ptr[v] + i);
+			double size = (double)(need->hi - need->lo),
+			       core = (double)(need->core_hi - need->core_lo),
+			       part = read_share(w, v, i, need) * bytes_of(w, o);
+			r->axis = need->axis;
+			r->moved += p > 0 ? part : 0;
+			r->moved_home += p != home_of(w, o) ? part : 0;
+			r->halo += need->axis >= 0 && size > core ? part * (size - core) / size : 0;
+			r->once = ++readers[i] == 1;
+		}
+	}
+	mem_free(readers);
+}
+
+/* What node v under `axis` reads of input i. */
 static struct reading read_of(struct work *w, uint32_t v, uint32_t i, int axis)
 {
 	size_t slot = w->g->in_ptr[v] + i;
+	uint32_t o = graph_slot_output(w->g, w->g->in_ptr[v] + i);
 	uint8_t k = 1;
-	while (k < w->n_labels[v] && labels(w, v)[k].axis != axis)
+	if (axis == SPLIT_WHOLE || axis == SPREAD) {
+		uint32_t at = axis == SPREAD ? w->siblings.home[v] : 0;
+		double bytes = bytes_of(w, o);
+		return (struct reading){at != 0 ? bytes : 0, at != home_of(w, o) ? bytes : 0, 0,
+					SPLIT_WHOLE, true};
+	}
+	while (labels(w, v)[k].axis != axis)
 		k++;
-	if (k == w->n_labels[v])
-		return find_reading(w, v, i, axis);
 	struct reading *r = &w->reading[slot * PAIRWISE_CHOICES + k];
 	if (r->axis == UNREAD)
-		*r = find_reading(w, v, i, axis);
+		find_readings(w, v, k);
 	return *r;
+}
+
+/* Is what is labelled so at its home? */
+static bool at_home(int label)
+{
+	return label == SPREAD || label == SPLIT_OUTPUTS;
+}
+
+/* Does v, labelled b, read output o as all devices do that have it joined for them? */
+static bool reads_shared(const struct work *w, uint32_t o, int b, const struct reading *r)
+{
+	if (!w->shared[o] || r->axis != SPLIT_WHOLE)
+		return false;
+	return b == SPREAD ? home_of(w, o) == SPLIT_NO_HOME : !r->once;
 }
 
 /* Everybody has a part of so many bytes, and gets the others' parts; or has all, and gets the sum of its part. */
@@ -232,16 +318,17 @@ static double exchange_seconds(const struct split_costs *c, double bytes)
 }
 
 /* edge_seconds of devices with memories of their own. */
-static double apart_seconds(struct work *w, int a, int b, double bytes, const struct reading *r)
+static double apart_seconds(struct work *w, int a, double bytes, const struct reading *r)
 {
 	const struct split_costs *c = w->c;
 	double from_all = c->in_group.latency_s + bytes * c->in_group.s_per_byte, s = 0;
-	if (a == SPLIT_WHOLE)
-		return c->handover_s + r->moved * c->in_group.s_per_byte;
+	double moved = at_home(a) ? r->moved_home : r->moved;
+	if (a == SPLIT_WHOLE || at_home(a))
+		return moved > 0 ? c->handover_s + moved * c->in_group.s_per_byte : 0;
 	if (a == SPLIT_SUM) /* with the last addition */
 		s = spread_seconds(c, bytes) + c->device[0].step_s +
 		    3 * bytes / w->plan->ways / w->bytes_per_s;
-	if (b == SPLIT_WHOLE)
+	if (r->once)
 		return s + from_all;
 	if (r->axis == SPLIT_WHOLE)
 		return s + spread_seconds(c, bytes);
@@ -262,7 +349,7 @@ static double edge_seconds(struct work *w, uint32_t u, int a, int b, double byte
 	if (a == SPLIT_WHOLE && (b == SPLIT_WHOLE || w->f->op[u].kind == OP_PARAMETER))
 		return 0;
 	if (c->apart)
-		return apart_seconds(w, a, b, bytes, r);
+		return apart_seconds(w, a, bytes, r);
 	if (a == SPLIT_WHOLE)
 		return c->handover_s + r->moved * c->copy_s_per_byte;
 	if (a == SPLIT_SUM)
@@ -285,10 +372,8 @@ static void add_edge(struct work *w, struct pairwise *pw, uint32_t v, uint32_t i
 	double bytes = bytes_of(w, o);
 	for (uint8_t b = 0; b < w->n_labels[v]; b++) {
 		int axis = labels(w, v)[b].axis;
-		struct reading r = {0, 0, SPLIT_WHOLE};
-		if (b > 0)
-			r = read_of(w, v, i, axis);
-		if (b > 0 && r.axis == SPLIT_WHOLE && w->shared[o]) {
+		struct reading r = read_of(w, v, i, axis);
+		if (reads_shared(w, o, axis, &r)) {
 			pairwise_add_pair(pw, v, b, w->shared[o], 0, REFUSED_S);
 			continue;
 		}
@@ -320,7 +405,8 @@ static void add_shared(struct work *w, struct pairwise *pw, uint32_t o)
 {
 	uint32_t u = graph_node_of(w->g, o);
 	double bytes = bytes_of(w, o);
-	struct reading all = {(w->plan->ways - 1) * bytes, 0, SPLIT_WHOLE};
+	double moved = (w->plan->ways - 1) * bytes;
+	struct reading all = {moved, moved, 0, SPLIT_WHOLE, false};
 	for (uint8_t a = 0; a < w->n_labels[u]; a++)
 		pairwise_add_pair(pw, u, a, w->shared[o], 1,
 				  edge_seconds(w, u, labels(w, u)[a].axis, 0, bytes, &all, 0));
@@ -335,12 +421,11 @@ static double edge_of(struct work *w, uint32_t v, uint32_t i, int a, int b, bool
 {
 	uint32_t u = graph_source(w->g, v, i), o = graph_slot_output(w->g, w->g->in_ptr[v] + i);
 	double bytes = bytes_of(w, o);
-	struct reading r = {0, 0, SPLIT_WHOLE};
-	if (b != SPLIT_WHOLE)
-		r = read_of(w, v, i, b);
+	struct reading r = read_of(w, v, i, b);
 	if (aligned)
-		*aligned = r.axis >= 0 && a == r.axis;
-	if (b != SPLIT_WHOLE && r.axis == SPLIT_WHOLE && w->shared[o] && seen) {
+		*aligned = at_home(a) ? b != SPLIT_WHOLE && r.moved_home == 0
+				      : r.axis >= 0 && a == r.axis;
+	if (seen && reads_shared(w, o, b, &r)) {
 		if (seen[o])
 			return 0;
 		seen[o] = true;
@@ -501,6 +586,19 @@ static void solve_in_memory(struct work *w)
 	solve(w);
 }
 
+/* In the plan what is spread is whole, and has a home. */
+static void keep_homes(struct work *w)
+{
+	struct split_plan *plan = w->plan;
+	if (!plan->home)
+		plan->home = arena_raw(w->f->arena, w->g->n, 1);
+	for (uint32_t v = 0; v < w->g->n; v++) {
+		bool spread = plan->axis[v] == SPREAD;
+		plan->home[v] = spread ? w->siblings.home[v] : SPLIT_NO_HOME;
+		plan->axis[v] = spread ? SPLIT_WHOLE : plan->axis[v];
+	}
+}
+
 void split_decide(struct split_facts *f, const struct split_costs *costs, unsigned axes, bool all,
 		  double min_gain, struct split_plan *plan, struct split_decision *out)
 {
@@ -520,6 +618,8 @@ void split_decide(struct split_facts *f, const struct split_costs *costs, unsign
 	for (size_t i = 0; i < (size_t)g->in_ptr[g->n] * PAIRWISE_CHOICES; i++)
 		w.reading[i].axis = UNREAD;
 	op_idle_nodes(g, NULL, w.idle, w.root);
+	if (costs->apart)
+		w.siblings = split_find_siblings(f, plan, w.a);
 	for (uint32_t v = 0; v < g->n; v++) {
 		find_labels(&w, v, axes);
 		plan->axis[v] = SPLIT_WHOLE;
@@ -529,5 +629,7 @@ void split_decide(struct split_facts *f, const struct split_costs *costs, unsign
 	solve_in_memory(&w);
 	weigh_chains(&w, min_gain * out->whole_s, out);
 	out->cut_s = estimate(&w);
+	if (costs->apart)
+		keep_homes(&w);
 	arena_free(w.a);
 }

@@ -120,6 +120,24 @@ struct draft_value draft_const(struct draft *d, const char *name, const struct t
 	return (struct draft_value){v, 0};
 }
 
+/* Bytes of a constant behind the others; where they are. */
+static uint64_t add_tail(struct draft *d, const void *bytes, size_t n)
+{
+	d->tail = mem_grow(d->tail, &d->cap_tail, d->tail_bytes + 64 + n, 1);
+	memset(d->tail + d->tail_bytes, 0, -d->tail_bytes % 64);
+	d->tail_bytes += -d->tail_bytes % 64;
+	memcpy(d->tail + d->tail_bytes, bytes, n);
+	d->tail_bytes += n;
+	return d->tail_at + d->tail_bytes - n;
+}
+
+struct draft_value draft_zero(struct draft *d, enum elem elem)
+{
+	struct tensor t = {.elem = elem};
+	size_t bytes = (elem_bits(elem) + 7) / 8;
+	return draft_const(d, "0", &t, add_tail(d, &(uint64_t){0}, bytes), bytes);
+}
+
 struct draft_value draft_ints(struct draft *d, const int64_t *v, int n)
 {
 	char text[24 * TENSOR_DIMS] = "";
@@ -131,13 +149,8 @@ struct draft_value draft_ints(struct draft *d, const int64_t *v, int n)
 	uint32_t before = d->ints.n, k = strtab_add(&d->ints, key);
 	if (k < before)
 		return (struct draft_value){d->ints_node[k], 0};
-	d->tail = mem_grow(d->tail, &d->cap_tail, d->tail_bytes + 64 + bytes, 1);
-	memset(d->tail + d->tail_bytes, 0, -d->tail_bytes % 64);
-	d->tail_bytes += -d->tail_bytes % 64;
-	memcpy(d->tail + d->tail_bytes, v, bytes);
 	struct tensor t = {.elem = EL_I64, .rank = n < 0 ? 0 : 1, .dim = {n}};
-	struct draft_value out = draft_const(d, key, &t, d->tail_at + d->tail_bytes, bytes);
-	d->tail_bytes += bytes;
+	struct draft_value out = draft_const(d, key, &t, add_tail(d, v, bytes), bytes);
 	d->ints_node = mem_grow(d->ints_node, &d->cap_ints, (size_t)k + 1, sizeof *d->ints_node);
 	d->ints_node[k] = out.node;
 	return out;

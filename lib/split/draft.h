@@ -63,6 +63,8 @@ struct draft_value draft_const(struct draft *d, const char *name, const struct t
 			       uint64_t offset, uint64_t bytes);
 /* The constant i64[n] of these integers, one node for all that are alike; n < 0: a scalar. */
 struct draft_value draft_ints(struct draft *d, const int64_t *v, int n);
+/* A scalar constant 0. */
+struct draft_value draft_zero(struct draft *d, enum elem elem);
 /* Type and shape of a value; false: not known. */
 bool draft_describe(const struct draft *d, struct draft_value v, struct tensor *t);
 /* The graph, with the bodies of `from` (row[]: new rows of nodes that have one), without sets and digest. */

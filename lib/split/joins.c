@@ -129,21 +129,33 @@ static struct draft_value add(struct rewrite *x, const char *name, const char *n
 	return (struct draft_value){v, 0};
 }
 
-/* The parts of output o, added up one after another. */
+/* The parts of output o, added up one after another, and what is added to them. */
 static struct draft_value sum(struct rewrite *x, uint32_t o)
 {
-	uint32_t u = graph_node_of(x->g, o);
+	uint32_t u = graph_node_of(x->g, o), more = x->addend[u],
+		 n = x->plan->ways + (more != GRAPH_NONE);
 	const uint32_t *part = &x->part[(size_t)u * x->plan->ways];
 	struct draft_value v = {part[0], 0};
-	for (uint32_t p = 1; p < x->plan->ways; p++) {
-		bool last = p + 1 == x->plan->ways;
+	for (uint32_t p = 1; p < n; p++) {
+		bool last = p + 1 == n;
 		const char *name =
 			last ? x->g->node_name[u]
 			     : arena_printf(x->a, "%s [sum of %u]", x->g->node_name[u], p + 1);
 		v = add(x, name, last ? x->g->out_names[o] : "", v,
-			(struct draft_value){part[p], 0});
+			p < x->plan->ways ? (struct draft_value){part[p], 0} : join_whole(x, more));
 	}
 	return v;
+}
+
+/* The output of a Split in parts of its outputs. */
+static struct draft_value output_of(const struct rewrite *x, uint32_t o)
+{
+	uint32_t u = graph_node_of(x->g, o), port = o - x->g->out_ptr[u], p = 0;
+	const struct split_range *own = &x->own[(size_t)u * x->plan->ways];
+	while (port >= own[p].hi)
+		p++;
+	return (struct draft_value){x->part[(size_t)u * x->plan->ways + p],
+				    port - (uint32_t)own[p].lo};
 }
 
 struct draft_value join_whole(struct rewrite *x, uint32_t o)
@@ -152,6 +164,8 @@ struct draft_value join_whole(struct rewrite *x, uint32_t o)
 	uint32_t u = graph_node_of(g, o), port = o - g->out_ptr[u], reader = x->d.part;
 	if (x->plan->axis[u] == SPLIT_WHOLE)
 		return (struct draft_value){x->row[u], port};
+	if (x->plan->axis[u] == SPLIT_OUTPUTS)
+		return output_of(x, o);
 	if (x->whole[o].node != GRAPH_NONE)
 		return x->whole[o];
 	const char *name =
@@ -254,6 +268,12 @@ static struct draft_value sum_range(struct rewrite *x, uint32_t o, int axis, int
 			      : add(x, arena_printf(x->a, "%s, group %u]", name, group), "", all,
 				    here);
 	}
+	if (x->addend[u] != GRAPH_NONE) {
+		const struct split_need more = {axis, lo, hi, lo, hi};
+		name = arena_printf(x->a, "%s, and what is added to it]", name);
+		d->part = p;
+		all = add(x, name, "", all, join_read(x, x->addend[u], &more, p, name));
+	}
 	d->part = reader;
 	pairmap_put(&x->sums, a, b, all.node);
 	return all;
@@ -279,7 +299,7 @@ struct draft_value join_whole_for(struct rewrite *x, uint32_t o, uint32_t p)
 	struct draft_value *each = &x->each[(size_t)o * plan->ways + p];
 	if (axis == SPLIT_SUM)
 		axis = sum_axis(x, o);
-	if (!plan->apart || axis == SPLIT_WHOLE)
+	if (!plan->apart || axis == SPLIT_WHOLE || axis == SPLIT_OUTPUTS)
 		return join_whole(x, o);
 	if (each->node != GRAPH_NONE)
 		return *each;
@@ -328,7 +348,7 @@ struct draft_value join_read(struct rewrite *x, uint32_t o, const struct split_n
 		return gather(x, o, p, need->lo, need->hi, name, NULL);
 	if (x->plan->apart && x->plan->axis[u] == SPLIT_SUM)
 		return sum_range(x, o, need->axis, need->lo, need->hi, p);
-	if (x->plan->apart && x->plan->axis[u] != SPLIT_WHOLE)
+	if (x->plan->apart && x->plan->axis[u] >= 0)
 		return exchange(x, o, need->axis, need->lo, need->hi, p, name);
 	return join_slice(x, join_whole(x, o), need->axis, need->lo, need->hi, true);
 }

@@ -7,7 +7,7 @@
 
 #include "split/rewrite_impl.h"
 
-static struct draft_value whole_of(struct rewrite *x, uint32_t o);
+static struct draft_value whole_of(struct rewrite *x, uint32_t o, uint32_t p);
 static struct draft_value constant_part(struct rewrite *x, uint32_t o, int axis, int64_t lo,
 					int64_t hi);
 
@@ -100,8 +100,10 @@ static bool copy_shape(struct rewrite *x, uint32_t v)
 static uint32_t rewrite_node(struct rewrite *x, uint32_t v)
 {
 	const struct graph *g = x->g;
-	uint32_t reader = x->d.part;
-	x->d.part = GRAPH_NONE;
+	uint32_t reader = x->d.part, home = x->plan->home && x->plan->home[v] != SPLIT_NO_HOME
+						    ? x->plan->home[v]
+						    : GRAPH_NONE;
+	x->d.part = home;
 	if (x->f->constant[v] && copy_shape(x, v))
 		return x->row[v];
 	uint32_t n = g->in_ptr[v + 1] - g->in_ptr[v];
@@ -109,7 +111,7 @@ static uint32_t rewrite_node(struct rewrite *x, uint32_t v)
 	for (uint32_t i = 0; i < n; i++)
 		in[i] = graph_source(g, v, i) == GRAPH_NONE
 				? (struct draft_value){GRAPH_NONE, 0}
-				: whole_of(x, graph_slot_output(g, g->in_ptr[v] + i));
+				: whole_of(x, graph_slot_output(g, g->in_ptr[v] + i), home);
 	if (graph_const(g, v) >= 0)
 		copy_const(x, v);
 	uint32_t at = draft_node(&x->d, g->node_name[v], g->type[v], g->opset[v], g->id[v]);
@@ -124,12 +126,12 @@ static uint32_t rewrite_node(struct rewrite *x, uint32_t v)
 	return at;
 }
 
-/* Output o as it was; constants are there when somebody reads them. */
-static struct draft_value whole_of(struct rewrite *x, uint32_t o)
+/* Output o as it was, for part p, or for all (GRAPH_NONE); constants are there when somebody reads them. */
+static struct draft_value whole_of(struct rewrite *x, uint32_t o, uint32_t p)
 {
 	uint32_t u = graph_node_of(x->g, o);
 	if (!x->f->constant[u])
-		return join_whole(x, o);
+		return p == GRAPH_NONE ? join_whole(x, o) : join_whole_for(x, o, p);
 	return (struct draft_value){x->row[u] == GRAPH_NONE ? rewrite_node(x, u) : x->row[u],
 				    o - x->g->out_ptr[u]};
 }
@@ -148,8 +150,46 @@ static struct draft_value read_part(struct rewrite *x, uint32_t o, const struct 
 				 arena_printf(x->a, "%s/for part %u",
 					      part_name(x, u, need->lo, need->hi, size), p));
 	if (need->axis < 0 || (need->lo == 0 && need->hi == size))
-		return whole_of(x, o);
+		return whole_of(x, o, GRAPH_NONE);
 	return constant_part(x, o, need->axis, need->lo, need->hi);
+}
+
+/* Zeros as output o, a constant of part p. */
+static struct draft_value zeros_like(struct rewrite *x, uint32_t o, uint32_t p)
+{
+	struct tensor t;
+	tensor_describe(x->g, o, &t);
+	const char *key = arena_printf(x->a, "zeros [%s part %u", elem_name(t.elem), p);
+	for (uint32_t i = 0; i < t.rank; i++)
+		key = arena_printf(x->a, "%s%s%" PRId64, key, i ? "," : " of ", t.dim[i]);
+	key = arena_printf(x->a, "%s]", key);
+	uint32_t before = x->zeros.n, k = strtab_add(&x->zeros, key);
+	if (k < before)
+		return (struct draft_value){x->zeros_node[k], 0};
+	struct draft_value zero = draft_zero(&x->d, t.elem),
+			   shape = draft_ints(&x->d, t.dim, (int)t.rank);
+	uint32_t v = draft_node(&x->d, key, "Broadcast", "opset3", -1);
+	draft_attr(&x->d, "mode", "numpy");
+	draft_in(&x->d, zero);
+	draft_in(&x->d, shape);
+	draft_out(&x->d, t.elem, (uint8_t)t.rank, t.dim, "");
+	x->zeros_node =
+		mem_grow(x->zeros_node, &x->cap_zeros, (size_t)k + 1, sizeof *x->zeros_node);
+	x->zeros_node[k] = v;
+	return (struct draft_value){v, 0};
+}
+
+/* Input i of part p of node v, to whose parts' sum it is added: a constant goes into one of them. */
+static struct draft_value read_addend(struct rewrite *x, uint32_t v, uint32_t i,
+				      const struct split_part *s, uint32_t p)
+{
+	uint32_t o = graph_slot_output(x->g, x->g->in_ptr[v] + i);
+	bool constant = x->f->constant[graph_node_of(x->g, o)];
+	if (constant && s->lo == 0)
+		return whole_of(x, o, GRAPH_NONE);
+	if (!constant)
+		x->addend[v] = o;
+	return zeros_like(x, o, p);
 }
 
 /* Part p of node v as a node; const_axis of constants, who have no part of their own. */
@@ -162,6 +202,10 @@ static uint32_t put_part(struct rewrite *x, uint32_t v, struct split_part *s, co
 	for (uint32_t i = 0; i < n; i++) {
 		if (graph_source(g, v, i) == GRAPH_NONE)
 			in[i] = (struct draft_value){GRAPH_NONE, 0};
+		else if (s->need[i].axis == SPLIT_NOTHING)
+			continue;
+		else if ((int)i == s->addend)
+			in[i] = read_addend(x, v, i, s, p);
 		else if ((int)i == s->ints_input)
 			in[i] = draft_ints(&x->d, s->ints, s->n_ints);
 		else
@@ -171,9 +215,13 @@ static uint32_t put_part(struct rewrite *x, uint32_t v, struct split_part *s, co
 	uint32_t at = draft_node(&x->d, name, g->type[v], g->opset[v], -1);
 	copy_attrs(x, v, s);
 	for (uint32_t i = 0; i < n; i++)
-		draft_in(&x->d, in[i]);
-	for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++)
-		rewrite_out(x, o, s->axis, s->lo, s->hi, "");
+		if (s->need[i].axis != SPLIT_NOTHING)
+			draft_in(&x->d, in[i]);
+	uint32_t first = g->out_ptr[v], end = g->out_ptr[v + 1];
+	bool outputs = s->axis == SPLIT_OUTPUTS;
+	for (uint32_t o = first + (outputs ? (uint32_t)s->lo : 0);
+	     o < (outputs ? first + (uint32_t)s->hi : end); o++)
+		rewrite_out(x, o, s->axis, s->lo, s->hi, outputs ? g->out_names[o] : "");
 	mem_free(in);
 	return at;
 }
@@ -274,7 +322,7 @@ static struct draft_value constant_part(struct rewrite *x, uint32_t o, int axis,
 		   can_cut(x, o, axis, lo, hi) && split_rule(x->f, u, &s)) {
 		out = (struct draft_value){put_part(x, u, &s, name, 0), 0};
 	} else {
-		return join_slice(x, whole_of(x, o), axis, lo, hi, false);
+		return join_slice(x, whole_of(x, o, GRAPH_NONE), axis, lo, hi, false);
 	}
 	pairmap_put(&x->consts, a, b, out.node);
 	return out;
@@ -298,7 +346,8 @@ static void note_parts(const struct rewrite *x, struct graph *out)
 			out->part_of[x->part[(size_t)v * x->plan->ways + p]] = of;
 		if (!cut && g->whole && x->row[v] != GRAPH_NONE) {
 			out->part_of[x->row[v]] = of;
-			out->part[x->row[v]] = g->part ? g->part[v] : GRAPH_NONE;
+			if (out->part[x->row[v]] == GRAPH_NONE && g->part)
+				out->part[x->row[v]] = g->part[v];
 		}
 	}
 }
@@ -317,6 +366,8 @@ struct graph *split_graph(struct split_facts *f, struct split_plan *plan,
 	x.whole = arena_raw(a, n_out, sizeof *x.whole);
 	x.each = arena_raw(a, (size_t)n_out * plan->ways, sizeof *x.each);
 	x.axis_name = ARENA_NEWN(a, const char *, g->n);
+	x.addend = arena_raw(a, g->n, sizeof *x.addend);
+	memset(x.addend, 0xff, g->n * sizeof *x.addend);
 	memset(x.row, 0xff, g->n * sizeof *x.row);
 	memset(x.whole, 0xff, n_out * sizeof *x.whole);
 	memset(x.each, 0xff, (size_t)n_out * plan->ways * sizeof *x.each);
@@ -339,6 +390,8 @@ struct graph *split_graph(struct split_facts *f, struct split_plan *plan,
 	pairmap_release(&x.consts);
 	pairmap_release(&x.sums);
 	pairmap_release(&x.relays);
+	strtab_release(&x.zeros);
+	mem_free(x.zeros_node);
 	arena_free(a);
 	return out;
 }

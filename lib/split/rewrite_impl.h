@@ -17,11 +17,15 @@ struct rewrite {
 	uint32_t *part;            /* (n * ways) of parts */
 	struct draft_value *whole; /* (outputs) joined; node GRAPH_NONE: not yet */
 	struct draft_value
-		*each;          /* (outputs * ways) joined for one part; node GRAPH_NONE: not yet */
-	struct pairmap slices;  /* draft output and axis, range -> node of the Slice */
-	struct pairmap sums;    /* draft output and axis, range and group -> node of a sum */
-	struct pairmap relays;  /* draft output, group -> node that hands it on there */
-	struct pairmap consts;  /* output and axis, range -> node of that part of a constant */
+		*each;         /* (outputs * ways) joined for one part; node GRAPH_NONE: not yet */
+	struct pairmap slices; /* draft output and axis, range -> node of the Slice */
+	struct pairmap sums;   /* draft output and axis, range and group -> node of a sum */
+	struct pairmap relays; /* draft output, group -> node that hands it on there */
+	struct pairmap consts; /* output and axis, range -> node of that part of a constant */
+	uint32_t *addend; /* (n) output that is added to the sum of the node's parts; GRAPH_NONE */
+	struct strtab zeros; /* zeros that are there, by type, shape and part */
+	uint32_t *zeros_node;
+	size_t cap_zeros;
 	const char **axis_name; /* (n) how the axis of a cut node is called */
 	struct split_counts counts;
 	struct arena *a;

@@ -52,10 +52,13 @@
 	X(RESHAPE, reshape) \
 	X(SQUEEZE, reshape) \
 	X(UNSQUEEZE, reshape) \
-	X(CONCAT, one_axis) \
+	X(CONCAT, concat) \
 	X(SPLIT, split) \
 	X(VARIADIC_SPLIT, split) \
 	X(GATHER, gather) \
+	X(SCATTER_UPDATE, scatter) \
+	X(SCATTER_ELEMENTS_UPDATE, scatter_elements) \
+	X(SCATTER_ND_UPDATE, scatter_nd) \
 	X(SLICE, slice) \
 	X(STRIDED_SLICE, slice) \
 	X(PAD, pad) \
@@ -92,7 +95,7 @@ bool split_rule(struct split_facts *f, uint32_t v, struct split_part *p)
 	struct tensor t;
 	p->unit = 1;
 	p->n_edits = p->n_ints = 0;
-	p->ints_input = -1;
+	p->ints_input = p->addend = -1;
 	for (uint32_t i = 0; i < n_inputs(f, v); i++)
 		p->need[i] = (struct split_need){.axis = SPLIT_WHOLE};
 	if (f->op[v].kind == OP_UNKNOWN)
@@ -115,6 +118,11 @@ int64_t split_extent(struct split_facts *f, uint32_t v, int axis)
 	const struct op *op = &f->op[v];
 	if (axis >= 0)
 		return split_output(f, v, 0, &t) && (uint32_t)axis < t.rank ? t.dim[axis] : 0;
+	if (axis == SPLIT_OUTPUTS)
+		return op->kind == OP_SPLIT ? op->n_out : 0;
+	if (op->kind == OP_SCATTER_ND_UPDATE && op->a.scatter.reduction == SCATTER_SUM &&
+	    split_input(f, v, 1, &t) && t.rank == 2)
+		return t.dim[0];
 	if (op->kind == OP_MATMUL && split_input(f, v, 0, &t) && t.rank >= 2)
 		return t.dim[t.rank - (op->a.matmul.transpose_a ? 2 : 1)];
 	bool summed = op->kind == OP_CONVOLUTION || op->kind == OP_CONVOLUTION_BACKPROP;

@@ -2,7 +2,8 @@
  * divided, what a part reads, and what its attributes become.
  *
  * A part is a range of one axis of the outputs, or, for products and convolutions, of what they sum over
- * (SPLIT_SUM): then the parts' outputs are as large as the whole, and their sum is the result.
+ * (SPLIT_SUM): then the parts' outputs are as large as the whole, and their sum is the result.  Split may also give
+ * each part some of its outputs (SPLIT_OUTPUTS).
  * A rule maps that range to what the part reads of each input: the whole, or a range of one of its
  * axes.  So a cut passes from operator to operator as far as their rules lead, and a chain is cut
  * once at its start and joined once at its end.  To add an operator, add its line to rules.c. */
@@ -11,10 +12,15 @@
 
 #include "split/facts.h"
 
-enum { SPLIT_WHOLE = -1, SPLIT_SUM = -2 };
+enum {
+	SPLIT_WHOLE = -1,
+	SPLIT_SUM = -2,
+	SPLIT_OUTPUTS = -3, /* of Split: each part has some of the outputs */
+	SPLIT_NOTHING = -4  /* of an input, as of those of Concat that another part has */
+};
 
 struct split_need {
-	int axis; /* SPLIT_WHOLE: all of it */
+	int axis; /* SPLIT_WHOLE: all of it; SPLIT_NOTHING: the part leaves it out */
 	int64_t lo, hi;
 	int64_t core_lo, core_hi; /* without what neighbours read, too: cores of all parts
 				   * are apart and leave nothing out */
@@ -22,7 +28,7 @@ struct split_need {
 
 enum { SPLIT_EDITS = 4, SPLIT_EDIT_TEXT = 80 };
 struct split_part {
-	int axis;                /* given: of the outputs, or SPLIT_SUM */
+	int axis;                /* given: of the outputs, or SPLIT_SUM, SPLIT_OUTPUTS */
 	int64_t lo, hi;          /* given */
 	int64_t unit;            /* told: borders must be multiples of it, or the end */
 	struct split_need *need; /* (inputs of the node), the caller's */
@@ -34,6 +40,7 @@ struct split_part {
 	int ints_input; /* this input becomes a constant of the integers below; -1: none */
 	int n_ints;
 	int64_t ints[TENSOR_DIMS];
+	int addend; /* of SPLIT_SUM: this input is no part's, but added to their sum; -1: none */
 };
 
 /* What part p (axis, lo, hi and need given) of node v reads; false: it cannot be cut so. */

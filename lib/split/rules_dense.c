@@ -88,12 +88,10 @@ bool split_rule_attention(struct split_facts *f, uint32_t v, struct split_part *
 
 /* ---- some axes are computed as a whole ---- */
 
-/* Input 0 has the output's shape, and every input that has its rank, as Concat's. */
-static bool pass_axis(struct split_facts *f, uint32_t v, struct split_part *p)
+/* Input 0 has the output's shape. */
+static bool pass_axis(struct split_part *p)
 {
-	uint32_t n = f->op[v].kind == OP_CONCAT ? f->g->in_ptr[v + 1] - f->g->in_ptr[v] : 1;
-	for (uint32_t i = 0; i < n; i++)
-		split_read(p, i, p->axis, p->lo, p->hi);
+	split_read(p, 0, p->axis, p->lo, p->hi);
 	return true;
 }
 
@@ -105,7 +103,7 @@ bool split_rule_one_axis(struct split_facts *f, uint32_t v, struct split_part *p
 	if (!split_input(f, v, 0, &x))
 		return false;
 	int axis = op_axis(of, x.rank);
-	return axis >= 0 && axis != p->axis && pass_axis(f, v, p);
+	return axis >= 0 && axis != p->axis && pass_axis(p);
 }
 
 bool split_rule_some_axes(struct split_facts *f, uint32_t v, struct split_part *p)
@@ -118,7 +116,7 @@ bool split_rule_some_axes(struct split_facts *f, uint32_t v, struct split_part *
 	for (int i = 0; i < n; i++)
 		if (op_axis(axes[i], x.rank) == p->axis)
 			return false;
-	return pass_axis(f, v, p);
+	return pass_axis(p);
 }
 
 bool split_rule_mvn(struct split_facts *f, uint32_t v, struct split_part *p)
@@ -126,7 +124,7 @@ bool split_rule_mvn(struct split_facts *f, uint32_t v, struct split_part *p)
 	if (f->g->in_ptr[v + 1] - f->g->in_ptr[v] > 1)
 		return split_rule_some_axes(f, v, p);
 	bool passes = p->axis == 0 || (p->axis == 1 && !f->op[v].a.norm.across_channels);
-	return passes && pass_axis(f, v, p);
+	return passes && pass_axis(p);
 }
 
 bool split_rule_reduce(struct split_facts *f, uint32_t v, struct split_part *p)
@@ -173,7 +171,7 @@ bool split_rule_cum_sum(struct split_facts *f, uint32_t v, struct split_part *p)
 bool split_rule_last_axis(struct split_facts *f, uint32_t v, struct split_part *p)
 {
 	struct tensor x;
-	return split_input(f, v, 0, &x) && p->axis != (int)x.rank - 1 && pass_axis(f, v, p);
+	return split_input(f, v, 0, &x) && p->axis != (int)x.rank - 1 && pass_axis(p);
 }
 
 /* Channels at borders of groups: fewer groups of as many. */

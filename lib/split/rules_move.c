@@ -1,6 +1,8 @@
 /* rules_move.c - operators that move elements: an axis goes elsewhere, or is computed as a whole. */
 #include "split/rules_impl.h"
 
+#include <stdio.h>
+
 #include "op/resize_taps.h"
 #include "op/slice.h"
 
@@ -82,14 +84,108 @@ bool split_rule_reshape(struct split_facts *f, uint32_t v, struct split_part *p)
 	return false;
 }
 
+/* A part of the outputs reads what lies in a row of the axis that is divided. */
 bool split_rule_split(struct split_facts *f, uint32_t v, struct split_part *p)
 {
 	struct tensor x;
-	int64_t axis;
-	if (!split_input(f, v, 0, &x) || split_ints(f, v, 1, &axis, 1) != 1 ||
-	    op_axis(axis, x.rank) == p->axis)
+	int64_t of;
+	char text[24];
+	if (!split_input(f, v, 0, &x) || split_ints(f, v, 1, &of, 1) != 1)
+		return false;
+	int axis = op_axis(of, x.rank);
+	if (axis < 0 || axis == p->axis)
+		return false;
+	if (p->axis != SPLIT_OUTPUTS) {
+		split_read(p, 0, p->axis, p->lo, p->hi);
+		return true;
+	}
+	int64_t each = x.dim[axis] / f->op[v].n_out;
+	split_read(p, 0, axis, p->lo * each, p->hi * each);
+	snprintf(text, sizeof text, "%lld", (long long)(p->hi - p->lo));
+	split_edit(p, "num_splits", text);
+	return true;
+}
+
+/* Along its own axis, where all inputs are as long as each other, a part has some of them, each whole. */
+bool split_rule_concat(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	struct tensor x, one;
+	uint32_t n = f->g->in_ptr[v + 1] - f->g->in_ptr[v];
+	if (!split_input(f, v, 0, &x))
+		return false;
+	int axis = op_axis(f->op[v].a.axis.axis, x.rank);
+	if (axis < 0)
+		return false;
+	if (axis == p->axis)
+		p->unit = x.dim[axis];
+	if (axis == p->axis && (p->unit == 0 || !split_aligned(p, p->unit * (int64_t)n)))
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		int64_t at = (int64_t)i * p->unit;
+		if (axis != p->axis)
+			split_read(p, i, p->axis, p->lo, p->hi);
+		else if (!split_input(f, v, i, &one) || one.dim[axis] != p->unit)
+			return false;
+		else if (at < p->lo || at >= p->hi)
+			p->need[i].axis = SPLIT_NOTHING;
+	}
+	return true;
+}
+
+/* ---- scattering: axes that are not indexed pass ---- */
+
+bool split_rule_scatter(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	struct tensor x, index;
+	int64_t of;
+	if (!split_input(f, v, 0, &x) || !split_input(f, v, 1, &index) ||
+	    split_ints(f, v, 3, &of, 1) != 1)
+		return false;
+	int axis = op_axis(of, x.rank);
+	if (axis < 0 || axis == p->axis)
 		return false;
 	split_read(p, 0, p->axis, p->lo, p->hi);
+	split_read(p, 2, p->axis < axis ? p->axis : p->axis + (int)index.rank - 1, p->lo, p->hi);
+	return true;
+}
+
+bool split_rule_scatter_elements(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	struct tensor x, index;
+	int64_t of;
+	if (!split_input(f, v, 0, &x) || !split_input(f, v, 1, &index) ||
+	    split_ints(f, v, 3, &of, 1) != 1)
+		return false;
+	int axis = op_axis(of, x.rank);
+	if (axis < 0 || axis == p->axis || index.dim[p->axis] != x.dim[p->axis])
+		return false;
+	for (uint32_t i = 0; i < 3; i++)
+		split_read(p, i, p->axis, p->lo, p->hi);
+	return true;
+}
+
+/* What is added up at places may be divided among parts, row by row of the updates.  The data come to their sum: a part
+ * answers for as large a range of them. */
+bool split_rule_scatter_nd(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	struct tensor x, index;
+	if (!split_input(f, v, 0, &x) || !split_input(f, v, 1, &index) || index.rank < 1)
+		return false;
+	if (p->axis == SPLIT_SUM) {
+		if (x.elem == EL_BOOLEAN || x.rank == 0)
+			return false;
+		split_read(p, 0, 0, p->lo * x.dim[0] / index.dim[0],
+			   p->hi * x.dim[0] / index.dim[0]);
+		split_read(p, 1, 0, p->lo, p->hi);
+		split_read(p, 2, 0, p->lo, p->hi);
+		p->addend = 0;
+		return true;
+	}
+	int behind = (int)(index.dim[index.rank - 1]);
+	if (p->axis < behind)
+		return false;
+	split_read(p, 0, p->axis, p->lo, p->hi);
+	split_read(p, 2, (int)index.rank - 1 + p->axis - behind, p->lo, p->hi);
 	return true;
 }
 

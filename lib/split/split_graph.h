@@ -14,14 +14,16 @@
 #include "split/facts.h"
 #include "split/rules.h"
 
-enum { SPLIT_MAX_WAYS = 64 };
+enum { SPLIT_MAX_WAYS = 64, SPLIT_NO_HOME = 255 };
 
 struct split_plan {
 	uint32_t ways;         /* parts */
 	const uint32_t *share; /* (ways) their sizes, relative to each other, > 0 */
-	int8_t *axis;          /* (n) of the node's outputs; SPLIT_SUM; SPLIT_WHOLE: not cut */
-	bool again;            /* what lies under two windows is computed twice, not exchanged */
+	int8_t *axis; /* (n) of the node's outputs; SPLIT_SUM, SPLIT_OUTPUTS; SPLIT_WHOLE: not cut */
+	bool again;   /* what lies under two windows is computed twice, not exchanged */
 	bool apart; /* parts have memories of their own: each has its own joins, and of sums the range that it reads */
+	/* (n) the part where a node is that is not cut; SPLIT_NO_HOME: where what is whole is; NULL: all are there */
+	uint8_t *home;
 	const uint8_t *
 		group; /* (ways) with apart: parts of a group, < 32, are near each other, and what comes from another group
 				* comes once; NULL: one group */

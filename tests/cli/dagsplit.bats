@@ -328,3 +328,44 @@ machine() {   # GROUPS SIZE MEMORY - fast links within a group, slow ones betwee
 	read -r less ok <<< "$(held little.spec)"
 	[ "$ok" = True ] && [ "$less" -le $((most * 3 / 5)) ] || { echo "$most $less $ok"; return 1; }
 }
+
+@test "experts: each whole on one device, as many on each; what they make is joined and added there" {
+	"$HSDAG_PYTHON" "$ROOT/tests/support/mixture.py" mixture --layers 2
+	machine 2 2 0 > four.spec
+	ir2dag mixture.xml -o mixture.mp
+	dagsplit --spec four.spec mixture.mp -o experts.mp
+	devsim --probe --spec four.spec experts.mp | placebase parts -o placed.mp
+	py '
+		import re
+		g = of("experts.mp", "graph")[0]
+		names, part, t = g["node_name"], array(g["part"]), [g["types"][i] for i in array(g["type"])]
+		where = {}
+		for v, n in enumerate(names):
+			if (m := re.match(r"l(\d)\.e(\d)\.", n)) and t[v] in ("MatMul", "Gather", "Swish", "Multiply"):
+				where.setdefault((int(m[1]), int(m[2])), []).append(part[v])
+		assert {k: set(v) for k, v in where.items()} == {(l, e): {e // 2} for l in range(2) for e in range(8)}, where
+		assert all(len(v) == 7 for v in where.values())
+		ptr, src = array(g["in_ptr"]), array(g["in_node"])
+		for kind, name in (("Concat", "rows"), ("Concat", "where"), ("ScatterNDUpdate", "added"), ("Split", "places")):
+			found = [v for v, n in enumerate(names) if t[v] == kind and n.startswith("l1.%s [" % name) and "/for part" not in n]
+			assert sorted(part[found]) == [0, 1, 2, 3], (kind, [names[v] for v in found])
+			for v in found: # of what several devices make nothing is read but by joins
+				assert all(part[u] in (part[v], 2**32 - 1) for u in src[ptr[v]:ptr[v + 1]]), names[v]
+		zeros = [v for v, n in enumerate(names) if n.startswith("zeros [f32 part ")]
+		assert len(zeros) == 4
+		p, sets = of("placed.mp", "place")[0], array(g["set"])
+		for v in range(len(names)):
+			if part[v] != 2**32 - 1 and sets[v] < g["n_sets"]:
+				assert p["devices"][array(p["device"])[sets[v]]] == "g%d" % part[v], names[v]
+	'
+	devrun probe -D cpu:0 mixture.mp | placebase single | devrun -n 1 --no-reference --outputs mixture -o r.mp
+	for o in "" --no-auto "--shares 1,2,1,3" "--joins once --no-auto"; do
+		# shellcheck disable=SC2086
+		dagsplit --spec four.spec $o mixture.mp | devrun probe -D cpu:0,cpu:1 | placebase parts | devrun -n 1 --no-reference --outputs experts -o r.mp
+		py '
+			a, b = (np.load(d + "/0.npy") for d in ("mixture", "experts"))
+			assert a.shape == b.shape and np.abs(a - b).max() <= 1e-5 * np.abs(a).max(), sys.argv[1]
+		' "$o"
+		rm -r experts
+	done
+}

@@ -314,9 +314,46 @@ def moves(m):
     m.result(op.multiply(m.activation(x), op.constant(np.float32(1.5))))
 
 
+def scattered(m):
+    """Updates at random places, along any axis."""
+    n, k, c = m.int(3, 9), m.int(2, 6), m.int(3, 9)
+    x, y = product(m, m.input(n, k, m.int(3, 6)), c), product(m, m.input(n, k, m.int(3, 6)), c)
+    axis = m.int(0, 2)
+    d = [n, k, c]
+    if m.maybe():
+        at = m.rng.permutation(d[axis])[:m.int(1, d[axis])]
+        d[axis] = len(at)
+        y = op.slice(y, ints(0), ints(len(at)), ints(1), ints(axis))
+        x = op.scatter_update(x, ints(*at), m.activation(y), op.constant(np.int64(axis)))
+    else:
+        at = np.argsort(m.rng.random((n, k, c)), axis=axis)
+        x = op.scatter_elements_update(x, op.constant(at.astype(np.int64)), m.activation(y), op.constant(np.int64(axis)))
+    m.result(op.multiply(m.activation(x), op.constant(np.float32(1.5))))
+
+
+def mixture(m):
+    """Experts that take the tokens they like best each; what they make of them is added at the tokens' places."""
+    experts, tokens, width, inner = m.int(6, 12), m.int(8, 20), m.int(4, 12), m.int(3, 10)
+    take = m.int(1, min(4, tokens))
+    x = product(m, m.input(tokens, m.int(3, 9)), width)
+    likes = op.sigmoid(op.matmul(x, op.constant(m.values(experts, width)), False, True))
+    best = op.topk(likes, op.constant(np.int64(take)), 0, "max", "value", "i64")
+    weight, at = (op.split(best.output(i), op.constant(np.int64(1)), experts) for i in range(2))
+    rows, places = [], []
+    for e in range(experts):
+        own = op.gather(x, op.reshape(at.output(e), ints(take), False), op.constant(np.int64(0)))
+        h = op.multiply(op.swish(op.matmul(own, m.weights(inner, width), False, True)), op.matmul(own, m.weights(inner, width), False, True))
+        rows.append(op.multiply(op.matmul(h, m.weights(width, inner), False, True), weight.output(e)))
+        places.append(at.output(e))
+    shared = product(m, x, width) if m.maybe(0.7) else op.constant(np.zeros((tokens, width), np.float32))
+    y = op.scatter_nd_update(shared, op.concat(places, 0), op.concat(rows, 0), "sum")
+    m.result(product(m, m.activation(y), m.int(3, 9)))
+
+
 def make(seed):
     m = Maker(np.random.default_rng(seed))
-    for family in (images, images, dense, dense, attention, moves, moves, transposed, resized, recurrent, iterated):
+    for family in (images, images, dense, dense, attention, moves, moves, transposed, resized, recurrent, iterated,
+                   scattered, mixture, mixture):
         family(m)
     return ov.Model(m.results, m.params, "split%d" % seed)
 

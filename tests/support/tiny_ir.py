@@ -19,14 +19,15 @@ class Model:
         self.blob = open(name + ".bin", "wb")
 
     def layer(self, kind, name, elem, shape, *inputs, **data):
-        """One output of this type and shape; inputs: what other calls returned.  also: shapes of further outputs, which
-        nothing reads."""
+        """One output of this type and shape; inputs: what other calls returned, or (that, k) for its further output k.  also:
+        shapes of further outputs, or (type, shape)."""
         i = len(self.layers)
-        self.also[i] = data.pop("also", ())
+        self.also[i] = [x if isinstance(x[0], str) else (elem, x) for x in data.pop("also", ())]
+        inputs = [x if isinstance(x, tuple) else (x, 0) for x in inputs]
         if kind == "Parameter":
             data = {"element_type": elem, "shape": ",".join(map(str, shape)), **data}
-        for port, j in enumerate(inputs):
-            self.edges.append((j, i, port))
+        for port, (j, k) in enumerate(inputs):
+            self.edges.append((j, k, i, port))
         self.shape[i] = elem, shape
         self.layers.append((kind, name, inputs, data))
         return i
@@ -44,8 +45,8 @@ class Model:
         i = self.layer("Result", f"result{len(self.layers)}", None, None, node)
         del self.shape[i]
 
-    def port(self, i, number, tag=True, shape=None):
-        elem, shape = self.shape[i][0], shape or self.shape[i][1]
+    def port(self, i, k, number, tag=True):
+        elem, shape = self.also[i][k - 1] if k else self.shape[i]
         names = PRECISION.get(elem, elem.upper())
         dims = "".join(f"<dim>{d}</dim>" for d in shape)
         return f'<port id="{number}"' + (f' precision="{names}"' if tag else "") + f">{dims}</port>"
@@ -58,14 +59,14 @@ class Model:
             if data:
                 out.append("<data " + " ".join(f'{k}="{v}"' for k, v in data.items()) + "/>")
             if inputs:
-                out.append("<input>" + "".join(self.port(j, p, False) for p, j in enumerate(inputs)) + "</input>")
+                out.append("<input>" + "".join(self.port(j, k, p, False) for p, (j, k) in enumerate(inputs)) + "</input>")
             if i in self.shape:
-                more = "".join(self.port(i, len(inputs) + 1 + n, shape=x) for n, x in enumerate(self.also.get(i, ())))
-                out.append("<output>" + self.port(i, len(inputs)) + more + "</output>")
+                n = 1 + len(self.also.get(i, ()))
+                out.append("<output>" + "".join(self.port(i, k, len(inputs) + k) for k in range(n)) + "</output>")
             out.append("</layer>")
         out.append("</layers>\n<edges>")
-        for j, i, p in self.edges:
-            out.append(f'<edge from-layer="{j}" from-port="{len(self.layers[j][2])}" to-layer="{i}" to-port="{p}"/>')
+        for j, k, i, p in self.edges:
+            out.append(f'<edge from-layer="{j}" from-port="{len(self.layers[j][2]) + k}" to-layer="{i}" to-port="{p}"/>')
         out.append("</edges>\n</net>\n")
         with open(self.name + ".xml", "w") as f:
             f.write("\n".join(out))
