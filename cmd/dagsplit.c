@@ -7,6 +7,7 @@
 #include "base/msg.h"
 #include "place/problem/spec.h"
 #include "record/graphrec.h"
+#include "record/placerec.h"
 #include "split/decide.h"
 #include "split/sets.h"
 #include "stream/filter.h"
@@ -20,7 +21,7 @@ static const char *const joins[] = {"once", "each", NULL};
 struct options {
 	struct opt_common common;
 	int64_t ways;
-	bool ways_given, automatic, if_possible;
+	bool ways_given, automatic, if_possible, rejoin;
 	const char *shares, *axes, *spec;
 	struct split_costs costs;
 	double min_gain;
@@ -205,11 +206,85 @@ static int write_cut(struct split_facts *f, const struct options *o, struct filt
 	split_sets(cut, g, f->constant);
 	tell_all(f, &plan);
 	tell(g, cut, &counts, &decision);
+	uint8_t group[SPLIT_MAX_WAYS];
+	memcpy(group, o->group, sizeof group);
+	struct graph_cut how = {plan.ways, share, plan.axis, plan.again, plan.apart, group};
 	cut->whole = g->whole ? g->whole : g;
+	cut->cut = g->whole ? NULL : &how;
 	int rc = graph_encode(cut, out->out, e);
 	graph_free(cut);
 	return rc;
 }
+
+/* ---- parts on one device ---- */
+
+static int write_rejoined(const struct graph *cut, const struct place_rec *p, struct filter *out,
+			  struct err *e)
+{
+	struct split_facts f = {0};
+	struct split_counts n;
+	uint16_t *device;
+	if (split_facts_open(&f, cut->whole, e) < 0) {
+		split_facts_close(&f);
+		return -1;
+	}
+	struct graph *g = split_rejoin(&f, cut, p->device, &device, &n, e);
+	int rc = g ? 0 : -1;
+	if (g) {
+		msg_note(1,
+			 "%u operations stay in parts, %u joins, %u slices; %u nodes instead of %u",
+			 n.cut, n.joins, n.slices, g->n, cut->n);
+		rc = graph_encode(g, out->out, e);
+	}
+	if (rc == 0) {
+		struct place_rec q = {.id = {.graph = g->digest, .sample = p->id.sample},
+				      .source = p->source,
+				      .k = p->k,
+				      .n_sets = g->n_sets,
+				      .names = p->names,
+				      .device = device};
+		rc = place_encode(&q, out->out, e);
+	}
+	graph_free(g);
+	split_facts_close(&f);
+	return rc;
+}
+
+/* A stream with a placement: what is not about the new graph is left out. */
+static int rejoin(struct filter *f, struct err *e)
+{
+	struct rec r;
+	struct graph *cut = NULL;
+	struct arena *a = arena_new();
+	int k = 0;
+	bool seen = false;
+	while (e->code == ST_OK && (k = filter_next(f, &r, e)) > 0) {
+		struct place_rec p;
+		if (k == FILTER_END) {
+			if (!seen)
+				err_set(e, ST_INPUT,
+					"--rejoin: a stream without a placement; "
+					"placebase makes one");
+			else if (filter_end(f, e) == 0)
+				seen = false;
+		} else if (rec_is(&r, "graph")) {
+			graph_free(cut);
+			cut = graph_decode(&r, e);
+			if (cut && (!cut->cut || !cut->part))
+				err_set(e, ST_INPUT,
+					"--rejoin: the graph was not cut by dagsplit, "
+					"or more than once");
+		} else if (rec_is(&r, "place") && !seen && cut) {
+			if (place_decode(&r, cut->n_sets, 0, a, &p, e) == 0)
+				seen = write_rejoined(cut, &p, f, e) == 0;
+		}
+	}
+	graph_free(cut);
+	arena_free(a);
+	return e->code == ST_OK ? k : -1;
+}
+
+/* ---- the stream ---- */
 
 static int take(const struct rec *r, const struct options *o, struct filter *out, bool *seen,
 		struct err *e)
@@ -258,6 +333,11 @@ int main(int argc, char **argv)
 	struct options o = {
 		.common = OPT_COMMON_INIT, .ways = 2, .automatic = true, .joins = JOINS_DEFAULT};
 	const struct opt table[] = {
+		{"rejoin", 0, OPT_FLAG, &o.rejoin, NULL,
+		 "reads a placement of a graph that was cut: operations whose parts\n"
+		 "are all on one device are whole again; writes that graph and the\n"
+		 "placement",
+		 0, 0, NULL, NULL},
 		{"ways", 'w', OPT_INT, &o.ways, "N", "parts of an operation", 2, SPLIT_MAX_WAYS,
 		 NULL, &o.ways_given},
 		{"shares", 0, OPT_TEXT, &o.shares, "LIST",
@@ -326,6 +406,6 @@ int main(int argc, char **argv)
 		return filter_finish(-1, &o.common, &e);
 	rc = filter_open(&f, first < argc ? argv[first] : "-", &o.common, argc, argv, &e);
 	if (rc == 0)
-		rc = filter_close(&f, run(&f, &o, &e), &e);
+		rc = filter_close(&f, o.rejoin ? rejoin(&f, &e) : run(&f, &o, &e), &e);
 	return filter_finish(rc, &o.common, &e);
 }

@@ -30,7 +30,7 @@ static const char known_keys[] =
 	"bound_value "
 	"burst_block burst_s bursts busy_s bytes bytes_per_s chain clean clock_s cols columns "
 	"const_bytes const_node const_offset contention copies copy_bytes copy_holds "
-	"costs data device devices digest dim dim_ptr elems encoding energy_j entropy "
+	"costs cut data device devices digest dim dim_ptr elems encoding energy_j entropy "
 	"episode failed fd final flops_per_s given grad_norm graph group groups held hi_s hyper "
 	"id idle_watts in_host in_node in_port in_ptr incumbent inner ir_version key "
 	"label lat_s leaves link_busy_s link_bytes link_copies link_dst link_src "

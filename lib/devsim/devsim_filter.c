@@ -21,6 +21,7 @@ struct devsim {
 	uint64_t seed;
 	struct place_inputs in;
 	struct arena *record; /* one place record */
+	bool probed;          /* devices and costs of this stream are written */
 	struct arena *arena;  /* the model */
 	struct place_model model;
 	struct simulator *sim; /* NULL: no model yet */
@@ -189,8 +190,19 @@ static int on_place(struct devsim *s, const struct rec *r, struct filter *f, str
 
 /* ---- the stream ---- */
 
+/* Devices and costs, once in a stream: at its end, or in front of placements that there are already. */
+static int probe(struct devsim *s, struct filter *f, struct err *e)
+{
+	if (s->probed)
+		return 0;
+	s->probed = true;
+	return spec_probe(s->in.g, &s->in.spec, s->in.spec_list, s->o->devices, f->out, e);
+}
+
 static int on_record(struct devsim *s, const struct rec *r, struct filter *f, struct err *e)
 {
+	if (s->o->probe && rec_is(r, "place") && probe(s, f, e) < 0)
+		return -1;
 	if (s->machine)
 		return machine_stage_take(s->machine, r, f, e);
 	if (s->cases && refit_cases_take(s->cases, r, &s->in, e) < 0)
@@ -225,12 +237,11 @@ int devsim_run(struct devsim *s, struct filter *f, struct err *e)
 		    stages_check(&f->stages,
 				 s->o->machine.paired ? NEEDS_CANDIDATES : NEEDS_PLACEMENTS, e) < 0)
 			return -1;
-		if ((s->o->probe && spec_probe(s->in.g, &s->in.spec, s->in.spec_list, s->o->devices,
-					       f->out, e) < 0) ||
-		    (s->o->refit && refit(s, f, e) < 0) ||
+		if ((s->o->probe && probe(s, f, e) < 0) || (s->o->refit && refit(s, f, e) < 0) ||
 		    (s->machine && machine_stage_end(s->machine, f, e) < 0))
 			return -1;
 		drop_model(s);
+		s->probed = false;
 		place_inputs_reset(&s->in);
 		if (filter_end(f, e) < 0)
 			return -1;

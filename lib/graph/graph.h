@@ -66,6 +66,16 @@ struct consumers {
 	uint32_t *ptr, *dst, *slot;
 };
 
+/* A plan by which dagsplit cut a graph (lib/split/split_graph.h). */
+enum { GRAPH_CUT_WAYS = 64 };
+struct graph_cut {
+	uint32_t ways;
+	uint32_t *share; /* (ways) */
+	int8_t *axis;    /* (nodes of the whole) */
+	bool again, apart;
+	uint8_t *group; /* (ways) */
+};
+
 struct graph {
 	const char *name;       /* of the model */
 	const char *xml;        /* absolute path of the IR, "" when there is none */
@@ -123,6 +133,8 @@ struct graph {
 		part_of; /* (n) with it: the node there of which this one is a part; GRAPH_NONE: of none */
 	/* (n) with it: which part of the model a node belongs to, also as a slice or join of it; GRAPH_NONE: to none */
 	uint32_t *part;
+	struct graph_cut
+		*cut; /* how it was made from whole; NULL: not told, or it was cut more than once */
 
 	struct arena *arena; /* owns everything above */
 };

@@ -262,6 +262,35 @@ static int read_graph(struct reading *r)
 }
 
 /* The graph before dagsplit, which takes and gives what the parts take and give. */
+/* The plan: its axes are checked by who cuts by it (split_graph). */
+static int read_cut(struct reading *r)
+{
+	const struct val *m;
+	uint64_t ways = UINT64_MAX;
+	if (get_map(r->m, "cut", &m, r->e) < 0)
+		return -1;
+	struct graph_cut *c = r->g->cut = ARENA_NEWN(r->a, struct graph_cut, 1);
+	struct reading inner = {m, r->g, r->a, r->e};
+	if (read_vector(&inner, "axis", TT_I8, r->g->whole->n, &c->axis) < 0 ||
+	    get_tensor(m, "share", TT_U32, 1, &ways, r->a, &c->share, r->e) < 0)
+		return err_prefix(r->e, "key 'cut'");
+	if (ways < 2 || ways > GRAPH_CUT_WAYS)
+		return err_set(r->e, ST_INPUT, "key 'cut': key 'share': %llu parts",
+			       (unsigned long long)ways);
+	c->ways = (uint32_t)ways;
+	for (uint32_t p = 0; p < c->ways; p++)
+		if (c->share[p] == 0)
+			return err_set(r->e, ST_INPUT, "key 'cut': key 'share': part %u has none",
+				       p);
+	if (read_vector(&inner, "group", TT_U8, ways, &c->group) < 0 ||
+	    get_bool(m, "again", &c->again, r->e) < 0 || get_bool(m, "apart", &c->apart, r->e) < 0)
+		return err_prefix(r->e, "key 'cut'");
+	for (uint32_t p = 0; p < c->ways; p++)
+		if (c->group[p] >= 32)
+			return err_set(r->e, ST_INPUT, "key 'cut': key 'group': %u", c->group[p]);
+	return 0;
+}
+
 static int read_whole(struct reading *r)
 {
 	const struct val *m;
@@ -280,7 +309,9 @@ static int read_whole(struct reading *r)
 		if (r->g->part_of[v] != GRAPH_NONE && r->g->part_of[v] >= g->n)
 			return err_set(r->e, ST_INPUT, "key 'part_of': %u is not one of %u nodes",
 				       r->g->part_of[v], g->n);
-	return val_get(r->m, "part") ? read_vector(r, "part", TT_U32, r->g->n, &r->g->part) : 0;
+	if (val_get(r->m, "part") && read_vector(r, "part", TT_U32, r->g->n, &r->g->part) < 0)
+		return -1;
+	return val_get(r->m, "cut") ? read_cut(r) : 0;
 }
 
 struct graph *graph_decode(const struct rec *rec, struct err *e)

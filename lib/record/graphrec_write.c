@@ -151,6 +151,15 @@ int graph_encode(struct graph *g, struct rec_writer *w, struct err *e)
 		put_vector(w, "part_of", TT_U32, g->n, g->part_of);
 		if (g->part)
 			put_vector(w, "part", TT_U32, g->n, g->part);
+		if (g->cut) {
+			put_map_begin(w, "cut");
+			put_vector(w, "axis", TT_I8, g->whole->n, g->cut->axis);
+			put_vector(w, "share", TT_U32, g->cut->ways, g->cut->share);
+			put_vector(w, "group", TT_U8, g->cut->ways, g->cut->group);
+			put_bool(w, "again", g->cut->again);
+			put_bool(w, "apart", g->cut->apart);
+			put_map_end(w);
+		}
 	}
 	return rec_end(w, e);
 }

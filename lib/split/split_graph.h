@@ -14,7 +14,7 @@
 #include "split/facts.h"
 #include "split/rules.h"
 
-enum { SPLIT_MAX_WAYS = 64, SPLIT_NO_HOME = 255 };
+enum { SPLIT_MAX_WAYS = GRAPH_CUT_WAYS, SPLIT_NO_HOME = 255 };
 
 struct split_plan {
 	uint32_t ways;         /* parts */
@@ -49,5 +49,11 @@ struct split_counts {
  * SPLIT_WHOLE there. */
 struct graph *split_graph(struct split_facts *f, struct split_plan *plan,
 			  struct split_counts *counts);
+
+/* The same with operations whole whose parts a placement has on one device: device (cut->n_sets) of the graph `cut`, which has a
+ * plan (struct graph_cut) and was made of f->g.  *placed: the devices of the new graph's sets, memory from its arena, which borrows from `cut`.
+ * NULL, ST_INPUT: the plan is none of this graph. */
+struct graph *split_rejoin(struct split_facts *f, const struct graph *cut, const uint16_t *device,
+			   uint16_t **placed, struct split_counts *counts, struct err *e);
 
 #endif

@@ -367,5 +367,56 @@ machine() {   # GROUPS SIZE MEMORY - fast links within a group, slow ones betwee
 			assert a.shape == b.shape and np.abs(a - b).max() <= 1e-5 * np.abs(a).max(), sys.argv[1]
 		' "$o"
 		rm -r experts
+
+@test "--rejoin: operations whose parts are on one device are whole again, where they were; the results stay" {
+	devrun probe -D cpu:0,cpu:1 googlenet.mp | placebase single:cpu:0 | devrun -n 1 --no-reference --outputs first -o r.mp
+	for o in "--axes channels,sum" "--axes rows" "--ways 3 --halo again"; do
+		# shellcheck disable=SC2086
+		dagsplit --no-auto $o googlenet.mp | devrun probe -D cpu:0,cpu:1 | placebase random --seed 4 -o placed.mp
+		run -0 --separate-stderr dagsplit --rejoin -v placed.mp -o again.mp
+		[[ $stderr == *" operations stay in parts, "* ]]
+		devrun -n 1 --no-reference --outputs again again.mp -o r.mp
+		py '
+			a, b = (np.load(d + "/0.npy") for d in ("first", "again"))
+			assert np.abs(a - b).max() <= 2e-6 * np.abs(a).max(), sys.argv[1]
+			def placed(f):
+				g, p = of(f, "graph")[0], of(f, "place")[0]
+				at, sets = array(p["device"]), array(g["set"])
+				parts, whole = {}, {}
+				ids = {i: w for w, i in enumerate(array(g["whole"]["id"]))}
+				for v, w in enumerate(array(g["part_of"])):
+					d = at[sets[v]] if sets[v] < g["n_sets"] else None
+					if w != 2**32 - 1: parts.setdefault(w, []).append(d)
+					elif array(g["id"])[v] in ids: whole[ids[array(g["id"])[v]]] = d
+				return parts, whole
+			(before, kept), (after, whole) = placed("placed.mp"), placed("again.mp")
+			assert after and all(len(set(d)) > 1 for d in after.values())
+			# Sets are others now; a few operations go where the others of theirs are.
+			same = [after.get(w) == d for w, d in before.items() if len(set(d)) > 1]
+			alone = [whole.get(w) == d[0] for w, d in before.items() if len(set(d)) == 1]
+			assert len(alone) > 20 and sum(same) > .8 * len(same) and sum(alone) > .95 * len(alone), (sum(same), len(same), sum(alone), len(alone))
+			assert all(whole[w] == d for w, d in kept.items())
+		' "$o"
+		rm -r again
+	done
+	# What was placed is taken by all stages, costs of a specification too.
+	dagsplit --no-auto googlenet.mp | devsim --probe --spec paper | placebase random --seed 4 | dagsplit --rejoin | devsim --probe --spec paper | devsim -o ran.mp
+	py 'assert runs("ran.mp")[0]["ok"]'
+	run -3 --separate-stderr dagsplit --rejoin googlenet.mp -o none.mp
+	[[ $stderr == *"--rejoin: the graph was not cut by dagsplit, or more than once" ]]
+	dagsplit --no-auto googlenet.mp -o cut.mp
+	run -3 --separate-stderr dagsplit --rejoin cut.mp -o none.mp
+	[[ $stderr == *"--rejoin: a stream without a placement; placebase makes one" ]]
+	py '
+		recs = read("placed.mp")
+		for change in ("axis", "share", "group"):
+			m = {k: dict(v) if k == "cut" else v for k, v in first(recs, "graph").items()}
+			m["cut"][change] = {"axis": tensor(array(m["cut"]["axis"]) * 0 - 7), "share": tensor(array(m["cut"]["share"]) * 0),
+			                    "group": tensor(array(m["cut"]["group"]) + 200)}[change]
+			write("bad.%s.mp" % change, [[k, m if k == "graph" else v] for k, v in recs])
+	'
+	for change in axis share group; do
+		run -3 --separate-stderr dagsplit --rejoin "bad.$change.mp" -o none.mp
+		[[ $stderr == *"key 'cut': key '$change': "* && ${#stderr_lines[@]} -eq 1 ]] || { echo "$stderr"; return 1; }
 	done
 }
