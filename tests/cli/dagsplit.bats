@@ -367,6 +367,8 @@ machine() {   # GROUPS SIZE MEMORY - fast links within a group, slow ones betwee
 			assert a.shape == b.shape and np.abs(a - b).max() <= 1e-5 * np.abs(a).max(), sys.argv[1]
 		' "$o"
 		rm -r experts
+	done
+}
 
 @test "--rejoin: operations whose parts are on one device are whole again, where they were; the results stay" {
 	devrun probe -D cpu:0,cpu:1 googlenet.mp | placebase single:cpu:0 | devrun -n 1 --no-reference --outputs first -o r.mp
