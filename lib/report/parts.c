@@ -1,6 +1,8 @@
 /* parts.c - by operation: which devices have parts of it. */
 #include "report/parts.h"
 
+#include "base/pairmap.h"
+
 enum { NOBODY = -1, SEVERAL = -2 };
 
 void parts_count(const struct graph *g, const struct placed *p, const double *flops,
@@ -33,4 +35,24 @@ void parts_count(const struct graph *g, const struct placed *p, const double *fl
 		}
 	for (uint32_t d = 0; d < p->k && all > 0; d++)
 		out->share[d] /= all;
+}
+
+double *parts_by_operation(const struct graph *g, const struct placed *p, const double *flops,
+			   struct arena *a)
+{
+	const struct graph *whole = g->whole;
+	double *work = ARENA_NEWN(a, double, (size_t)whole->n * p->k);
+	struct pairmap rows = {0}; /* by identifier: what was not cut keeps its own */
+	for (uint32_t w = 0; w < whole->n; w++)
+		if (!pairmap_get(&rows, (uint64_t)whole->id[w], 0))
+			pairmap_put(&rows, (uint64_t)whole->id[w], 0, w);
+	for (uint32_t v = 0; v < g->n; v++) {
+		const uint64_t *row = pairmap_get(&rows, (uint64_t)g->id[v], 0);
+		if (g->part_of[v] == GRAPH_NONE && !row)
+			continue;
+		uint32_t w = g->part_of[v] == GRAPH_NONE ? (uint32_t)*row : g->part_of[v];
+		work[(size_t)w * p->k + p->node_device[v]] += flops[v];
+	}
+	pairmap_release(&rows);
+	return work;
 }

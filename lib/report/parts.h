@@ -14,4 +14,8 @@ struct parts_told {
 void parts_count(const struct graph *g, const struct placed *p, const double *flops,
 		 struct arena *a, struct parts_told *out);
 
+/* (nodes of g->whole, k) operations that each device computes of each node of the whole; g has one.  Memory from a. */
+double *parts_by_operation(const struct graph *g, const struct placed *p, const double *flops,
+			   struct arena *a);
+
 #endif

@@ -408,3 +408,32 @@ page() {
 	run -3 --separate-stderr placeout --format timeline-svg <(json2dag 30.json | placebase heft)
 	[[ $stderr == *"no run with a schedule; devrun --schedule and devsim --schedule tell it"* ]]
 }
+
+@test "operations in parts: columns as wide as the work, divided as the devices compute it; none without parts" {
+	models googlenet
+	printf 'device a flops 2e11 bandwidth 2e10 overhead 2e-6\ndevice b flops 1e11 bandwidth 2e10 overhead 2e-6\nlink * * latency 1e-5 bandwidth 1e10\n' > two.spec
+	dagsplit --shares 3,1 --axes channels --no-auto googlenet.mp | devsim --probe --spec two.spec | placebase parts | devsim | placeout --format html -o parts.html
+	page parts.html '
+		import re
+		source = open("parts.html").read()
+		svg = source[source.index("<svg id=\"parts\""):]
+		svg = svg[:svg.index("</svg>")]
+		columns = re.findall(r"<g><title>(.*?)</title>(.*?)</g>", svg, re.S)
+		assert len(columns) > 40
+		end = 0
+		for title, rects in columns:
+			r = [{k: float(v) for k, v in re.findall(r"([a-z-]+)=\"([0-9.]+)\"", t)} for t in re.findall("<rect[^>]*>", rects)]
+			assert abs(sum(x["height"] for x in r) - 120) < 0.1 and len({x["x"] for x in r}) == 1 and r[0]["x"] >= end - 0.02
+			end = r[0]["x"] + r[0]["width"]
+			if "(Convolution)" in title:
+				assert title.endswith(": 75 % on a, 25 % on b"), title
+				assert [x["data-device"] for x in r] == [0, 1] and abs(r[0]["height"] - 90) < 1
+		assert 900 < end <= 1000
+		keys = re.search(r"<p class=\"keys\">(.*?)</p>", source, re.S)[1]
+		assert re.sub("<[^>]*>", "", keys).split() == ["a", "75", "%", "b", "25", "%"], keys
+	'
+	devsim --probe --spec two.spec googlenet.mp | placebase heft | devsim | placeout --format html -o whole.html
+	run ! grep -q 'id="parts' whole.html
+	dagsplit googlenet.mp | devsim --probe --spec two.spec | placebase single:a | devsim | placeout --format html -o one.html
+	run ! grep -q 'id="parts' one.html
+}

@@ -10,6 +10,7 @@
 #include "report/history.h"
 #include "report/html/comparedrows.h"
 #include "report/html/pagedata.h"
+#include "report/html/pageparts.h"
 #include "report/html/pagetemplate.h"
 #include "report/placetext.h"
 #include "report/trace.h"
@@ -374,6 +375,7 @@ static const struct page_mark marks[] = {
 	{.name = "verdict", .put = put_verdict},
 	{.name = "facts", .put = put_facts},
 	{.name = "compared", .put = put_compared, .is_there = has_compared},
+	{.name = "parts", .put = pageparts_put, .is_there = pageparts_any},
 	{.name = "timeline", .is_there = has_timeline},
 	{.name = "graph", .is_there = has_graph},
 	{.name = "search", .is_there = has_search},
