@@ -40,6 +40,13 @@ split-check:
 	PATH="$(abspath $(B))/bin:$$PATH" ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16 \
 	  $(B)/venv/bin/python tests/oracle/split.py --seeds $(SEEDS) --openvino
 
+# Models of hundreds of billions of weights on clusters, simulated, in parts and whole.
+GIANT   ?=
+giants:
+	@$(DEPS) $(B)/venv
+	@+$(BUILD) all
+	@PATH="$(abspath $(B))/bin:$$PATH" $(B)/venv/bin/python tests/bench/giants.py $(GIANT)
+
 # Every operator in every element type, with static shapes, and with dims and ranks that are found while the model runs.
 matrix:
 	@$(DEPS) $(B)/venv
@@ -65,7 +72,7 @@ stateful:
 	$(B)/stateful-venv/bin/python -W ignore tests/oracle/stateful_exports.py $(B)/stateful
 	$(B)/stateful-venv/bin/python -W ignore tests/oracle/stateful.py --bin $(B)/bin $(STATEFUL) $(B)/stateful
 
-.PHONY: layers style docs golden fuzz split-check matrix onnx-suite stateful
+.PHONY: layers style docs golden fuzz split-check giants matrix onnx-suite stateful
 
 # What reports of races claim, on TRIALS machines that are played, from number FIRST on, beside their tables and the truth.
 TRIALS ?= 5000

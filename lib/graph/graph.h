@@ -264,6 +264,9 @@ void digraph_depths(const struct digraph *d, uint32_t *from_source, uint32_t *to
 
 /* A new empty graph with its arena.  Whoever fills it ends with graph_finish. */
 struct graph *graph_new(void);
+/* Does node v but join, for results of the model, the parts of one operation that devices have in memories of their own? */
+bool graph_joins_result(const struct graph *g, uint32_t v);
+
 /* The last step of making a graph, and of changing its types or inputs: kinds and consumers, which
  * follow from those, of g and of bodies that have none yet.  Sources are rows of g, or GRAPH_NONE. */
 void graph_finish(struct graph *g);

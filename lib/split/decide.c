@@ -220,6 +220,7 @@ struct reading {
 	double halo;       /* beyond their share */
 	int axis;          /* SPLIT_WHOLE: whole */
 	bool once;         /* one device alone reads it */
+	bool result;       /* nobody reads it: it is the model's */
 };
 enum { UNREAD = -6 };
 
@@ -271,8 +272,12 @@ static struct reading read_of(struct work *w, uint32_t v, uint32_t i, int axis)
 	if (axis == SPLIT_WHOLE || axis == SPREAD) {
 		uint32_t at = axis == SPREAD ? w->siblings.home[v] : 0;
 		double bytes = bytes_of(w, o);
-		return (struct reading){at != 0 ? bytes : 0, at != home_of(w, o) ? bytes : 0, 0,
-					SPLIT_WHOLE, true};
+		return (struct reading){at != 0 ? bytes : 0,
+					at != home_of(w, o) ? bytes : 0,
+					0,
+					SPLIT_WHOLE,
+					true,
+					w->f->op[v].kind == OP_RESULT};
 	}
 	while (labels(w, v)[k].axis != axis)
 		k++;
@@ -329,7 +334,7 @@ static double apart_seconds(struct work *w, int a, double bytes, const struct re
 		s = spread_seconds(c, bytes) + c->device[0].step_s +
 		    3 * bytes / w->plan->ways / w->bytes_per_s;
 	if (r->once)
-		return s + from_all;
+		return s + (r->result ? 0 : from_all);
 	if (r->axis == SPLIT_WHOLE)
 		return s + spread_seconds(c, bytes);
 	if (a == SPLIT_SUM)
@@ -406,7 +411,7 @@ static void add_shared(struct work *w, struct pairwise *pw, uint32_t o)
 	uint32_t u = graph_node_of(w->g, o);
 	double bytes = bytes_of(w, o);
 	double moved = (w->plan->ways - 1) * bytes;
-	struct reading all = {moved, moved, 0, SPLIT_WHOLE, false};
+	struct reading all = {moved, moved, 0, SPLIT_WHOLE, false, false};
 	for (uint8_t a = 0; a < w->n_labels[u]; a++)
 		pairwise_add_pair(pw, u, a, w->shared[o], 1,
 				  edge_seconds(w, u, labels(w, u)[a].axis, 0, bytes, &all, 0));

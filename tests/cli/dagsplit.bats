@@ -289,6 +289,15 @@ machine() {   # GROUPS SIZE MEMORY - fast links within a group, slow ones betwee
 			if part[v] != none and sets[v] < g["n_sets"]:
 				assert p["devices"][array(p["device"])[sets[v]]] == "g%d" % part[v], names[v]
 	'
+	# A result in parts stays in parts: what joins it is no task, and nothing is copied for it.
+	devsim --schedule placed.mp -o ran.mp
+	py '
+		g, r, c = of("ran.mp", "graph")[0], of("ran.mp", "run")[0], of("ran.mp", "cost")[0]
+		t, sets = [g["types"][i] for i in array(g["type"])], array(g["set"])
+		ptr, src = array(g["in_ptr"]), array(g["in_node"])
+		joins = [src[ptr[v]] for v in range(len(t)) if t[v] == "Result" and t[src[ptr[v]]] == "Concat"]
+		assert joins and not set(sets[joins]) & set(array(r["schedule"]["set"])) and not array(c["set_s"])[sets[joins]].any()
+	'
 	refused 2 "--joins each: how far devices are from each other comes from --spec" --joins each prompt.mp
 	dagsplit --spec four.spec --joins once --no-auto --axes sum prompt.mp -o once.mp
 	py 'assert not [n for n in of("once.mp", "graph")[0]["node_name"] if "/for part " in n or "/to group " in n]'

@@ -23,11 +23,13 @@ static bool *costly_nodes(const struct graph *g, const bool *idle, const double 
 	return node;
 }
 
+/* Results in parts stay where these are, as whole ones do. */
 static void find_idle(const struct graph *g, const bool *runs, bool *idle, uint32_t *root)
 {
 	op_idle_nodes(g, runs, idle, root);
 	for (uint32_t v = 0; v < g->n; v++)
-		idle[v] |= g->set[v] == GRAPH_NONE;
+		idle[v] |=
+			g->set[v] == GRAPH_NONE || (!(runs && runs[v]) && graph_joins_result(g, v));
 }
 
 void place_idle_nodes(const struct graph *g, const double *set_s, uint32_t k, bool *idle,

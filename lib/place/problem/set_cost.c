@@ -57,7 +57,8 @@ int place_spec_node_costs(const struct graph *g, const struct spec *s, const cha
 				     names[dev]);
 		for (uint32_t v = 0; d && v < g->n; v++) {
 			bool runs = !constant[v] && g->set[v] != GRAPH_NONE &&
-				    !node_is_free(g, v) && !is_one_piece(g, v);
+				    !node_is_free(g, v) && !is_one_piece(g, v) &&
+				    !graph_joins_result(g, v);
 
 			work_s[(size_t)v * k + dev] = runs ? node_s(g, v, d) : 0;
 		}
