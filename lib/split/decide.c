@@ -104,7 +104,7 @@ static double weights_whole(const struct work *w, uint32_t v)
 {
 	const struct graph *g = w->g;
 	double weights = 0;
-	for (uint32_t i = 0; i < g->in_ptr[v + 1] - g->in_ptr[v]; i++) {
+	for (uint32_t i = 0; i < g->in_ptr[v + 1] - g->in_ptr[v] && !w->f->constant[v]; i++) {
 		uint32_t u = graph_source(g, v, i);
 		if (u != GRAPH_NONE && w->f->constant[u])
 			weights += bytes_of(w, graph_slot_output(g, g->in_ptr[v] + i));

@@ -336,6 +336,9 @@ machine() {   # GROUPS SIZE MEMORY - fast links within a group, slow ones betwee
 	machine 1 4 $((most * 3 / 5)) > little.spec
 	read -r less ok <<< "$(held little.spec)"
 	[ "$ok" = True ] && [ "$less" -le $((most * 3 / 5)) ] || { echo "$most $less $ok"; return 1; }
+	# What unpacks weights is not counted beside them: where all fits nothing is given up for memory.
+	machine 1 4 "$most" > enough.spec
+	[ "$(held enough.spec)" = "$most True" ]
 }
 
 @test "experts: each whole on one device, as many on each; what they make is joined and added there" {
