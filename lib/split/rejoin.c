@@ -12,8 +12,10 @@ struct rejoin {
 	const struct graph *whole, *cut;
 	const uint16_t *device; /* of sets of `cut` */
 	uint32_t ways;
-	uint32_t *part;      /* (nodes of whole, ways) rows in `cut`; GRAPH_NONE: there is none */
-	uint16_t *home;      /* (nodes of whole) where one is that was whole, or becomes whole */
+	uint32_t *part; /* (nodes of whole, ways) rows in `cut`; GRAPH_NONE: there is none */
+	uint16_t *home; /* (nodes of whole) where one is that was whole, or becomes whole */
+	uint8_t *
+		beside; /* (nodes of whole) the part with which one was that was whole, as plans have it */
 	struct pairmap rows; /* identifier, 0 -> row in whole */
 	struct strtab names; /* of `cut`, with their rows */
 	uint32_t *row;
@@ -39,7 +41,9 @@ static void index_nodes(struct rejoin *x)
 	x->part = MEM_NEWN(uint32_t, n_parts);
 	x->home = MEM_NEWN(uint16_t, x->whole->n);
 	x->row = MEM_NEWN(uint32_t, g->n);
+	x->beside = MEM_NEWN(uint8_t, x->whole->n);
 	memset(x->part, 0xff, n_parts * sizeof *x->part);
+	memset(x->beside, SPLIT_NO_HOME, x->whole->n);
 	for (uint32_t w = 0; w < x->whole->n; w++) {
 		x->home[w] = ANYWHERE;
 		if (!pairmap_get(&x->rows, (uint64_t)x->whole->id[w], 0))
@@ -48,9 +52,11 @@ static void index_nodes(struct rejoin *x)
 	for (uint32_t v = 0; v < g->n; v++) {
 		uint32_t w = g->part_of[v], name = strtab_add(&x->names, g->node_name[v]);
 		x->row[name] = v;
-		if (w == GRAPH_NONE && (w = whole_row(x, g, v)) != GRAPH_NONE)
+		if (w == GRAPH_NONE && (w = whole_row(x, g, v)) != GRAPH_NONE) {
 			x->home[w] = device_of(x, v);
-		else if (w != GRAPH_NONE && g->part[v] < x->ways)
+			if (g->part[v] < x->ways)
+				x->beside[w] = (uint8_t)g->part[v];
+		} else if (w != GRAPH_NONE && g->part[v] < x->ways)
 			x->part[(size_t)w * x->ways + g->part[v]] = v;
 	}
 }
@@ -105,7 +111,7 @@ static uint16_t *place_sets(const struct rejoin *x, const struct graph *g)
 static int check(const struct rejoin *x, struct err *e)
 {
 	for (uint32_t w = 0; w < x->whole->n; w++)
-		if (x->cut->cut->axis[w] < SPLIT_SUM)
+		if (x->cut->cut->axis[w] < SPLIT_OUTPUTS)
 			return err_set(e, ST_INPUT, "key 'cut': key 'axis': there is no axis %d",
 				       x->cut->cut->axis[w]);
 	return 0;
@@ -126,6 +132,7 @@ static struct graph *rejoin_once(struct split_facts *f, const struct graph *cut,
 				  .apart = c->apart,
 				  .group = c->group};
 	index_nodes(&x);
+	plan.home = x.beside;
 	for (uint32_t w = 0; w < f->g->n; w++) {
 		uint16_t d = one_device(&x, w);
 		if (plan.axis[w] == SPLIT_WHOLE || d == ANYWHERE)
@@ -138,6 +145,7 @@ static struct graph *rejoin_once(struct split_facts *f, const struct graph *cut,
 	*placed = place_sets(&x, g);
 	mem_free(x.part);
 	mem_free(x.home);
+	mem_free(x.beside);
 	mem_free(x.row);
 	pairmap_release(&x.rows);
 	strtab_release(&x.names);

@@ -371,6 +371,13 @@ machine() {   # GROUPS SIZE MEMORY - fast links within a group, slow ones betwee
 				assert p["devices"][array(p["device"])[sets[v]]] == "g%d" % part[v], names[v]
 	'
 	devrun probe -D cpu:0 mixture.mp | placebase single | devrun -n 1 --no-reference --outputs mixture -o r.mp
+	# Where parts are apart nothing is whole again, and what is whole keeps its joins.
+	dagsplit --rejoin placed.mp | devsim --probe --spec four.spec | devsim -o again.mp
+	devsim placed.mp -o ran.mp
+	[ "$(recdump -k run --tsv lat_s,copies again.mp)" = "$(recdump -k run --tsv lat_s,copies ran.mp)" ]
+	dagsplit --spec four.spec mixture.mp | devrun probe -D cpu:0,cpu:1 | placebase random --seed 3 | dagsplit --rejoin |
+		devrun -n 1 --no-reference --outputs again -o r.mp
+	py 'a, b = (np.load(d + "/0.npy") for d in ("mixture", "again")); assert np.abs(a - b).max() <= 1e-5 * np.abs(a).max()'
 	for o in "" --no-auto "--shares 1,2,1,3" "--joins once --no-auto"; do
 		# shellcheck disable=SC2086
 		dagsplit --spec four.spec $o mixture.mp | devrun probe -D cpu:0,cpu:1 | placebase parts | devrun -n 1 --no-reference --outputs experts -o r.mp
