@@ -202,6 +202,12 @@ static int write_cut(struct split_facts *f, const struct options *o, struct filt
 				 name);
 		return graph_encode(g, out->out, e);
 	}
+	if (o->costs.memory_bytes > 0 && decision.weights > o->costs.memory_bytes)
+		msg_warn("weights of '%s' do not fit: %.3g GB on each device, which has %.3g, "
+			 "however "
+			 "they are cut along %s",
+			 name, decision.weights / 1e9, o->costs.memory_bytes / 1e9,
+			 o->axes ? o->axes : default_axes);
 	struct graph *cut = split_graph(f, &plan, &counts);
 	split_sets(cut, g, f->constant);
 	tell_all(f, &plan);

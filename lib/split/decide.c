@@ -633,6 +633,7 @@ void split_decide(struct split_facts *f, const struct split_costs *costs, unsign
 	out->whole_s = estimate(&w);
 	solve_in_memory(&w);
 	weigh_chains(&w, min_gain * out->whole_s, out);
+	out->weights = weights_of(&w);
 	out->cut_s = estimate(&w);
 	if (costs->apart)
 		keep_homes(&w);

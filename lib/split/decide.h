@@ -40,6 +40,7 @@ struct split_decision {
 	double whole_s, cut_s; /* estimated: of the graph as it is, and of what was decided */
 	uint32_t may_be_cut;   /* products and convolutions that some allowed axis cuts */
 	uint32_t n_chains;     /* cut nodes that hang together */
+	double weights;        /* bytes of weights on a device */
 	double seconds;        /* it took */
 };
 

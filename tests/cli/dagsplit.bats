@@ -336,6 +336,9 @@ machine() {   # GROUPS SIZE MEMORY - fast links within a group, slow ones betwee
 	machine 1 4 $((most * 3 / 5)) > little.spec
 	read -r less ok <<< "$(held little.spec)"
 	[ "$ok" = True ] && [ "$less" -le $((most * 3 / 5)) ] || { echo "$most $less $ok"; return 1; }
+	machine 1 4 10000 > none.spec
+	run -0 --separate-stderr dagsplit --spec none.spec prompt.mp -o none.mp
+	[[ $stderr == *"warning: weights of 'prompt' do not fit: "*" GB on each device, which has 1e-05, however they are cut along "* ]] || { echo "$stderr"; return 1; }
 	# What unpacks weights is not counted beside them: where all fits nothing is given up for memory.
 	machine 1 4 "$most" > enough.spec
 	[ "$(held enough.spec)" = "$most True" ]

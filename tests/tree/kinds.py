@@ -36,6 +36,7 @@ TEXT = {
     "op/infer.c": "a message",
     "place/problem/jsonproblem_write.c": "a graph is made",
     "place/refit/refit_unknowns.c": "sets of one type share what is learned, unknown types as well",
+    "report/html/pageparts.c": "what a picture tells of an operation",
     "report/html/pagedata.c": "text of a page",
     "report/placecheck.c": "a report",
     "report/placetext.c": "a report",
