@@ -41,21 +41,27 @@ cut_into_parts() {
 	rm -f "$dir"/.uncut.mp "$dir/.devices.spec"
 }
 
-# describe_devices LIST: what dagsplit is to think of unlike devices, by what the model takes on each: the fastest is a core, and
-# a hand-over between them takes 50 us.
+# describe_devices LIST: what dagsplit is to think of unlike devices, by what the model takes on each: the fastest is a core, what
+# a tenth of the operations take at most on another one is what any takes there, and a hand-over between them takes 50 us.
 describe_devices() {
-	devrun probe --profile --max-seconds 0.2 -D "$1" "${running[@]}" "$dir/.uncut.mp" 2> /dev/null | placebase single | devsim |
-		recdump -k run --tsv lat_s | awk '
-			NR == 1 || $1 < least { least = $1 }
-			{ took[NR] = $1 }
-			END {
-				for (i = 1; i <= NR; i++) {
-					r = least / took[i]
-					printf "device d%d flops %g bandwidth %g overhead %g\n", i, 2e11 * r, 2e10 * r, 2e-6 / r
-				}
-				print "link * * latency 50e-6 bandwidth 5e9"
-				exit NR < 2
-			}' > "$dir/.devices.spec"
+	local took i=0
+	devrun probe --profile --max-seconds 0.2 -D "$1" "${running[@]}" -o "$dir/.brief.mp" "$dir/.uncut.mp" 2> /dev/null || return 1
+	mapfile -t took < <(placebase single "$dir/.brief.mp" | devsim | recdump -k run --tsv lat_s)
+	[ ${#took[@]} -ge 2 ] || return 1
+	for ((i = 0; i < ${#took[@]}; i++)); do
+		recdump -k cost --tsv 'set_s[]' "$dir/.brief.mp" | cut -d, -f$((i + 1)) | sort -g |
+			awk -v took="${took[i]}" '$1 > 0 { s[++n] = $1 } END { print took, n ? s[int((n + 9) / 10)] : 0 }'
+	done | awk '
+		NR == 1 || $1 < least { least = $1 }
+		{ took[NR] = $1; any[NR] = $2 }
+		END {
+			for (i = 1; i <= NR; i++) {
+				r = least / took[i]
+				printf "device d%d flops %g bandwidth %g overhead %g\n", i, 2e11 * r, 2e10 * r, (r < 1 && any[i] > 2e-6 / r ? any[i] : 2e-6 / r)
+			}
+			print "link * * latency 50e-6 bandwidth 5e9"
+		}' > "$dir/.devices.spec"
+	rm -f "$dir/.brief.mp"
 }
 
 # With its features.
