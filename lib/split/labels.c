@@ -1,0 +1,147 @@
+/* labels.c - how nodes may be cut, and what their parts take. */
+#include "split/decide_impl.h"
+
+bool decide_part(struct work *w, uint32_t v, int axis, uint32_t p, struct split_part *s)
+{
+	int64_t size = split_extent(w->f, v, axis);
+	*s = (struct split_part){.axis = axis, .lo = 0, .hi = size, .need = w->need};
+	if (size < w->plan->ways || !split_rule(w->f, v, s) ||
+	    (axis == SPLIT_SUM && size / s->unit < (int64_t)w->plan->ways))
+		return false;
+	struct split_range r = split_share(w->plan, size, s->unit, p);
+	s->lo = r.lo;
+	s->hi = r.hi;
+	return s->lo < s->hi && split_rule(w->f, v, s);
+}
+
+double decide_read_share(const struct work *w, uint32_t v, uint32_t i,
+			 const struct split_need *need)
+{
+	struct tensor t;
+	if (need->axis == SPLIT_NOTHING)
+		return 0;
+	if (need->axis < 0 || !split_input(w->f, v, i, &t) || t.dim[need->axis] == 0)
+		return 1;
+	return (double)(need->hi - need->lo) / (double)t.dim[need->axis];
+}
+
+/* bytes: all, weights too. */
+static double seconds_on(const struct work *w, uint32_t p, double flops, double bytes,
+			 double weights)
+{
+	const struct split_device *d = &w->c->device[p % w->c->n];
+	double a = flops / d->flops_per_s, b = bytes / d->bytes_per_s,
+	       cold = d->weights_per_s > 0 ? weights / d->weights_per_s : 0;
+	return d->step_s + (a + cold > b ? a + cold : b);
+}
+
+static double weights_whole(const struct work *w, uint32_t v)
+{
+	const struct graph *g = w->g;
+	double weights = 0;
+	for (uint32_t i = 0; i < g->in_ptr[v + 1] - g->in_ptr[v] && !w->f->constant[v]; i++) {
+		uint32_t u = graph_source(g, v, i);
+		if (u != GRAPH_NONE && w->f->constant[u])
+			weights += decide_bytes(w, graph_slot_output(g, g->in_ptr[v] + i));
+	}
+	return weights;
+}
+
+/* On the device where that takes least. */
+static double seconds_whole(const struct work *w, uint32_t v)
+{
+	double flops = (double)op_flops(w->g, v), bytes = (double)op_bytes(w->g, v),
+	       weights = weights_whole(w, v), least = seconds_on(w, 0, flops, bytes, weights);
+	for (uint32_t p = 1; p < w->c->n; p++) {
+		double x = seconds_on(w, p, flops, bytes, weights);
+		least = x < least ? x : least;
+	}
+	return w->idle[v] ? 0 : least;
+}
+
+/* Node v among its siblings. */
+static struct label spread_label(const struct work *w, uint32_t v)
+{
+	double flops = (double)op_flops(w->g, v), bytes = (double)op_bytes(w->g, v),
+	       weights = weights_whole(w, v), most_s = 0;
+	uint32_t most = 0, all = 0, ways = w->plan->ways;
+	for (uint32_t p = 0; p < ways; p++) {
+		uint32_t n = w->siblings.count[(size_t)w->siblings.like[v] * ways + p];
+		double s = n * seconds_on(w, p, flops, bytes, weights);
+		most_s = s > most_s ? s : most_s;
+		most = n > most ? n : most;
+		all += n;
+	}
+	return (struct label){SPREAD, w->idle[v] ? 0 : most_s / all, weights * most / all};
+}
+
+/* Is this the axis along which Concat v joins? */
+static bool own_axis(const struct work *w, uint32_t v, int axis)
+{
+	const struct op *op = &w->f->op[v];
+	return op->kind == OP_CONCAT &&
+	       op_axis(op->a.axis.axis, w->g->out_rank[w->g->out_ptr[v]]) == axis;
+}
+
+/* The largest part's seconds, and bytes of weights; < 0: it cannot be cut so. */
+static double part_seconds(struct work *w, uint32_t v, int axis, double *most_weights)
+{
+	const struct graph *g = w->g;
+	double most = 0, flops = (double)op_flops(g, v),
+	       total = (double)split_extent(w->f, v, axis);
+	for (uint32_t p = 0; p < w->plan->ways; p++) {
+		struct split_part s;
+		if (!decide_part(w, v, axis, p, &s))
+			return -1;
+		double share = (double)(s.hi - s.lo) / total, bytes = 0, weights = 0;
+		for (uint32_t i = 0; i < g->in_ptr[v + 1] - g->in_ptr[v]; i++) {
+			uint32_t u = graph_source(g, v, i);
+			if (u == GRAPH_NONE)
+				continue;
+			double read = decide_read_share(w, v, i, &s.need[i]) *
+				      decide_bytes(w, graph_slot_output(g, g->in_ptr[v] + i));
+			bytes += read;
+			weights += w->f->constant[u] ? read : 0;
+		}
+		for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++)
+			bytes += decide_bytes(w, o) * (axis == SPLIT_SUM ? 1 : share);
+		double x = seconds_on(w, p, flops * share, bytes, weights);
+		most = x > most ? x : most;
+		*most_weights = weights > *most_weights ? weights : *most_weights;
+	}
+	return w->idle[v] ? 0 : most;
+}
+
+static void add_label(struct work *w, uint32_t v, int axis)
+{
+	double weights = 0,
+	       s = w->n_labels[v] < PAIRWISE_CHOICES ? part_seconds(w, v, axis, &weights) : -1;
+	if (s >= 0)
+		decide_labels(w, v)[w->n_labels[v]++] = (struct label){(int8_t)axis, s, weights};
+}
+
+void decide_find_labels(struct work *w, uint32_t v, unsigned axes)
+{
+	struct tensor t;
+	bool apart = w->c->apart, product = decide_is_product(w, v);
+	/* Whole operations are thought to be on all devices alike. */
+	decide_labels(w, v)[0] = (struct label){SPLIT_WHOLE, seconds_whole(w, v),
+						weights_whole(w, v) / w->plan->ways};
+	w->n_labels[v] = 1;
+	if (w->f->constant[v] || !split_output(w->f, v, 0, &t))
+		return;
+	if (apart && w->siblings.home[v] != SPLIT_NO_HOME)
+		decide_labels(w, v)[w->n_labels[v]++] = spread_label(w, v);
+	for (int axis = 0; axis < (int)t.rank; axis++) {
+		/* Inputs apart gain nothing where memory is shared. */
+		uint32_t n_in = w->g->in_ptr[v + 1] - w->g->in_ptr[v];
+		if (own_axis(w, v, axis) && (!apart || n_in < w->plan->ways))
+			continue;
+		if (!product || axes >> split_axis_kind(w->f, v, axis) & 1)
+			add_label(w, v, axis);
+	}
+	if ((product || apart) && axes >> AXIS_SUM & 1)
+		add_label(w, v, SPLIT_SUM);
+	if (apart && w->siblings.home[v] == SPLIT_NO_HOME)
+		add_label(w, v, SPLIT_OUTPUTS);
+}
