@@ -386,6 +386,7 @@ const char *placetext_finder(const char *source)
 		{"climb", "hill climbing on measured costs"},
 		{"random", "random placement"},
 		{"single", "a single device"},
+		{"parts", "a part of each operation on each device"},
 	};
 	for (size_t i = 0; source && i < sizeof known / sizeof *known; i++)
 		if (strcmp(known[i].source, source) == 0)
