@@ -40,8 +40,7 @@ static int run_parts(struct method_run *r, struct err *e)
 
 const struct place_method method_parts = {
 	.name = "parts",
-	.about = "of operations in parts (dagsplit): part k on device k, what is whole on the "
-		 "fastest",
+	.about = "part k of operations on device k, the rest on the fastest",
 	.source = "-",
 	.run = run_parts,
 };
