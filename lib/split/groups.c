@@ -35,7 +35,7 @@ void split_groups(struct split_costs *c, const double *latency_s, const double *
 		group[i] = j < i ? group[j] : (uint8_t)n++;
 		size[group[i]]++;
 	}
-	bool even = n <= 32;
+	bool even = n <= 32 && n < c->n; /* a group of one has nobody near */
 	for (uint32_t i = 1; i < n; i++)
 		even &= size[i] == size[0];
 	for (uint32_t i = 0; i < c->n && !even; i++)

@@ -1,9 +1,10 @@
 /* test_split.c - cutting: borders of shares, the choice with the least sum beside all choices, rows of
- * convolutions beside windows counted one by one, constants of the record. */
+ * convolutions beside windows counted one by one, constants of the record, groups of near devices. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
+#include "split/decide.h"
 #include "split/draft.h"
 #include "split/pairwise.h"
 #include "split/split_graph.h"
@@ -155,9 +156,66 @@ static void test_draft(void)
 	graph_free(g);
 }
 
+/* ---- devices that are near each other ---- */
+
+enum { DEVICES = 6 };
+
+/* Links of 1e9 bytes/s, of 1e11 within sets of `size` devices beside each other, both ways or one. */
+static void groups_of(struct split_costs *c, uint32_t size, bool both_ways, uint8_t *group)
+{
+	double latency_s[DEVICES * DEVICES], bytes_per_s[DEVICES * DEVICES];
+	*c = (struct split_costs){.n = DEVICES};
+	for (uint32_t i = 0; i < DEVICES; i++)
+		for (uint32_t j = 0; j < DEVICES; j++) {
+			bool near = i / size == j / size && (both_ways || j > i);
+			latency_s[i * DEVICES + j] = i == j ? 0 : near ? 1e-6 : 1e-5;
+			bytes_per_s[i * DEVICES + j] = near ? 1e11 : 1e9;
+		}
+	split_groups(c, latency_s, bytes_per_s, group);
+}
+
+static void test_groups(void)
+{
+	struct split_costs c;
+	uint8_t group[DEVICES];
+	groups_of(&c, 3, true, group);
+	tap(c.groups == 2 && c.near == 3 && memcmp(group, (uint8_t[]){0, 0, 0, 1, 1, 1}, 6) == 0,
+	    "two nodes of three devices");
+	tap(c.in_group.latency_s == 1e-6 && c.in_group.s_per_byte == 1e-11 &&
+		    c.between.latency_s == 1e-5 && c.between.s_per_byte == 1e-9,
+	    "links within them, and between");
+	groups_of(&c, 4, true, group);
+	tap(c.groups == 1 && c.near == 6 && group[5] == 0 && c.in_group.s_per_byte == 1e-9,
+	    "four devices and two: one group, as fast as its slowest link");
+	groups_of(&c, 2, false, group);
+	tap(c.groups == 1 && c.near == 6 && c.in_group.s_per_byte == 1e-9,
+	    "nobody near: one group");
+}
+
+/* Fewer units than parts: what a share touches, so that nothing is left out; one unit is not divided. */
+static void test_twice(void)
+{
+	const uint32_t share[] = {1, 1, 1, 1};
+	const struct split_plan p = {.ways = 4, .share = share};
+	struct split_range r[4];
+	for (uint32_t i = 0; i < 4; i++)
+		r[i] = split_share(&p, 128, 64, i);
+	tap(r[0].lo == 0 && r[0].hi == 64 && r[1].lo == 0 && r[1].hi == 64 && r[2].lo == 64 &&
+		    r[2].hi == 128 && r[3].lo == 64 && r[3].hi == 128,
+	    "two heads for four parts: each twice");
+	r[0] = split_share(&p, 192, 64, 1);
+	tap(r[0].lo == 0 && r[0].hi == 128, "three for four: the second part has two");
+	r[0] = split_share(&p, 64, 64, 0);
+	tap(r[0].lo == r[0].hi || (r[0].hi == 64 &&
+				   split_share(&p, 64, 64, 3).lo == split_share(&p, 64, 64, 3).hi),
+	    "one unit is not divided");
+}
+
 int main(void)
 {
 	test_borders();
+	test_twice();
+	test_groups();
 	test_choices();
 	test_large();
 	test_draft();
