@@ -7,6 +7,7 @@
 #   make bench-exec devrun beside OpenVINO in pairs; MODELS="name path.xml"
 #   make bench-models forty models beside OpenVINO in f32, one core and all (pipelines/models.mk)
 #   make bench-ops  every operator beside OpenVINO in pairs, at sizes of models; OPS="Roll TopK"
+#   make bench-hunt random chains of operators beside OpenVINO; slow ones go to tests/bench/op_found.jsonl; HUNT="--seconds 60"
 #   make bench-saga HEFT, CPOP, evaluations beside SAGA, a simulator in Python; SAGA_PYTHON has it
 #   make learning   does the learner learn? on the simulator (pipelines/learning.mk); variance
 #   make open-checks what the papers leave open: groups, features, rewards, variance (pipelines/open.mk)
@@ -222,6 +223,11 @@ bench-ops:
 	@+$(BUILD) all
 	@OPENBLAS_NUM_THREADS=1 $(or $(HSDAG_PYTHON),$(B)/venv/bin/python) tests/bench/ops.py --bin $(B)/bin $(OPS)
 
+bench-hunt:
+	@$(DEPS) $(B)/venv
+	@+$(BUILD) all
+	@OPENBLAS_NUM_THREADS=1 $(or $(HSDAG_PYTHON),$(B)/venv/bin/python) tests/bench/hunt.py --bin $(B)/bin --log $(B)/hunt.jsonl $(HUNT)
+
 # python -m venv saga; saga/bin/pip install anrg-saga; make bench-saga SAGA_PYTHON=saga/bin/python
 SAGA_PYTHON ?= python3
 bench-saga:
@@ -236,7 +242,7 @@ pretrain: $(B)/bin/pretrain
 clean:
 	rm -rf $(B)
 
-.PHONY: all units pretrain demo test venv asan bench parity bench-exec bench-ops bench-saga clean
+.PHONY: all units pretrain demo test venv asan bench parity bench-exec bench-ops bench-hunt bench-saga clean
 .SECONDARY:
 include share/librun.mk
 include share/install.mk share/dist.mk

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """ops.py - one-operator models, devrun beside OpenVINO in pairs, one thread and as many as there are cores.
 
-The operators and sizes are lines of op_sizes.jsonl (op_sizes.py).  A row has our time in microseconds, OpenVINO's, and their
+The operators and sizes are lines of op_sizes.jsonl (op_sizes.py), and of op_found.jsonl, chains that were slow once (hunt.py).  A row has our time in microseconds, OpenVINO's, and their
 ratio, for one thread and for all: of --pairs bursts of each side in turn the fastest one, as other programs only add to times.  What a model of one tiny operator takes is taken off both times: our executor,
 and OpenVINO's infer() with Python in front of it.  Convolutions and products of OpenVINO reorder their inputs and outputs here, and
 do not in whole models.  Operators that end below --least microseconds on both sides are not judged.
@@ -19,11 +19,17 @@ import tempfile
 import numpy as np
 
 import exec as pairs
+import hunt_nets
 import op_model
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FORMAT = "%-26s %-44s %9s %9s %6s %9s %9s %6s  %s"
 TINY = {"op": "Relu", "set": "opset1", "data": {}, "in": [{"elem": "f32", "dims": [1]}], "out": [["f32", [1]]], "model": ""}
+
+
+def read_lines(path):
+    with open(path, encoding="utf-8") as f:
+        return [json.loads(text) for text in f]
 
 
 def label(line):
@@ -47,7 +53,7 @@ class Case:
     def __init__(self, args, line, tmp):
         self.args = args
         self.xml = tmp + "/m.xml"
-        values = op_model.write(line, self.xml)
+        values = (hunt_nets if "steps" in line else op_model).write(line, self.xml)
         os.makedirs(tmp + "/in", exist_ok=True)
         with open(tmp + "/in/index.tsv", "w", encoding="utf-8") as f:
             for name, array in values.items():
@@ -56,10 +62,10 @@ class Case:
         self.values, self.inputs = values, tmp + "/in"
         self.graph = pairs.records(pairs.pipe([args.bin + "/ir2dag", self.xml]))
 
-    def measure(self, device, threads):
+    def measure(self, device, threads, precision="f32"):
         ours = pairs.Ours(self.args, self.graph, device, inputs=self.inputs)
         try:
-            theirs = pairs.Theirs(self.args, self.xml, self.values, threads, "f32")
+            theirs = pairs.Theirs(self.args, self.xml, self.values, threads, precision)
             x, y = burst_pairs(ours, theirs, self.args.pairs)
             theirs.close()
         finally:
@@ -88,7 +94,7 @@ def summary(what, rows, least):
 def main():
     ap = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     ap.add_argument("--bin", default="build/bin")
-    ap.add_argument("--sizes", default=HERE + "/op_sizes.jsonl")
+    ap.add_argument("--sizes", nargs="+", default=[HERE + "/op_sizes.jsonl", HERE + "/op_found.jsonl"])
     ap.add_argument("--pairs", type=int, default=5)
     ap.add_argument("--burst", type=float, default=0.02, help="seconds")
     ap.add_argument("--least", type=float, default=20, help="microseconds")
@@ -97,9 +103,8 @@ def main():
     ap.add_argument("operator", nargs="*")
     args = ap.parse_args()
     first, step = map(int, args.part.split("/"))
-    with open(args.sizes, encoding="utf-8") as f:
-        lines = [json.loads(text) for text in f]
-    lines = [l for l in lines if not args.operator or l["op"] in args.operator][first::step]
+    lines = [line for path in args.sizes for line in read_lines(path)]
+    lines = [l for l in lines if not args.operator or set(l["op"].split("+")) & set(args.operator)][first::step]
     threads = sorted({int(t) for t in args.threads.split(",")})
     devices = {t: "cpu:0" if t == 1 else "cpu:0-%d" % (t - 1) for t in threads}
     print(FORMAT % ("operator", "inputs", "us", "OpenVINO", "ratio", "us", "OpenVINO", "ratio", "from"), flush=True)
@@ -118,7 +123,7 @@ def main():
                     us, other, ratio = ratio_of(x, y, tiny[t])
                     rows[t].append(("%s %s (%s)" % (line["op"], label(line), line["model"]), us, other, ratio))
                     fields += ["%.1f" % us, "%.1f" % other, "%.2f" % ratio]
-            except (RuntimeError, ValueError, KeyError, IndexError, TypeError, subprocess.SubprocessError) as e:
+            except (RuntimeError, ValueError, KeyError, IndexError, TypeError, hunt_nets.Unfit, subprocess.SubprocessError) as e:
                 print("%-26s %-44s failed: %s" % (line["op"], label(line), " ".join(str(e).split())[-200:]), flush=True)
                 bad += 1
                 continue
