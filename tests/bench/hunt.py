@@ -6,7 +6,8 @@ ratio is above --slow is measured again, three times, the least of all turns on 
 long as its ratio stays within a fifth, for --shrink seconds, and its line is added to --found, which make bench-ops runs, too.
 
 --log has a line for each seed; seeds that it has are not run again.  A seed on which OpenVINO or devrun crashes or hangs is noted,
-and left behind.  --summary only tells what the log says.  --check compares outputs in place of times.
+and left behind.  --summary only tells what the log says.  --check compares outputs in place of times,
+--check found those of the lines of --found.
 
 Usage: hunt.py [--seeds A-B] [--seconds S] [options]
 """
@@ -169,11 +170,9 @@ def summary(args):
 def check(args):
     """Are outputs of the chains what OpenVINO computes?"""
     import nets
+    lines = ops.read_lines(args.found) if args.check == "found" else [hunt_nets.generate(s, args.kinds) for s in range(args.first, args.last + 1)]
     wrong = n = 0
-    for seed in range(args.first, args.last + 1):
-        line = hunt_nets.generate(seed, args.kinds)
-        if line is None:
-            continue
+    for line in filter(None, lines):
         n += 1
         with tempfile.TemporaryDirectory() as tmp:
             case = ops.Case(args, line, tmp)
@@ -186,7 +185,7 @@ def check(args):
         off = nets.moved(have, want) if have.shape == want.shape else float("inf")
         if not off <= nets.SCALE_TOL:
             wrong += 1
-            print("seed %d: %.1e of scale off: %s" % (seed, off, json.dumps(line)))
+            print("%s: %.1e of scale off: %s" % (line["model"], off, json.dumps(line)))
     print("%d chains, %d wrong" % (n, wrong))
     return 1 if wrong else 0
 
@@ -207,7 +206,7 @@ def main():
     ap.add_argument("--log", default="build/hunt.jsonl")
     ap.add_argument("--found", default=HERE + "/op_found.jsonl")
     ap.add_argument("--summary", action="store_true")
-    ap.add_argument("--check", action="store_true")
+    ap.add_argument("--check", nargs="?", const="seeds", choices=("seeds", "found"))
     args = ap.parse_args()
     args.first, args.last = (int(v) for v in (args.seeds.split("-") * 2)[:2])
     if args.check:

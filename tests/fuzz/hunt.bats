@@ -17,6 +17,13 @@ setup_file() {
 	[ "$output" = "24 chains, 0 wrong" ]
 }
 
+@test "chains that were slow once are right" {
+	run "$HSDAG_PYTHON" "$ROOT/tests/bench/hunt.py" --bin "$B/bin" --check found
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $output == *" chains, 0 wrong" ]]
+}
+
 # python CODE - CODE with the modules of the search
 python() {
 	run --separate-stderr "$HSDAG_PYTHON" -c "

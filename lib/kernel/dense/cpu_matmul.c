@@ -56,9 +56,19 @@ static bool rounds(const struct op *op, const struct tensor *in, const struct cp
 	       tensor_is_static(&in[0]) && a.rows * matrix_count(&a) <= FEW_ROWS;
 }
 
+/* Integers as numbers. */
 static struct cpu_pack *pack_plain(const struct op *op, const struct tensor *b, struct cpu_ctx *c)
 {
-	struct operand o = operand_of(b, op->a.matmul.transpose_b, false);
+	struct tensor real = *b;
+	if (!elem_is_real(b->elem)) {
+		int64_t n = tensor_elements(b);
+		real.elem = EL_F32;
+		real.data = cpu_slot_scratch(c, SLOT_CONVERT, (size_t)n * sizeof(float));
+		if (!real.data)
+			return NULL;
+		cpu_convert(EL_F32, real.data, b->elem, b->data, n);
+	}
+	struct operand o = operand_of(&real, op->a.matmul.transpose_b, false);
 	struct pack_job job = {&o, matrix_count(&o), b->elem == EL_F16};
 	uint64_t layout[6] = {OP_MATMUL,        op->a.matmul.transpose_b, b->elem,
 			      (uint64_t)o.rows, (uint64_t)o.cols,         (uint64_t)job.n_matrices};
@@ -72,8 +82,8 @@ int prepare_matmul(const struct op *op, const struct tensor *in, const struct te
 {
 	const struct tensor *b = &in[1];
 	bool transpose = op->a.matmul.transpose_b;
-	if (!b->data || tensor_elements(b) == 0 ||
-	    (!b->quant && b->elem != EL_F32 && b->elem != EL_F16 && b->elem != EL_BF16))
+	if (!b->data || tensor_elements(b) == 0 || b->elem == EL_F64 ||
+	    (!b->quant && !cpu_elem_size(b->elem)))
 		return 0;
 	struct operand left = operand_of(&in[0], op->a.matmul.transpose_a, true);
 	struct operand right = operand_of(b, transpose, false);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { GRAIN = 32768 };
+enum { GRAIN = 32768, PIECE = 1024 };
 
 size_t cpu_elem_size(enum elem t)
 {
@@ -65,79 +65,43 @@ static void convert_any(const struct tensor *dst, const struct tensor *src, int6
 	}
 }
 
-#define LOOP(T, S) \
-	do { \
-		const S *x = src; \
-		T *y = dst; \
-		for (int64_t i = 0; i < n; i++) \
-			y[i] = (T)x[i]; \
-		return true; \
-	} while (0)
+#define LEVEL_FILE "kernel/ops/cpu_convert_loops.h"
+#include "kernel/cpu_levels.h"
 
-/* From or to truth values. */
-#define TEST(T, S) \
-	do { \
-		const S *x = src; \
-		T *y = dst; \
-		for (int64_t i = 0; i < n; i++) \
-			y[i] = (T)(x[i] != 0); \
-		return true; \
-	} while (0)
+static bool is_half(enum elem t)
+{
+	return t == EL_F16 || t == EL_BF16;
+}
 
 /* The frequent pairs; false for the others. */
 static bool convert_fast(enum elem to, void *dst, enum elem from, const void *src, int64_t n)
 {
-	if (to == from && cpu_elem_size(to)) {
+	size_t size = cpu_elem_size(from);
+	if (to == from && size) {
 		memcpy(dst, src, (size_t)n * cpu_elem_size(to));
 		return true;
 	}
-	if (to == EL_F32) {
-		switch (from) {
-		case EL_F16: vec_from_half(src, dst, n); return true;
-		case EL_BF16: vec_from_bf16(src, dst, n); return true;
-		case EL_F64: LOOP(float, double);
-		case EL_I64: LOOP(float, int64_t);
-		case EL_I32: LOOP(float, int32_t);
-		case EL_I8: LOOP(float, int8_t);
-		case EL_U8: LOOP(float, uint8_t);
-		case EL_BOOLEAN: TEST(float, uint8_t);
-		default: return false;
-		}
-	}
-	if (to == EL_BOOLEAN) {
-		switch (from) {
-		case EL_F32: TEST(uint8_t, float);
-		case EL_I64: TEST(uint8_t, int64_t);
-		case EL_I32: TEST(uint8_t, int32_t);
-		case EL_I8: TEST(uint8_t, int8_t);
-		case EL_U8: TEST(uint8_t, uint8_t);
-		default: return false;
-		}
-	}
-	if (to == EL_I64) {
-		switch (from) {
-		case EL_I32: LOOP(int64_t, int32_t);
-		case EL_U8: LOOP(int64_t, uint8_t);
-		case EL_BOOLEAN: TEST(int64_t, uint8_t);
-		default: return false;
-		}
-	}
-	if (to == EL_I32) {
-		switch (from) {
-		case EL_I64: LOOP(int32_t, int64_t);
-		case EL_U8: LOOP(int32_t, uint8_t);
-		case EL_BOOLEAN: TEST(int32_t, uint8_t);
-		default: return false;
-		}
-	}
-	if (to == EL_F16 && from == EL_F32) {
-		const float *x = src;
-		uint16_t *y = dst;
-		for (int64_t i = 0; i < n; i++)
-			y[i] = half_from_float(x[i]);
+	if (to == EL_F32 && from == EL_F16) {
+		vec_from_half(src, dst, n);
 		return true;
 	}
-	return false;
+	if (to == EL_F32 && from == EL_BF16) {
+		vec_from_bf16(src, dst, n);
+		return true;
+	}
+	if (LEVEL_CALL(convert, to, dst, from, src, n))
+		return true;
+	if (to == EL_F32 || from == EL_F32 || !(is_half(from) || is_half(to)) || !size)
+		return false;
+	for (int64_t i = 0; i < n; i += PIECE) { /* by way of f32 */
+		float some[PIECE];
+		int64_t now = n - i < PIECE ? n - i : PIECE;
+		if (!convert_fast(EL_F32, some, from, (const char *)src + (size_t)i * size, now) ||
+		    !convert_fast(to, (char *)dst + (size_t)i * cpu_elem_size(to), EL_F32, some,
+				  now))
+			return false;
+	}
+	return true;
 }
 
 void cpu_convert(enum elem to, void *dst, enum elem from, const void *src, int64_t n)
@@ -175,7 +139,6 @@ static void limit_bytes(const int32_t *x, uint8_t *y, int32_t lo, int32_t hi, in
 
 void cpu_convert_rounded(enum elem to, void *dst, const float *x, int64_t n)
 {
-	enum { PIECE = 1024 };
 	struct tensor d = {.elem = to, .data = dst};
 	int32_t some[PIECE], lo = to == EL_U8 ? 0 : INT8_MIN,
 			     hi = to == EL_U8 ? UINT8_MAX : INT8_MAX;

@@ -15,15 +15,6 @@ struct keyed64 {
 };
 
 /* Keys of real numbers; -0 has that of 0. */
-static inline uint32_t key_of_float(float v)
-{
-	union {
-		float f;
-		uint32_t u;
-	} x = {v + 0.0f};
-	return x.u >> 31 ? ~x.u : x.u | UINT32_C(1) << 31;
-}
-
 static inline uint64_t key_of_double(double v)
 {
 	union {

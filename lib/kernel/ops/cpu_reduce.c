@@ -378,10 +378,10 @@ static void choose_way(struct reduce_run *r)
 	r->way = WAY_ANY;
 	r->n = d->n;
 	r->cuts = 1;
-	if (r->in->elem != EL_F32 || d->count == 0 || !d->n_red ||
-	    r->kind == OP_REDUCE_LOGICAL_AND || r->kind == OP_REDUCE_LOGICAL_OR)
+	if (r->in->elem != EL_F32 || d->count == 0 || r->kind == OP_REDUCE_LOGICAL_AND ||
+	    r->kind == OP_REDUCE_LOGICAL_OR)
 		return;
-	if (d->red_stride[d->n_red - 1] == 1) {
+	if (d->n_red && d->red_stride[d->n_red - 1] == 1) {
 		bool pieces = d->n_red == 1 && d->n < 16 && d->count >= 2 * PIECE;
 		r->way = pieces ? WAY_PIECES : WAY_INNER;
 		r->cuts = pieces ? (d->count + PIECE - 1) / PIECE : 1;

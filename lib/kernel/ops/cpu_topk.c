@@ -102,28 +102,16 @@ static void rank_line(const struct top_k_run *r, int64_t start, struct ranked *h
 	qsort(h, (size_t)most, sizeof *h, r->by_index ? by_index : order);
 }
 
-/* ---- lines of f32: ranked by their bits ---- */
+/* ---- lines of f32 and i32: ranked by their bits ---- */
 
-enum { MANY = 32, MANY_OF = 128, TOP_BITS = 11, BLOCK = 16 };
+enum { MANY = 32, MANY_OF = 128, TOP_BITS = 11, BLOCK = 64 };
 
-/* A lower key comes first. */
-static uint32_t key_of(float v, bool max)
+/* Keys of n elements of a line from j on, a lower one comes first; the least of them. */
+static uint32_t keys_at(const struct top_k_run *r, int64_t start, int64_t j, int64_t n,
+			uint32_t *key)
 {
-	uint32_t ascends = key_of_float(v);
-	return max ? ~ascends : ascends;
-}
-
-/* Is one of a block of x before v in value, or no number? */
-static bool any_before(const float *x, bool max, float v)
-{
-	int any = 0;
-	if (max)
-		for (int i = 0; i < BLOCK; i++)
-			any |= !(x[i] <= v);
-	else
-		for (int i = 0; i < BLOCK; i++)
-			any |= !(x[i] >= v);
-	return any;
+	const int32_t *x = (const int32_t *)r->x->data + start + j * r->from.step;
+	return LEVEL_CALL(line_keys, x, r->from.step, n, r->x->elem == EL_F32, r->max, key);
 }
 
 /* `key` into the `held` lowest ones, in order, of which there is room for `most`; how many there are then. */
@@ -142,16 +130,15 @@ static int64_t put_key(uint64_t *first, int64_t held, int64_t most, uint64_t key
 static void rank_few(const struct top_k_run *r, int64_t start, struct ranked *h, int64_t most)
 {
 	uint64_t first[MANY];
-	const float *x = (const float *)r->x->data + start;
-	int64_t n = r->from.length, step = r->from.step, held = 0;
+	uint32_t key[BLOCK];
+	int64_t n = r->from.length, held = 0;
 	for (int64_t j = 0, end; j < n && most > 0; j = end) {
 		end = n - j < BLOCK ? n : j + BLOCK;
-		if (held == most && step == 1 && end - j == BLOCK &&
-		    !any_before(x + j, r->max, x[(uint32_t)first[most - 1]]))
+		uint32_t least = keys_at(r, start, j, end - j, key);
+		if (held == most && least >= first[most - 1] >> 32)
 			continue;
 		for (int64_t i = j; i < end; i++)
-			held = put_key(first, held, most,
-				       (uint64_t)key_of(x[i * step], r->max) << 32 | (uint32_t)i);
+			held = put_key(first, held, most, (uint64_t)key[i - j] << 32 | (uint32_t)i);
 	}
 	for (int64_t j = 0; j < most; j++)
 		h[j].index = (uint32_t)first[j];
@@ -160,20 +147,20 @@ static void rank_few(const struct top_k_run *r, int64_t start, struct ranked *h,
 }
 
 /* Those of a line whose keys may be among the first `most`, in the line's order, in `found`; their
- * number. */
-static int64_t find_first(const struct top_k_run *r, const float *x, int64_t most,
+ * number.  key: (n) */
+static int64_t find_first(const struct top_k_run *r, int64_t start, int64_t most, uint32_t *key,
 			  struct keyed32 *found)
 {
-	int64_t count[1 << TOP_BITS] = {0}, n = r->from.length, step = r->from.step, m = 0;
-	for (int64_t j = 0; j < n; j++)
-		count[key_of(x[j * step], r->max) >> (32 - TOP_BITS)]++;
+	int64_t count[1 << TOP_BITS] = {0}, n = r->from.length, m = 0;
 	uint32_t last = 0;
+	keys_at(r, start, 0, n, key);
+	for (int64_t j = 0; j < n; j++)
+		count[key[j] >> (32 - TOP_BITS)]++;
 	for (int64_t sum = count[0]; sum < most; sum += count[last])
 		last++;
 	for (int64_t j = 0; j < n; j++) {
-		uint32_t key = key_of(x[j * step], r->max);
-		found[m] = (struct keyed32){key, (uint32_t)j};
-		m += key >> (32 - TOP_BITS) <= last;
+		found[m] = (struct keyed32){key[j], (uint32_t)j};
+		m += key[j] >> (32 - TOP_BITS) <= last;
 	}
 	return m;
 }
@@ -183,7 +170,7 @@ static void rank_keys(const struct top_k_run *r, int64_t start, struct ranked *h
 		      struct keyed32 *room)
 {
 	struct keyed32 *b = room + r->from.length + 1;
-	int64_t n = find_first(r, (const float *)r->x->data + start, most, room);
+	int64_t n = find_first(r, start, most, (uint32_t *)(void *)b, room);
 	const struct keyed32 *sorted = radix_sort32(room, b, n);
 	for (int64_t j = 0; j < most; j++)
 		h[j].index = sorted[j].index;
@@ -191,11 +178,16 @@ static void rank_keys(const struct top_k_run *r, int64_t start, struct ranked *h
 		qsort(h, (size_t)most, sizeof *h, by_index);
 }
 
+static bool by_bits(enum elem t)
+{
+	return t == EL_F32 || t == EL_I32;
+}
+
 /* Few of each line, and lines beside each other in memory. */
 static bool in_lanes(const struct top_k_run *r)
 {
 	enum elem e = r->indices->elem;
-	return r->x->elem == EL_F32 && r->to.length <= TOPK_FEW && r->to.length > 0 &&
+	return by_bits(r->x->elem) && r->to.length <= TOPK_FEW && r->to.length > 0 &&
 	       r->to.length <= r->from.length && r->from.length < INT32_MAX && r->from.step >= 16 &&
 	       r->from.step == r->to.step && (!r->indices->data || e == EL_I32 || e == EL_I64);
 }
@@ -219,11 +211,12 @@ static int rank_beside(const struct top_k_run *r, int64_t i, int64_t hi)
 	int64_t beside = step - i % step < hi - i ? step - i % step : hi - i;
 	int most = (int)r->to.length,
 	    lanes = beside < TOPK_LANES ? (int)beside / 16 * 16 : TOPK_LANES;
-	const float *x = (const float *)r->x->data + start;
-	float *values = r->values->data;
+	const int32_t *x = (const int32_t *)r->x->data + start; /* their bits */
+	int32_t *values = r->values->data;
 	if (lanes == 0)
 		return 0;
-	LEVEL_CALL(rank_lanes, x, r->from.length, step, lanes, most, r->max, index);
+	LEVEL_CALL(rank_lanes, x, r->from.length, step, lanes, most, r->x->elem == EL_F32, r->max,
+		   index);
 	for (int l = 0; l < lanes && r->by_index; l++)
 		sort_lane(index, l, most);
 	for (int j = 0; j < most; j++, dst += r->to.step)
@@ -243,9 +236,9 @@ static void top_k_task(void *arg, int task, int thread)
 	struct top_k_run *r = arg;
 	size_t size = cpu_elem_size(r->x->elem);
 	int64_t lo, hi, most = r->to.length;
-	bool bits = r->x->elem == EL_F32 && most <= r->from.length && r->from.length < UINT32_MAX;
-	bool lanes = in_lanes(r);
-	bool keys = bits && most >= MANY && r->from.length <= MANY_OF * most;
+	bool bits = by_bits(r->x->elem) && most <= r->from.length && r->from.length < UINT32_MAX;
+	bool lanes = in_lanes(r), few = r->x->elem == EL_F32 && r->from.length > MANY_OF * most;
+	bool keys = bits && most >= MANY && !few;
 	size_t room = keys ? 2 * (size_t)(r->from.length + 1) * sizeof(struct keyed32) : 0;
 	struct ranked *h =
 		cpu_thread_scratch(r->ctx, thread, (size_t)(most + 1) * sizeof *h + room);
