@@ -1,11 +1,11 @@
 /* dagsplit.c - operations in parts: reads `graph`, writes a graph of which heavy operations are cut, with the same
- * results, so that several devices can each do a part of one.  The second stage, right behind ir2dag. */
+ * results, so that several devices can each do a part of one.  The second stage, behind ir2dag, or behind a profile. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/msg.h"
-#include "place/problem/spec.h"
+#include "place/problem/placeinputs.h"
 #include "record/graphrec.h"
 #include "record/placerec.h"
 #include "split/decide.h"
@@ -99,28 +99,10 @@ static int load_spec(struct options *o, struct err *e)
 	    (spec.n_devs < 2 || spec.n_devs < (uint32_t)o->ways || spec.n_devs > SPLIT_MAX_WAYS))
 		rc = err_set(e, ST_USAGE, "--spec: %u devices for %lld parts", spec.n_devs,
 			     (long long)o->ways);
-	if (rc == 0) {
-		const char *names[SPLIT_MAX_WAYS];
-		struct sched_links links;
-		double *joules;
-		o->costs.n = (uint32_t)o->ways;
-		for (uint32_t p = 0; p < o->costs.n; p++) {
-			const struct device_spec *d = &spec.dev[p];
-			o->costs.device[p] = (struct split_device){d->flops_per_s, d->bytes_per_s,
-								   d->overhead_s, 0};
-			if (d->mem_bytes && (o->costs.memory_bytes == 0 ||
-					     (double)d->mem_bytes < o->costs.memory_bytes))
-				o->costs.memory_bytes = (double)d->mem_bytes;
-			names[p] = d->name;
-		}
-		spec_links(&spec, names, o->costs.n, a, &links, &joules);
-		struct sched_mean_link mean = sched_mean_link(&links);
-		o->costs.handover_s = mean.latency_s;
-		o->costs.copy_s_per_byte = mean.s_per_byte;
-		split_groups(&o->costs, links.latency_s, links.bytes_per_s, o->group);
-		if (o->joins == JOINS_DEFAULT)
-			o->joins = JOINS_EACH;
-	}
+	if (rc == 0)
+		split_costs_spec(&spec, (uint32_t)o->ways, &o->costs, o->group);
+	if (rc == 0 && o->joins == JOINS_DEFAULT)
+		o->joins = JOINS_EACH;
 	arena_free(a);
 	return rc;
 }
@@ -135,8 +117,6 @@ static int finish_options(struct options *o, struct err *e)
 		return err_set(e, ST_USAGE,
 			       "--joins each: how far devices are from each other "
 			       "comes from --spec");
-	for (int i = 0; i < o->ways; i++)
-		o->share[i] = 1;
 	if (o->shares && parse_shares(o, e) < 0)
 		return -1;
 	return parse_axes(o, e);
@@ -167,28 +147,21 @@ static void tell_all(struct split_facts *f, const struct split_plan *plan)
 	}
 }
 
-static int write_cut(struct split_facts *f, const struct options *o, struct filter *out,
-		     struct err *e)
+static int write_cut(struct split_facts *f, const struct options *o,
+		     const struct split_costs *costs, struct filter *out, struct err *e)
 {
 	struct graph *g = (struct graph *)(uintptr_t)f->g;
 	struct split_decision decision;
 	struct split_counts counts;
-	uint32_t share[SPLIT_MAX_WAYS];
-	memcpy(share, o->share, sizeof share);
-	struct split_plan plan = {.ways = (uint32_t)o->ways,
-				  .share = share,
+	struct split_plan plan = {.ways = costs->node_s ? costs->n : (uint32_t)o->ways,
+				  .share = o->shares ? o->share : NULL,
 				  .axis = ARENA_NEWN(f->arena, int8_t, g->n),
 				  .again = o->halo == HALO_AGAIN,
-				  .apart = o->costs.apart,
+				  .apart = costs->apart,
 				  .group = o->group};
 	char name[200];
 	err_escape(name, sizeof name, g->name, strlen(g->name));
-	if (o->spec && !o->shares)
-		split_decide_shares(f, &o->costs, o->axis_set, !o->automatic, o->min_gain / 100,
-				    &plan, share, &decision);
-	else
-		split_decide(f, &o->costs, o->axis_set, !o->automatic, o->min_gain / 100, &plan,
-			     &decision);
+	split_decide(f, costs, o->axis_set, !o->automatic, o->min_gain / 100, &plan, &decision);
 	if (decision.may_be_cut == 0 && !o->if_possible)
 		return err_set(e, ST_INPUT,
 			       "no operation of '%s' can be cut into %u parts along %s", name,
@@ -202,11 +175,11 @@ static int write_cut(struct split_facts *f, const struct options *o, struct filt
 				 name);
 		return graph_encode(g, out->out, e);
 	}
-	if (o->costs.memory_bytes > 0 && decision.weights > o->costs.memory_bytes)
+	if (costs->memory_bytes > 0 && decision.weights > costs->memory_bytes)
 		msg_warn("weights of '%s' do not fit: %.3g GB on each device, which has %.3g, "
 			 "however "
 			 "they are cut along %s",
-			 name, decision.weights / 1e9, o->costs.memory_bytes / 1e9,
+			 name, decision.weights / 1e9, costs->memory_bytes / 1e9,
 			 o->axes ? o->axes : default_axes);
 	struct graph *cut = split_graph(f, &plan, &counts);
 	split_sets(cut, g, f->constant);
@@ -214,7 +187,14 @@ static int write_cut(struct split_facts *f, const struct options *o, struct filt
 	tell(g, cut, &counts, &decision);
 	uint8_t group[SPLIT_MAX_WAYS];
 	memcpy(group, o->group, sizeof group);
-	struct graph_cut how = {plan.ways, share, plan.axis, plan.again, plan.apart, group};
+	struct graph_cut how = {.ways = plan.ways,
+				.rows = plan.rows,
+				.share = (uint32_t *)(uintptr_t)plan.share,
+				.share_of = (uint8_t *)(uintptr_t)plan.share_of,
+				.axis = plan.axis,
+				.again = plan.again,
+				.apart = plan.apart,
+				.group = group};
 	cut->whole = g->whole ? g->whole : g;
 	cut->cut = g->whole ? NULL : &how;
 	int rc = graph_encode(cut, out->out, e);
@@ -292,46 +272,70 @@ static int rejoin(struct filter *f, struct err *e)
 
 /* ---- the stream ---- */
 
-static int take(const struct rec *r, const struct options *o, struct filter *out, bool *seen,
-		struct err *e)
+/* What the stream tells of devices: one part for each. */
+static int measured_costs(struct place_inputs *in, const struct options *o, struct arena *a,
+			  struct split_costs *c, struct err *e)
+{
+	const struct cost_rec *d = &in->cost;
+	struct place_model m;
+	if (o->spec)
+		return err_set(e, ST_USAGE, "--spec: the stream tells what operations take");
+	if (d->k < 2 || d->k > SPLIT_MAX_WAYS || (o->ways_given && o->ways != d->k) ||
+	    (o->shares && o->ways != d->k))
+		return err_set(e, d->k < 2 || d->k > SPLIT_MAX_WAYS ? ST_INPUT : ST_USAGE,
+			       "the stream has %u devices; parts are for 2 to %d, one each", d->k,
+			       SPLIT_MAX_WAYS);
+	if (place_inputs_turns(in, d->names, d->k, a))
+		return err_set(
+			e, ST_INPUT,
+			"devices of the stream share cores, so that parts on them take turns");
+	if (place_inputs_model(in, d->names, d->k, a, &m, e) < 0)
+		return -1;
+	split_costs_measured(&m, c, a);
+	return 0;
+}
+
+static int decide_and_write(struct place_inputs *in, const struct options *o, struct filter *out,
+			    struct err *e)
 {
 	struct split_facts f = {0};
-	if (!rec_is(r, "graph"))
-		return err_set(e, ST_INPUT,
-			       "a record '%s' is about the graph as it was; dagsplit goes right "
-			       "behind ir2dag",
-			       r->kind);
-	struct graph *g = graph_decode(r, e);
-	if (!g)
-		return -1;
-	*seen = true;
-	int rc = split_facts_open(&f, g, e);
+	struct split_costs costs = o->costs;
+	struct arena *a = arena_new();
+	int rc = in->cost.k > 0 ? measured_costs(in, o, a, &costs, e) : 0;
 	if (rc == 0)
-		rc = write_cut(&f, o, out, e);
+		rc = split_facts_open(&f, in->g, e);
+	if (rc == 0)
+		rc = write_cut(&f, o, &costs, out, e);
 	split_facts_close(&f);
-	graph_free(g);
+	arena_free(a);
 	return rc;
 }
 
 static int run(struct filter *f, const struct options *o, struct err *e)
 {
 	struct rec r;
-	bool seen = false;
-	int k;
-	while ((k = filter_next(f, &r, e)) > 0) {
+	struct place_inputs in;
+	int k = 0, rc = place_inputs_init(&in, NULL, e);
+	in.contention = in.overlap = true;
+	while (rc == 0 && (k = filter_next(f, &r, e)) > 0) {
 		if (k == FILTER_RECORD) {
-			if (take(&r, o, f, &seen, e) < 0)
-				return -1;
+			int taken = place_inputs_take(&in, &r, e);
+			if (taken == 0)
+				err_set(e, ST_INPUT,
+					"a record '%s' is about the graph as it was; dagsplit goes "
+					"behind ir2dag, or behind devrun probe --profile",
+					r.kind);
+			rc = taken > 0 ? 0 : -1;
 			continue;
 		}
-		if (!seen)
-			return err_set(e, ST_INPUT,
-				       "a stream without a graph; put ir2dag in front");
-		if (filter_end(f, e) < 0)
-			return -1;
-		seen = false;
+		rc = in.g ? decide_and_write(&in, o, f, e)
+			  : err_set(e, ST_INPUT, "a stream without a graph; put ir2dag in front");
+		if (rc == 0)
+			rc = filter_end(f, e);
+		place_inputs_reset(&in);
 	}
-	return k;
+	place_inputs_release(&in);
+	return rc < 0 ? rc : k;
 }
 
 int main(int argc, char **argv)
@@ -347,8 +351,8 @@ int main(int argc, char **argv)
 		{"ways", 'w', OPT_INT, &o.ways, "N", "parts of an operation", 2, SPLIT_MAX_WAYS,
 		 NULL, &o.ways_given},
 		{"shares", 0, OPT_TEXT, &o.shares, "LIST",
-		 "how large the parts are, relative to each other, as 4,4 or 5,3 in\n"
-		 "eighths (default: all alike)",
+		 "how large the parts are, relative to each other, as 4,4 or 5,3\n"
+		 "(default: all alike; on unlike devices each chain by their times)",
 		 0, 0, NULL, NULL},
 		{"axes", 0, OPT_TEXT, &o.axes, "LIST",
 		 "along which axes products and convolutions may be cut: of rows,\n"
@@ -388,7 +392,9 @@ int main(int argc, char **argv)
 		.max_args = 1,
 		.opts = table,
 		.details =
-			"Reads graph and writes another: parts of products and convolutions, and "
+			"Reads graph, and devs and cost of `devrun probe --profile` where they are "
+			"there, by which it decides then, and writes another graph: parts of "
+			"products and convolutions, and "
 			"of "
 			"what a cut passes through, with Concat, Add and Slice where they meet the "
 			"rest. Each part is an operation with a name as 'conv1 [rows 0..55 of "
@@ -401,7 +407,8 @@ int main(int argc, char **argv)
 			"would not gain passes as it is, with a warning.",
 		.example = "ir2dag model.xml | dagsplit --ways 2 | devsim --probe |\n"
 			   "  placebase heft | devsim\n"
-			   "  ir2dag model.xml | dagsplit --shares 5,3 --axes rows -v | recdump",
+			   "  ir2dag model.xml | devrun probe --profile -D cpu:0,cl:0.0:1 |\n"
+			   "  dagsplit -v | recdump",
 	};
 	struct err e = ERR_INIT;
 	struct filter f;

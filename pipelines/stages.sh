@@ -17,11 +17,20 @@ read_graph() {
 		if [ -n "$pieces" ]; then stage daggroup heavy-edge -g "$pieces" --sets; else cut_into_parts; fi
 }
 
+# known_costs DEVICE...: the model with what its operations take on unlike devices, by a brief profile; cores of one processor are alike.
+known_costs() {
+	if [[ $* =~ cl: ]]; then
+		devrun probe --profile --max-seconds 0.3 -D "$(IFS=,; echo "$*")" "${running[@]}" "$dir/.uncut.mp" 2> /dev/null
+	else
+		cat "$dir/.uncut.mp"
+	fi
+}
+
 # Where several devices are placed on: operations in a part for each.  People's placements, other objectives, limits of
 # memory (parts of rows each need all weights), segments that OpenVINO compiles, and what reproduces a paper are about whole
 # operations.
 cut_into_parts() {
-	local device names=() apart=() how=()
+	local device names=() apart=()
 	if [ -n "$whole$memory" ] || [ "$objective" != latency ] || [ "$recipe" = paper ] || [ -f "$from" ] || [[ $devices =~ ov: ]]; then
 		cat
 		return
@@ -34,34 +43,9 @@ cut_into_parts() {
 	if [ ${#apart[@]} -lt 2 ] || [ ${#apart[@]} -gt 64 ]; then
 		cat "$dir/.uncut.mp"
 	else
-		how=(--ways ${#apart[@]})
-		if [[ ${apart[*]} =~ cl: ]] && describe_devices "$(IFS=,; echo "${apart[*]}")"; then how=(--spec "$dir/.devices.spec" --joins once); fi
-		stage dagsplit --if-possible "${how[@]}" "$dir/.uncut.mp"
+		known_costs "${apart[@]}" | stage dagsplit --if-possible --ways ${#apart[@]}
 	fi
-	rm -f "$dir"/.uncut.mp "$dir/.devices.spec"
-}
-
-# describe_devices LIST: what dagsplit is to think of unlike devices, by what the model takes on each: the fastest is a core, what
-# a tenth of the operations take at most on another one is what any takes there, and a hand-over between them takes 50 us.
-describe_devices() {
-	local took i=0
-	devrun probe --profile --max-seconds 0.2 -D "$1" "${running[@]}" -o "$dir/.brief.mp" "$dir/.uncut.mp" 2> /dev/null || return 1
-	mapfile -t took < <(placebase single "$dir/.brief.mp" | devsim | recdump -k run --tsv lat_s)
-	[ ${#took[@]} -ge 2 ] || return 1
-	for ((i = 0; i < ${#took[@]}; i++)); do
-		recdump -k cost --tsv 'set_s[]' "$dir/.brief.mp" | cut -d, -f$((i + 1)) | sort -g |
-			awk -v took="${took[i]}" '$1 > 0 { s[++n] = $1 } END { print took, n ? s[int((n + 9) / 10)] : 0 }'
-	done | awk '
-		NR == 1 || $1 < least { least = $1 }
-		{ took[NR] = $1; any[NR] = $2 }
-		END {
-			for (i = 1; i <= NR; i++) {
-				r = least / took[i]
-				printf "device d%d flops %g bandwidth %g overhead %g\n", i, 2e11 * r, 2e10 * r, (r < 1 && any[i] > 2e-6 / r ? any[i] : 2e-6 / r)
-			}
-			print "link * * latency 50e-6 bandwidth 5e9"
-		}' > "$dir/.devices.spec"
-	rm -f "$dir/.brief.mp"
+	rm -f "$dir"/.uncut.mp
 }
 
 # With its features.

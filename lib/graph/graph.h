@@ -70,8 +70,10 @@ struct consumers {
 enum { GRAPH_CUT_WAYS = 64 };
 struct graph_cut {
 	uint32_t ways;
-	uint32_t *share; /* (ways) */
-	int8_t *axis;    /* (nodes of the whole) */
+	uint32_t rows;     /* of shares */
+	uint32_t *share;   /* (rows, ways) */
+	uint8_t *share_of; /* (nodes of the whole) the row of each; NULL: all have the first */
+	int8_t *axis;      /* (nodes of the whole) */
 	bool again, apart;
 	uint8_t *group; /* (ways) */
 };

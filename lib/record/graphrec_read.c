@@ -261,7 +261,31 @@ static int read_graph(struct reading *r)
 	return 0;
 }
 
-/* The graph before dagsplit, which takes and gives what the parts take and give. */
+/* Shares of parts: rows of them, and which row each node of the whole has. */
+static int read_shares(struct reading *r, struct graph_cut *c)
+{
+	uint64_t n = UINT64_MAX;
+	if (get_tensor(r->m, "share", TT_U32, 1, &n, r->a, &c->share, r->e) < 0)
+		return -1;
+	c->rows = (uint32_t)(n / c->ways);
+	if (n != (uint64_t)c->rows * c->ways || c->rows == 0)
+		return err_set(r->e, ST_INPUT, "key 'share': %llu shares of %u parts",
+			       (unsigned long long)n, c->ways);
+	for (uint64_t i = 0; i < n; i++)
+		if (c->share[i] == 0)
+			return err_set(r->e, ST_INPUT, "key 'share': part %u has none",
+				       (uint32_t)(i % c->ways));
+	if (!val_get(r->m, "share_of"))
+		return 0;
+	if (read_vector(r, "share_of", TT_U8, r->g->whole->n, &c->share_of) < 0)
+		return -1;
+	for (uint32_t v = 0; v < r->g->whole->n; v++)
+		if (c->share_of[v] >= c->rows)
+			return err_set(r->e, ST_INPUT, "key 'share_of': there is no row %u",
+				       c->share_of[v]);
+	return 0;
+}
+
 /* The plan: its axes are checked by who cuts by it (split_graph). */
 static int read_cut(struct reading *r)
 {
@@ -272,18 +296,14 @@ static int read_cut(struct reading *r)
 	struct graph_cut *c = r->g->cut = ARENA_NEWN(r->a, struct graph_cut, 1);
 	struct reading inner = {m, r->g, r->a, r->e};
 	if (read_vector(&inner, "axis", TT_I8, r->g->whole->n, &c->axis) < 0 ||
-	    get_tensor(m, "share", TT_U32, 1, &ways, r->a, &c->share, r->e) < 0)
+	    get_tensor(m, "group", TT_U8, 1, &ways, r->a, &c->group, r->e) < 0)
 		return err_prefix(r->e, "key 'cut'");
 	if (ways < 2 || ways > GRAPH_CUT_WAYS)
-		return err_set(r->e, ST_INPUT, "key 'cut': key 'share': %llu parts",
+		return err_set(r->e, ST_INPUT, "key 'cut': key 'group': %llu parts",
 			       (unsigned long long)ways);
 	c->ways = (uint32_t)ways;
-	for (uint32_t p = 0; p < c->ways; p++)
-		if (c->share[p] == 0)
-			return err_set(r->e, ST_INPUT, "key 'cut': key 'share': part %u has none",
-				       p);
-	if (read_vector(&inner, "group", TT_U8, ways, &c->group) < 0 ||
-	    get_bool(m, "again", &c->again, r->e) < 0 || get_bool(m, "apart", &c->apart, r->e) < 0)
+	if (read_shares(&inner, c) < 0 || get_bool(m, "again", &c->again, r->e) < 0 ||
+	    get_bool(m, "apart", &c->apart, r->e) < 0)
 		return err_prefix(r->e, "key 'cut'");
 	for (uint32_t p = 0; p < c->ways; p++)
 		if (c->group[p] >= 32)
@@ -291,6 +311,7 @@ static int read_cut(struct reading *r)
 	return 0;
 }
 
+/* The graph before dagsplit, which takes and gives what the parts take and give. */
 static int read_whole(struct reading *r)
 {
 	const struct val *m;

@@ -154,8 +154,10 @@ int graph_encode(struct graph *g, struct rec_writer *w, struct err *e)
 		if (g->cut) {
 			put_map_begin(w, "cut");
 			put_vector(w, "axis", TT_I8, g->whole->n, g->cut->axis);
-			put_vector(w, "share", TT_U32, g->cut->ways, g->cut->share);
+			put_vector(w, "share", TT_U32, g->cut->rows * g->cut->ways, g->cut->share);
 			put_vector(w, "group", TT_U8, g->cut->ways, g->cut->group);
+			if (g->cut->share_of)
+				put_vector(w, "share_of", TT_U8, g->whole->n, g->cut->share_of);
 			put_bool(w, "again", g->cut->again);
 			put_bool(w, "apart", g->cut->apart);
 			put_map_end(w);

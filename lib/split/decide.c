@@ -1,18 +1,16 @@
 /* decide.c - estimated costs of nodes and edges under each label, and what follows from the least sum. */
-#include "base/disjoint.h"
-#include "split/decide_impl.h"
+#include <string.h>
 
-/* Figures of cores of an EPYC: they need not be right, only in proportion. */
-const struct split_costs split_costs_cores = {.n = 1,
-					      .device = {{2e11, 2e10, 2e-6, 1e10}},
-					      .handover_s = 15e-6,
-					      .copy_s_per_byte = 1e-10};
+#include "split/decide_impl.h"
 
 /* More than any model takes: what is to be cut however much that costs. */
 static const double REFUSED_S = 1e6;
 
 /* Prices of weights that are tried, upwards, and between the last two. */
 enum { MEMORY_STEPS = 5 };
+
+/* Shares for all that unlike devices start from, of two devices; times that is gone on from the best. */
+enum { STARTS = 8, ROUNDS = 4 };
 
 /* Costs of all pairs of labels of an edge. */
 static void add_edge(struct work *w, struct pairwise *pw, uint32_t v, uint32_t i)
@@ -60,111 +58,6 @@ static void add_shared(struct work *w, struct pairwise *pw, uint32_t o)
 		pairwise_add_pair(
 			pw, u, a, w->shared[o], 1,
 			decide_edge_seconds(w, u, decide_labels(w, u)[a].axis, 0, bytes, &all, 0));
-}
-
-/* ---- chains ---- */
-
-/* What it costs that node v, cut along `b`, reads through input i of u, cut along `a`.  aligned: part reads part; seen
- * (outputs): joins for all that have been counted; NULL: none is. */
-static double edge_of(struct work *w, uint32_t v, uint32_t i, int a, int b, bool *aligned,
-		      bool *seen)
-{
-	uint32_t u = graph_source(w->g, v, i), o = graph_slot_output(w->g, w->g->in_ptr[v] + i);
-	double bytes = decide_bytes(w, o);
-	struct reading r = decide_read(w, v, i, b);
-	if (aligned)
-		*aligned = decide_at_home(a) ? b != SPLIT_WHOLE && r.moved_home == 0
-					     : r.axis >= 0 && a == r.axis;
-	if (seen && decide_reads_shared(w, o, b, &r)) {
-		if (seen[o])
-			return 0;
-		seen[o] = true;
-	}
-	return decide_edge_seconds(w, u, a, b, bytes, &r, 0);
-}
-
-/* The same under the plan. */
-static double edge_of_plan(struct work *w, uint32_t v, uint32_t i, bool *aligned, bool *seen)
-{
-	uint32_t u = graph_source(w->g, v, i);
-	return edge_of(w, v, i, w->plan->axis[u], w->plan->axis[v], aligned, seen);
-}
-
-static double seconds_of(struct work *w, uint32_t v)
-{
-	for (uint8_t k = 0; k < w->n_labels[v]; k++)
-		if (decide_labels(w, v)[k].axis == w->plan->axis[v])
-			return decide_labels(w, v)[k].node_s;
-	return decide_labels(w, v)[0].node_s;
-}
-
-/* Chains that cut no product where memory is shared, or do not gain enough beside their being whole, are left whole. */
-static void weigh_chains(struct work *w, double least_gain, struct split_decision *out)
-{
-	const struct graph *g = w->g;
-	uint32_t *parent = disjoint_new(g->n, w->a);
-	double *gain = ARENA_NEWN(w->a, double, g->n);
-	bool *seed = ARENA_NEWN(w->a, bool, g->n), aligned;
-	bool *seen = ARENA_NEWN(w->a, bool, g->out_ptr[g->n]);
-	for (uint32_t v = 0; v < g->n; v++)
-		for (uint32_t i = 0; i < g->in_ptr[v + 1] - g->in_ptr[v]; i++) {
-			uint32_t u = graph_source(g, v, i);
-			if (u == GRAPH_NONE || w->f->constant[u])
-				continue;
-			edge_of_plan(w, v, i, &aligned, NULL);
-			if (aligned)
-				disjoint_join(parent, u, v);
-		}
-	for (uint32_t v = 0; v < g->n; v++) {
-		uint32_t c = disjoint_find(parent, v);
-		if (w->plan->axis[v] == SPLIT_WHOLE && !w->f->constant[v])
-			gain[c] += 0;
-		else if (!w->f->constant[v]) {
-			gain[c] += decide_labels(w, v)[0].node_s - seconds_of(w, v);
-			seed[c] |= decide_is_product(w, v);
-		}
-		for (uint32_t i = 0; i < g->in_ptr[v + 1] - g->in_ptr[v]; i++) {
-			uint32_t u = graph_source(g, v, i);
-			if (u == GRAPH_NONE || w->f->constant[u] || w->f->constant[v])
-				continue;
-			uint32_t d = disjoint_find(parent, u);
-			int a = w->plan->axis[u], b = w->plan->axis[v];
-			double s = edge_of_plan(w, v, i, NULL, seen);
-			gain[c] += edge_of(w, v, i, d == c ? SPLIT_WHOLE : a, SPLIT_WHOLE, NULL,
-					   NULL) -
-				   s;
-			if (d != c)
-				gain[d] += edge_of(w, v, i, SPLIT_WHOLE, b, NULL, NULL) - s;
-		}
-	}
-	for (uint32_t v = 0; v < g->n; v++) {
-		uint32_t c = disjoint_find(parent, v);
-		if (w->plan->axis[v] == SPLIT_WHOLE)
-			continue;
-		bool useless = !seed[c] && !w->c->apart;
-		if (useless || (!w->all && gain[c] < least_gain))
-			w->plan->axis[v] = SPLIT_WHOLE;
-		else
-			out->n_chains += c == v;
-	}
-}
-
-static double estimate(struct work *w)
-{
-	const struct graph *g = w->g;
-	double sum = 0;
-	bool *seen = ARENA_NEWN(w->a, bool, g->out_ptr[g->n]), aligned;
-	for (uint32_t v = 0; v < g->n; v++) {
-		if (w->f->constant[v])
-			continue;
-		sum += seconds_of(w, v);
-		for (uint32_t i = 0; i < g->in_ptr[v + 1] - g->in_ptr[v]; i++) {
-			uint32_t u = graph_source(g, v, i);
-			if (u != GRAPH_NONE && !w->f->constant[u])
-				sum += edge_of_plan(w, v, i, &aligned, seen);
-		}
-	}
-	return sum;
 }
 
 /* The least sum, with weights at their price. */
@@ -249,12 +142,140 @@ static void keep_homes(struct work *w)
 	}
 }
 
+/* Do the parts' devices differ in anything that is told of them? */
+static bool are_unlike(const struct split_costs *c)
+{
+	for (uint32_t p = 1; p < c->n; p++)
+		if (c->node_s || c->device[p].flops_per_s != c->device[0].flops_per_s ||
+		    c->device[p].bytes_per_s != c->device[0].bytes_per_s ||
+		    c->device[p].step_s != c->device[0].step_s)
+			return true;
+	return false;
+}
+
+/* Shares as devices are fast, where none were given, and the device that is the fastest with all. */
+static void begin_shares(struct work *w)
+{
+	uint32_t ways = w->plan->ways;
+	double all[SPLIT_MAX_WAYS] = {0}, fixed[SPLIT_MAX_WAYS] = {0};
+	for (uint32_t v = 0; v < w->g->n; v++)
+		for (uint32_t p = 0; p < ways && !w->f->constant[v]; p++) {
+			double s = decide_whole_on(w, v, p);
+			all[p] += s < 0 ? REFUSED_S : s;
+		}
+	for (uint32_t p = 1; p < ways; p++)
+		w->base = all[p] < all[w->base] ? p : w->base;
+	if (!w->c->apart)
+		w->bytes_per_s = w->c->device[w->base % w->c->n].bytes_per_s;
+	if (w->plan->share)
+		return;
+	w->rows = split_rows_new(ways, w->f->arena);
+	w->plan->share = w->rows.share;
+	w->unlike = are_unlike(w->c);
+	if (w->unlike) {
+		split_row_for(&w->rows, all, fixed);
+		w->plan->share_of = w->share_of = ARENA_NEWN(w->f->arena, uint8_t, w->g->n);
+		return;
+	}
+	for (uint32_t p = 0; p < ways; p++)
+		w->rows.share[p] = 1;
+	w->rows.n = 1;
+}
+
+/* The least sum with the shares at hand, then chain by chain. */
+static void decide_once(struct work *w, struct split_decision *out)
+{
+	*out = (struct split_decision){0};
+	w->weights_price = 0;
+	decide_forget_readings(w);
+	for (uint32_t v = 0; v < w->g->n; v++) {
+		decide_find_labels(w, v);
+		w->plan->axis[v] = SPLIT_WHOLE;
+		out->may_be_cut += decide_is_product(w, v) && w->n_labels[v] > 1;
+	}
+	out->whole_s = decide_estimate(w);
+	solve_in_memory(w);
+	decide_chains(w, w->min_gain * out->whole_s, out);
+	out->weights = weights_of(w);
+	out->cut_s = decide_estimate(w);
+}
+
+struct best {
+	int8_t *axis;
+	uint8_t *share_of;
+	struct split_decision decision;
+	bool any;
+};
+
+/* Decides once more; true: better than what was best. */
+static bool decide_again(struct work *w, struct best *best)
+{
+	struct split_decision d;
+	size_t n = w->g->n;
+	decide_once(w, &d);
+	if (best->any && d.cut_s >= best->decision.cut_s)
+		return false;
+	best->decision = d;
+	best->any = true;
+	memcpy(best->axis, w->plan->axis, n * sizeof *best->axis);
+	memcpy(best->share_of, w->share_of, n);
+	return true;
+}
+
+/* Unlike devices: from several shares for all nodes, and from those of each node alone; then from what the chains were given,
+ * while that helps. */
+static void decide_unlike(struct work *w, struct split_decision *out)
+{
+	size_t n = w->g->n;
+	struct best best = {.axis = ARENA_NEWN(w->a, int8_t, n),
+			    .share_of = ARENA_NEWN(w->a, uint8_t, n)};
+	uint32_t units = split_units(2);
+	for (uint32_t k = units / STARTS; w->plan->ways == 2 && k < units; k += units / STARTS) {
+		const uint32_t share[] = {k, units - k};
+		memset(w->share_of, split_row(&w->rows, share), n);
+		decide_again(w, &best);
+	}
+	memset(w->share_of, 0, n);
+	decide_again(w, &best);
+	w->by_node = true;
+	decide_again(w, &best);
+	w->by_node = false;
+	for (int i = 0; i < ROUNDS; i++) {
+		memcpy(w->share_of, best.share_of, n);
+		if (!decide_again(w, &best))
+			break;
+	}
+	memcpy(w->plan->axis, best.axis, n * sizeof *best.axis);
+	memcpy(w->share_of, best.share_of, n);
+	*out = best.decision;
+}
+
+/* The rows of what is cut, and none else. */
+static void keep_used_rows(struct work *w)
+{
+	struct split_rows used = split_rows_new(w->plan->ways, w->f->arena);
+	for (uint32_t v = 0; v < w->g->n; v++)
+		w->share_of[v] = w->plan->axis[v] == SPLIT_WHOLE
+					 ? 0
+					 : split_row(&used, split_shares(w->plan, v));
+	for (uint32_t p = 0; p < used.ways && used.n == 0; p++)
+		used.share[p] = 1; /* nothing is cut */
+	w->rows = used;
+	w->plan->share = used.share;
+}
+
 void split_decide(struct split_facts *f, const struct split_costs *costs, unsigned axes, bool all,
 		  double min_gain, struct split_plan *plan, struct split_decision *out)
 {
 	const struct graph *g = f->g;
-	struct work w = {.f = f, .g = g, .c = costs, .plan = plan, .all = all, .a = arena_new()};
-	*out = (struct split_decision){0};
+	struct work w = {.f = f,
+			 .g = g,
+			 .c = costs,
+			 .plan = plan,
+			 .axes = axes,
+			 .all = all,
+			 .min_gain = min_gain,
+			 .a = arena_new()};
 	for (uint32_t p = 0; p < costs->n; p++)
 		if (costs->device[p].bytes_per_s > w.bytes_per_s)
 			w.bytes_per_s = costs->device[p].bytes_per_s;
@@ -265,21 +286,17 @@ void split_decide(struct split_facts *f, const struct split_costs *costs, unsign
 	w.shared = ARENA_NEWN(w.a, uint32_t, g->out_ptr[g->n]);
 	w.need = ARENA_NEWN(w.a, struct split_need, (size_t)f->max_in + 1);
 	w.reading = arena_raw(w.a, (size_t)g->in_ptr[g->n] * PAIRWISE_CHOICES, sizeof *w.reading);
-	for (size_t i = 0; i < (size_t)g->in_ptr[g->n] * PAIRWISE_CHOICES; i++)
-		w.reading[i].axis = UNREAD;
 	op_idle_nodes(g, NULL, w.idle, w.root);
+	begin_shares(&w);
 	if (costs->apart)
 		w.siblings = split_find_siblings(f, plan, w.a);
-	for (uint32_t v = 0; v < g->n; v++) {
-		decide_find_labels(&w, v, axes);
-		plan->axis[v] = SPLIT_WHOLE;
-		out->may_be_cut += decide_is_product(&w, v) && w.n_labels[v] > 1;
-	}
-	out->whole_s = estimate(&w);
-	solve_in_memory(&w);
-	weigh_chains(&w, min_gain * out->whole_s, out);
-	out->weights = weights_of(&w);
-	out->cut_s = estimate(&w);
+	if (w.unlike)
+		decide_unlike(&w, out);
+	else
+		decide_once(&w, out);
+	if (w.unlike)
+		keep_used_rows(&w);
+	plan->rows = w.rows.n ? w.rows.n : 1;
 	if (costs->apart)
 		keep_homes(&w);
 	arena_free(w.a);

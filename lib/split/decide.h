@@ -7,6 +7,7 @@
 #ifndef HSDAG_SPLIT_DECIDE_H
 #define HSDAG_SPLIT_DECIDE_H
 
+#include "place/problem/placemodel.h"
 #include "split/split_graph.h"
 
 struct split_costs {
@@ -27,7 +28,15 @@ struct split_costs {
 		double latency_s, s_per_byte;
 	} in_group, between;
 	double memory_bytes; /* for weights, of each device; 0: any */
+	/* (nodes, n) seconds that were measured, negative: cannot run there; NULL: estimated from flops_per_s and bytes_per_s */
+	const double *node_s;
 };
+
+/* Costs of the first so many devices of a specification, with memories of their own: a part on each.  group (ways). */
+void split_costs_spec(const struct spec *s, uint32_t ways, struct split_costs *c, uint8_t *group);
+/* What a model's costs say of its devices, which share their memory.  node_s is from a. */
+void split_costs_measured(const struct place_model *m, struct split_costs *c, struct arena *a);
+
 /* Fills near, groups, in_group and between from links (n,n; latency negative: none), and group (n): devices are in a
  * group as far as links of half the highest bandwidth join them, if all groups then have equally many. */
 void split_groups(struct split_costs *c, const double *latency_s, const double *bytes_per_s,
@@ -44,15 +53,11 @@ struct split_decision {
 	double seconds;        /* it took */
 };
 
-/* Decides plan->axis[n], given its ways and shares.  axes: bit k allows enum split_axis k.  all: every product and
+/* Decides plan->axis[n], given its ways, and how large parts are: as plan->share says; where that is NULL all alike, or,
+ * on unlike devices, so that all end a chain together (from the arena of f).  axes: bit k allows enum split_axis k.  all: every product and
  * convolution that may be cut is, along its best axis.  min_gain: else a chain that would not gain this share of
  * whole_s is left whole. */
 void split_decide(struct split_facts *f, const struct split_costs *costs, unsigned axes, bool all,
 		  double min_gain, struct split_plan *plan, struct split_decision *out);
-
-/* The same with shares, in eighths, that are chosen as well: share[ways], where plan->share points. */
-void split_decide_shares(struct split_facts *f, const struct split_costs *costs, unsigned axes,
-			 bool all, double min_gain, struct split_plan *plan, uint32_t *share,
-			 struct split_decision *out);
 
 #endif

@@ -4,11 +4,12 @@
 
 #include "split/decide.h"
 #include "split/pairwise.h"
+#include "split/shares.h"
 #include "split/siblings.h"
 
 /* What parts read of an input; axis UNREAD: not found yet. */
 struct reading {
-	double moved;      /* bytes of parts that are elsewhere than what is whole */
+	double moved;      /* bytes of parts that are elsewhere than what is whole (base) */
 	double moved_home; /* of those that are elsewhere than the input's home among siblings */
 	double halo;       /* beyond their share */
 	int axis;          /* SPLIT_WHOLE: whole */
@@ -32,7 +33,14 @@ struct work {
 	const struct split_costs *c;
 	double bytes_per_s; /* of the fastest device's memory */
 	struct split_plan *plan;
+	bool unlike; /* devices are, and how large parts are is decided */
+	struct split_rows rows;
+	uint8_t *share_of; /* (n) the plan's, with unlike */
+	uint32_t base;     /* the part whose device has what is whole */
+	unsigned axes;     /* that may be cut */
 	bool all;
+	double min_gain;
+	bool by_node;        /* each node's shares as suits it alone */
 	uint8_t *n_labels;   /* (n) */
 	struct label *label; /* (n * PAIRWISE_CHOICES) the first is whole */
 	bool *idle;          /* (n) takes no time */
@@ -67,13 +75,30 @@ static inline bool decide_is_product(const struct work *w, uint32_t v)
 
 /* Part p of node v under `axis`, by the plan's shares; false: there is no such part.  Its needs are w->need. */
 bool decide_part(struct work *w, uint32_t v, int axis, uint32_t p, struct split_part *s);
+/* Seconds of all of v on the device of part p, and of part p of it along `axis`, with the bytes of weights it reads; < 0: it cannot be
+ * there, or be cut so. */
+double decide_whole_on(const struct work *w, uint32_t v, uint32_t p);
+double decide_part_on(struct work *w, uint32_t v, int axis, uint32_t p, double *weights);
 /* What a part reads of input i, of all its bytes. */
 double decide_read_share(const struct work *w, uint32_t v, uint32_t i,
 			 const struct split_need *need);
-/* The labels of node v, products and convolutions along these axes alone. */
-void decide_find_labels(struct work *w, uint32_t v, unsigned axes);
+/* The labels of node v. */
+void decide_find_labels(struct work *w, uint32_t v);
+
+/* chains.c */
+
+/* Chains, which are nodes whose parts read parts of each other: how large their parts are, and which are worth it. */
+void decide_chains(struct work *w, double least_gain, struct split_decision *out);
+/* Seconds under the plan. */
+double decide_estimate(struct work *w);
 
 /* edges.c */
+
+/* Nothing is known any more of what parts read. */
+void decide_forget_readings(struct work *w);
+/* What it costs that node v, cut along `b`, reads through input i of u, cut along `a`.  aligned: part reads part; seen
+ * (outputs): joins for all that have been counted; NULL: none is. */
+double decide_edge(struct work *w, uint32_t v, uint32_t i, int a, int b, bool *aligned, bool *seen);
 
 /* Is what is labelled so at its home? */
 bool decide_at_home(int label);

@@ -31,7 +31,7 @@ static void find_readings(struct work *w, uint32_t v, uint8_t k)
 			       core = (double)(need->core_hi - need->core_lo),
 			       part = decide_read_share(w, v, i, need) * decide_bytes(w, o);
 			r->axis = need->axis;
-			r->moved += p > 0 ? part : 0;
+			r->moved += p != w->base ? part : 0;
 			r->moved_home += p != home_of(w, o) ? part : 0;
 			r->halo += need->axis >= 0 && size > core ? part * (size - core) / size : 0;
 			r->once = ++readers[i] == 1;
@@ -40,15 +40,21 @@ static void find_readings(struct work *w, uint32_t v, uint8_t k)
 	mem_free(readers);
 }
 
+void decide_forget_readings(struct work *w)
+{
+	for (size_t i = 0; i < (size_t)w->g->in_ptr[w->g->n] * PAIRWISE_CHOICES; i++)
+		w->reading[i].axis = UNREAD;
+}
+
 struct reading decide_read(struct work *w, uint32_t v, uint32_t i, int axis)
 {
 	size_t slot = w->g->in_ptr[v] + i;
 	uint32_t o = graph_slot_output(w->g, w->g->in_ptr[v] + i);
 	uint8_t k = 1;
 	if (axis == SPLIT_WHOLE || axis == SPREAD) {
-		uint32_t at = axis == SPREAD ? w->siblings.home[v] : 0;
+		uint32_t at = axis == SPREAD ? w->siblings.home[v] : w->base;
 		double bytes = decide_bytes(w, o);
-		return (struct reading){at != 0 ? bytes : 0,
+		return (struct reading){at != w->base ? bytes : 0,
 					at != home_of(w, o) ? bytes : 0,
 					0,
 					SPLIT_WHOLE,
@@ -143,4 +149,20 @@ double decide_edge_seconds(struct work *w, uint32_t u, int a, int b, double byte
 	return w->plan->again && bytes > 0 ? u_s * r->halo / bytes
 					   : c->handover_s + r->halo * c->copy_s_per_byte +
 						     bytes / w->plan->ways * here;
+}
+
+double decide_edge(struct work *w, uint32_t v, uint32_t i, int a, int b, bool *aligned, bool *seen)
+{
+	uint32_t u = graph_source(w->g, v, i), o = graph_slot_output(w->g, w->g->in_ptr[v] + i);
+	double bytes = decide_bytes(w, o);
+	struct reading r = decide_read(w, v, i, b);
+	if (aligned)
+		*aligned = decide_at_home(a) ? b != SPLIT_WHOLE && r.moved_home == 0
+					     : r.axis >= 0 && a == r.axis;
+	if (seen && decide_reads_shared(w, o, b, &r)) {
+		if (seen[o])
+			return 0;
+		seen[o] = true;
+	}
+	return decide_edge_seconds(w, u, a, b, bytes, &r, 0);
 }

@@ -307,7 +307,7 @@ struct draft_value join_whole_for(struct rewrite *x, uint32_t o, uint32_t p)
 	for (int64_t at = 0; at < size; at = end) {
 		uint32_t q = n;
 		if (plan->axis[u] == SPLIT_SUM) {
-			end = split_border(plan, size, 1, q + 1);
+			end = split_border(plan, u, size, 1, q + 1);
 			in[n++] = relayed(x, sum_range(x, o, axis, at, end, q), q, p);
 		} else {
 			q = part_with(x, u, p, at, size, &end);

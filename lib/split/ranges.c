@@ -3,28 +3,31 @@
 
 #include <stdlib.h>
 
-int64_t split_border(const struct split_plan *plan, int64_t size, int64_t unit, uint32_t p)
+int64_t split_border(const struct split_plan *plan, uint32_t v, int64_t size, int64_t unit,
+		     uint32_t p)
 {
+	const uint32_t *share = split_shares(plan, v);
 	int64_t n = size / unit, at = 0, sum = 0;
 	for (uint32_t i = 0; i < plan->ways; i++) {
-		sum += plan->share[i];
-		at += i < p ? plan->share[i] : 0;
+		sum += share[i];
+		at += i < p ? share[i] : 0;
 	}
 	return p == plan->ways ? size : (n * at + sum / 2) / sum * unit;
 }
 
-struct split_range split_share(const struct split_plan *plan, int64_t size, int64_t unit,
-			       uint32_t p)
+struct split_range split_share(const struct split_plan *plan, uint32_t v, int64_t size,
+			       int64_t unit, uint32_t p)
 {
+	const uint32_t *share = split_shares(plan, v);
 	int64_t n = size / unit, at = 0, sum = 0;
 	if (n < 2 || n >= (int64_t)plan->ways)
-		return (struct split_range){split_border(plan, size, unit, p),
-					    split_border(plan, size, unit, p + 1)};
+		return (struct split_range){split_border(plan, v, size, unit, p),
+					    split_border(plan, v, size, unit, p + 1)};
 	for (uint32_t i = 0; i < plan->ways; i++) {
-		sum += plan->share[i];
-		at += i < p ? plan->share[i] : 0;
+		sum += share[i];
+		at += i < p ? share[i] : 0;
 	}
-	int64_t lo = n * at / sum, hi = (n * (at + plan->share[p]) + sum - 1) / sum;
+	int64_t lo = n * at / sum, hi = (n * (at + share[p]) + sum - 1) / sum;
 	return (struct split_range){lo * unit, hi == n ? size : hi * unit};
 }
 
@@ -92,7 +95,7 @@ static void take_shares(struct work *w, uint32_t v)
 {
 	int64_t size = split_extent(w->f, v, w->plan->axis[v]);
 	for (uint32_t p = 0; p < w->plan->ways; p++) {
-		struct split_range r = split_share(w->plan, size, w->unit[v], p);
+		struct split_range r = split_share(w->plan, v, size, w->unit[v], p);
 		widen(&w->own[(size_t)v * w->plan->ways + p], r.lo, r.hi);
 	}
 }
@@ -132,8 +135,8 @@ static bool is_uneven(struct work *w, uint32_t v)
 			return false;
 		const struct split_need *n = &w->need[0];
 		int64_t size = split_extent(w->f, u, plan->axis[u]),
-			own = split_border(plan, size, w->unit[u], p + 1) -
-			      split_border(plan, size, w->unit[u], p);
+			own = split_border(plan, u, size, w->unit[u], p + 1) -
+			      split_border(plan, u, size, w->unit[u], p);
 		halo |= n->lo != n->core_lo || n->hi != n->core_hi;
 		uneven |= (n->core_hi - n->core_lo) * 20 > own * 21;
 	}

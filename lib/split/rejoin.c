@@ -127,6 +127,7 @@ static struct graph *rejoin_once(struct split_facts *f, const struct graph *cut,
 		return NULL;
 	struct split_plan plan = {.ways = c->ways,
 				  .share = c->share,
+				  .share_of = c->share_of,
 				  .axis = c->axis,
 				  .again = c->again,
 				  .apart = c->apart,

@@ -1,52 +1,69 @@
-/* shares.c - how large the parts of unlike devices are: in eighths, by their speed, or for two devices the best of all. */
-#include "split/decide.h"
+/* shares.c - how large the parts of unlike devices are: so that all of a chain end together. */
+#include "split/shares.h"
 
-enum { EIGHTHS = 8 };
+#include "place/bound/bound_divisible.h"
 
-/* Eighths by speed, each at least one; of more than eight devices each the same. */
-static void by_speed(const struct split_costs *c, uint32_t ways, uint32_t *share)
+enum { UNITS = 32, MAX_ROWS = 255 };
+
+uint32_t split_units(uint32_t ways)
+{
+	return ways * 4 > UNITS ? ways * 4 : UNITS;
+}
+
+/* In whole units, each at least one: to who lacks most beside its share. */
+static void round_shares(uint32_t ways, const double *share, uint32_t *out)
 {
 	double sum = 0;
-	uint32_t left = EIGHTHS;
 	for (uint32_t p = 0; p < ways; p++) {
-		share[p] = 1;
-		sum += c->device[p % c->n].flops_per_s;
+		out[p] = 1;
+		sum += share[p];
 	}
-	if (ways >= EIGHTHS)
-		return;
-	for (left -= ways; left > 0; left--) { /* to who has the least beside its speed */
+	if (sum == 0)
+		sum = 1;
+	for (uint32_t left = split_units(ways) - ways; left > 0; left--) {
 		uint32_t least = 0;
-		double most = -1;
+		double most = -1e300;
 		for (uint32_t p = 0; p < ways; p++) {
-			double want = c->device[p % c->n].flops_per_s / sum * EIGHTHS - share[p];
+			double want = share[p] / sum * split_units(ways) - out[p];
 			if (want > most) {
 				most = want;
 				least = p;
 			}
 		}
-		share[least]++;
+		out[least]++;
 	}
 }
 
-void split_decide_shares(struct split_facts *f, const struct split_costs *costs, unsigned axes,
-			 bool all, double min_gain, struct split_plan *plan, uint32_t *share,
-			 struct split_decision *out)
+uint8_t split_row(struct split_rows *rows, const uint32_t *share)
 {
-	uint32_t best = 0;
-	double least = 0;
-	by_speed(costs, plan->ways, share);
-	for (uint32_t k = 1; plan->ways == 2 && k < EIGHTHS; k++) {
-		share[0] = k;
-		share[1] = EIGHTHS - k;
-		split_decide(f, costs, axes, all, min_gain, plan, out);
-		if (best == 0 || out->cut_s < least) {
-			least = out->cut_s;
-			best = k;
-		}
+	for (uint32_t r = 0; r < rows->n; r++) {
+		bool same = true;
+		for (uint32_t p = 0; p < rows->ways; p++)
+			same &= rows->share[(size_t)r * rows->ways + p] == share[p];
+		if (same)
+			return (uint8_t)r;
 	}
-	if (best > 0) {
-		share[0] = best;
-		share[1] = EIGHTHS - best;
-	}
-	split_decide(f, costs, axes, all, min_gain, plan, out);
+	if (rows->n == MAX_ROWS)
+		return 0;
+	for (uint32_t p = 0; p < rows->ways; p++)
+		rows->share[(size_t)rows->n * rows->ways + p] = share[p];
+	return (uint8_t)rows->n++;
+}
+
+uint8_t split_row_for(struct split_rows *rows, const double *s, const double *fixed_s)
+{
+	double share[SPLIT_MAX_WAYS], y = divisible_s(s, fixed_s, rows->ways);
+	uint32_t whole[SPLIT_MAX_WAYS];
+	for (uint32_t p = 0; p < rows->ways; p++)
+		share[p] = y > fixed_s[p] && s[p] > fixed_s[p]
+				   ? (y - fixed_s[p]) / (s[p] - fixed_s[p])
+				   : 0;
+	round_shares(rows->ways, share, whole);
+	return split_row(rows, whole);
+}
+
+struct split_rows split_rows_new(uint32_t ways, struct arena *a)
+{
+	return (struct split_rows){.ways = ways,
+				   .share = ARENA_NEWN(a, uint32_t, (size_t)MAX_ROWS * ways)};
 }

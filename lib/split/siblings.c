@@ -39,11 +39,11 @@ static bool may_move(const struct split_facts *f, uint32_t v)
 	       c != OPC_CONTROL && split_output(f, v, 0, &t);
 }
 
-/* The part that has number i of n. */
+/* The part that has number i of n; all nodes still have the same shares. */
 static uint8_t part_with(const struct split_plan *plan, uint32_t n, uint32_t i)
 {
 	uint32_t p = 0;
-	while ((int64_t)i >= split_border(plan, n, 1, p + 1))
+	while ((int64_t)i >= split_border(plan, 0, n, 1, p + 1))
 		p++;
 	return (uint8_t)p;
 }

@@ -17,8 +17,10 @@
 enum { SPLIT_MAX_WAYS = GRAPH_CUT_WAYS, SPLIT_NO_HOME = 255 };
 
 struct split_plan {
-	uint32_t ways;         /* parts */
-	const uint32_t *share; /* (ways) their sizes, relative to each other, > 0 */
+	uint32_t ways; /* parts */
+	uint32_t rows;
+	const uint32_t *share;   /* (rows, ways) their sizes, relative to each other, > 0 */
+	const uint8_t *share_of; /* (n) the row of each node; NULL: all have the first */
 	int8_t *axis; /* (n) of the node's outputs; SPLIT_SUM, SPLIT_OUTPUTS; SPLIT_WHOLE: not cut */
 	bool again;   /* what lies under two windows is computed twice, not exchanged */
 	bool apart; /* parts have memories of their own: each has its own joins, and of sums the range that it reads */
@@ -29,15 +31,22 @@ struct split_plan {
 				* comes once; NULL: one group */
 };
 
-/* Where part p of `size` elements begins, as the shares say, in units of `unit`; p = ways: the end. */
-int64_t split_border(const struct split_plan *plan, int64_t size, int64_t unit, uint32_t p);
+/* The sizes of node v's parts, relative to each other. */
+static inline const uint32_t *split_shares(const struct split_plan *plan, uint32_t v)
+{
+	return plan->share + (plan->share_of ? (size_t)plan->share_of[v] * plan->ways : 0);
+}
+
+/* Where part p of `size` elements of node v begins, as its shares say, in units of `unit`; p = ways: the end. */
+int64_t split_border(const struct split_plan *plan, uint32_t v, int64_t size, int64_t unit,
+		     uint32_t p);
 /* The range of part p.  Of fewer units than parts, but two at least, each part has those that its share touches: neighbours
  * have the same ones, twice computed (keys and values of attention with more parts than they have heads). */
 struct split_range {
 	int64_t lo, hi;
 };
-struct split_range split_share(const struct split_plan *plan, int64_t size, int64_t unit,
-			       uint32_t p);
+struct split_range split_share(const struct split_plan *plan, uint32_t v, int64_t size,
+			       int64_t unit, uint32_t p);
 
 struct split_counts {
 	uint32_t cut;    /* nodes of which there are parts */

@@ -391,7 +391,18 @@ def options(rng):
         o.append("--halo again")
     if rng.random() < 0.4:
         o[0] = machine(rng)
+    elif "--ways" in o[0] and rng.random() < 0.5:
+        o[0] = unlike(rng, ways)
     return " ".join(o)
+
+
+def unlike(rng, ways):
+    """Devices of one memory that are unlike, operation by operation: each chain has its own shares."""
+    with open("unlike.spec", "w") as f:
+        for i in range(ways):
+            f.write("device d%d flops %g bandwidth %g overhead %g\n" % ((i,) + tuple(10 ** rng.uniform(a, a + 1) for a in (9, 8.5, -8))))
+        f.write("link * * latency 1e-9 bandwidth 1e12\n")
+    return ""
 
 
 def machine(rng):
@@ -436,7 +447,8 @@ def check(seed, with_openvino):
     o = options(np.random.default_rng(seed + 10 ** 6))
     sh("ir2dag m.xml -o whole.mp && devrun probe -D %s whole.mp | placebase single:%s | devrun -n 1 --warmup 0 --no-reference --outputs whole -o r.mp" % (ONE, ONE))
     try:
-        told = sh("dagsplit -v %s whole.mp -o cut.mp" % o)
+        measured = os.path.exists("unlike.spec")
+        told = sh(("devsim --probe --spec unlike.spec whole.mp | dagsplit -v %s -o cut.mp" if measured else "dagsplit -v %s whole.mp -o cut.mp") % o)
     except RuntimeError as e:
         if "no operation of" in str(e):
             return "", 0, o

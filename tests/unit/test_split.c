@@ -7,6 +7,7 @@
 #include "split/decide.h"
 #include "split/draft.h"
 #include "split/pairwise.h"
+#include "split/shares.h"
 #include "split/split_graph.h"
 #include "tap.h"
 
@@ -14,15 +15,16 @@ static void test_borders(void)
 {
 	const uint32_t share[] = {5, 3};
 	const struct split_plan p = {.ways = 2, .share = share};
-	tap(split_border(&p, 112, 1, 0) == 0 && split_border(&p, 112, 1, 1) == 70 &&
-		    split_border(&p, 112, 1, 2) == 112,
+	tap(split_border(&p, 0, 112, 1, 0) == 0 && split_border(&p, 0, 112, 1, 1) == 70 &&
+		    split_border(&p, 0, 112, 1, 2) == 112,
 	    "5,3 of 112 is 70 and 42");
-	tap(split_border(&p, 112, 16, 1) == 64 && split_border(&p, 100, 16, 1) == 64 &&
-		    split_border(&p, 100, 16, 2) == 100,
+	tap(split_border(&p, 0, 112, 16, 1) == 64 && split_border(&p, 0, 100, 16, 1) == 64 &&
+		    split_border(&p, 0, 100, 16, 2) == 100,
 	    "borders are multiples of the unit, the last part has what is left");
 	const uint32_t thirds[] = {1, 1, 1};
 	const struct split_plan t = {.ways = 3, .share = thirds};
-	tap(split_border(&t, 7, 1, 1) == 2 && split_border(&t, 7, 1, 2) == 5, "7 in three parts");
+	tap(split_border(&t, 0, 7, 1, 1) == 2 && split_border(&t, 0, 7, 1, 2) == 5,
+	    "7 in three parts");
 }
 
 /* ---- the choice with the least sum ---- */
@@ -199,21 +201,62 @@ static void test_twice(void)
 	const struct split_plan p = {.ways = 4, .share = share};
 	struct split_range r[4];
 	for (uint32_t i = 0; i < 4; i++)
-		r[i] = split_share(&p, 128, 64, i);
+		r[i] = split_share(&p, 0, 128, 64, i);
 	tap(r[0].lo == 0 && r[0].hi == 64 && r[1].lo == 0 && r[1].hi == 64 && r[2].lo == 64 &&
 		    r[2].hi == 128 && r[3].lo == 64 && r[3].hi == 128,
 	    "two heads for four parts: each twice");
-	r[0] = split_share(&p, 192, 64, 1);
+	r[0] = split_share(&p, 0, 192, 64, 1);
 	tap(r[0].lo == 0 && r[0].hi == 128, "three for four: the second part has two");
-	r[0] = split_share(&p, 64, 64, 0);
-	tap(r[0].lo == r[0].hi || (r[0].hi == 64 &&
-				   split_share(&p, 64, 64, 3).lo == split_share(&p, 64, 64, 3).hi),
+	r[0] = split_share(&p, 0, 64, 64, 0);
+	tap(r[0].lo == r[0].hi || (r[0].hi == 64 && split_share(&p, 0, 64, 64, 3).lo ==
+							    split_share(&p, 0, 64, 64, 3).hi),
 	    "one unit is not divided");
+}
+
+/* Shares by which unlike devices end together, by hand. */
+static void test_rows(void)
+{
+	struct arena *a = arena_new();
+	struct split_rows rows = split_rows_new(2, a);
+	const double none[] = {0, 0}, s[] = {1, 3}, fixed[] = {0, 0.5}, late[] = {0, 2};
+	uint8_t r = split_row_for(&rows, s, none);
+	tap(rows.share[2 * r] == 24 && rows.share[2 * r + 1] == 8,
+	    "1 and 3 seconds: 24 and 8 of 32");
+	/* y with y/1 + (y - 0.5)/2.5 = 1 is 6/7, of which the first does 27.4 of 32 */
+	r = split_row_for(&rows, s, fixed);
+	tap(rows.share[2 * r] == 27 && rows.share[2 * r + 1] == 5,
+	    "half a second at first: 27 and 5");
+	r = split_row_for(&rows, s, late);
+	tap(rows.share[2 * r] == 31 && rows.share[2 * r + 1] == 1,
+	    "too late with anything: one unit");
+	tap(rows.n == 3 && split_row_for(&rows, s, none) == 0 && rows.n == 3, "each row once");
+	struct split_rows many = split_rows_new(16, a);
+	double same[16], zero[16] = {0};
+	for (int p = 0; p < 16; p++)
+		same[p] = 2;
+	r = split_row_for(&many, same, zero);
+	bool even = true;
+	for (uint32_t p = 0; p < 16; p++)
+		even &= many.share[16 * r + p] == split_units(16) / 16;
+	tap(even, "16 alike: all the same");
+	arena_free(a);
+}
+
+/* Shares of each node. */
+static void test_shares_of_nodes(void)
+{
+	const uint32_t share[] = {1, 1, 3, 1};
+	const uint8_t of[] = {0, 1};
+	const struct split_plan p = {.ways = 2, .rows = 2, .share = share, .share_of = of};
+	tap(split_border(&p, 0, 8, 1, 1) == 4 && split_border(&p, 1, 8, 1, 1) == 6,
+	    "each node has its own row");
 }
 
 int main(void)
 {
 	test_borders();
+	test_rows();
+	test_shares_of_nodes();
 	test_twice();
 	test_groups();
 	test_choices();

@@ -1,0 +1,222 @@
+/* chains.c - chains of nodes whose parts read parts of each other: how large the parts are, and which chains are worth it.
+ *
+ * A device goes on with its parts of a chain without waiting for the others, so a chain takes what the device with most of it takes. */
+#include <math.h>
+
+#include "base/disjoint.h"
+#include "split/decide_impl.h"
+
+struct chains {
+	struct work *w;
+	uint32_t *of;      /* (n) a node of the chain by which it is known */
+	uint32_t *ptr, *v; /* (n+1), cut nodes by chain */
+	double *s;         /* (n, ways) seconds of a chain on each device */
+};
+
+static bool is_cut(const struct work *w, uint32_t v)
+{
+	return !w->f->constant[v] && w->plan->axis[v] != SPLIT_WHOLE;
+}
+
+static double edge_of_plan(struct work *w, uint32_t v, uint32_t i, bool *aligned, bool *seen)
+{
+	uint32_t u = graph_source(w->g, v, i);
+	return decide_edge(w, v, i, w->plan->axis[u], w->plan->axis[v], aligned, seen);
+}
+
+/* The seconds of one label, whole ones too. */
+static double label_s(struct work *w, uint32_t v)
+{
+	for (uint8_t k = 0; k < w->n_labels[v]; k++)
+		if (decide_labels(w, v)[k].axis == w->plan->axis[v])
+			return decide_labels(w, v)[k].node_s;
+	return decide_labels(w, v)[0].node_s;
+}
+
+static bool flows(const struct work *w, uint32_t v, uint32_t i)
+{
+	uint32_t u = graph_source(w->g, v, i);
+	return u != GRAPH_NONE && !w->f->constant[u];
+}
+
+static void find_chains(struct chains *x)
+{
+	struct work *w = x->w;
+	const struct graph *g = w->g;
+	uint32_t *parent = disjoint_new(g->n, w->a);
+	bool aligned;
+	for (uint32_t v = 0; v < g->n; v++)
+		for (uint32_t i = 0; i < g->in_ptr[v + 1] - g->in_ptr[v]; i++) {
+			if (!flows(w, v, i))
+				continue;
+			edge_of_plan(w, v, i, &aligned, NULL);
+			if (aligned)
+				disjoint_join(parent, graph_source(g, v, i), v);
+		}
+	x->of = ARENA_NEWN(w->a, uint32_t, g->n);
+	x->ptr = ARENA_NEWN(w->a, uint32_t, (size_t)g->n + 1);
+	x->v = ARENA_NEWN(w->a, uint32_t, g->n);
+	x->s = ARENA_NEWN(w->a, double, (size_t)g->n * w->plan->ways);
+	for (uint32_t v = 0; v < g->n; v++) {
+		x->of[v] = disjoint_find(parent, v);
+		x->ptr[x->of[v] + 1] += is_cut(w, v);
+	}
+	for (uint32_t c = 0; c < g->n; c++)
+		x->ptr[c + 1] += x->ptr[c];
+	uint32_t *at = ARENA_NEWN(w->a, uint32_t, g->n);
+	for (uint32_t v = 0; v < g->n; v++)
+		if (is_cut(w, v))
+			x->v[x->ptr[x->of[v]] + at[x->of[v]]++] = v;
+}
+
+/* What the device with most of chain c takes, its nodes having that row of shares; s (ways) of each.  INFINITY: it cannot be. */
+static double chain_seconds(struct chains *x, uint32_t c, uint8_t row, double *s)
+{
+	struct work *w = x->w;
+	uint32_t ways = w->plan->ways;
+	double most = 0;
+	for (uint32_t p = 0; p < ways; p++)
+		s[p] = 0;
+	for (uint32_t i = x->ptr[c]; i < x->ptr[c + 1]; i++) {
+		uint32_t v = x->v[i];
+		int axis = w->plan->axis[v];
+		if (w->unlike)
+			w->share_of[v] = row;
+		for (uint32_t p = 0; p < ways; p++) {
+			double weights, one = axis == SPREAD
+						      ? label_s(w, v)
+						      : decide_part_on(w, v, axis, p, &weights);
+			if (one < 0)
+				return INFINITY;
+			s[p] += one;
+		}
+	}
+	for (uint32_t p = 0; p < ways; p++)
+		most = s[p] > most ? s[p] : most;
+	return most;
+}
+
+/* Shares by which all devices end together, and then, from who ends last to who ends first, while that helps. */
+static void share_chain(struct chains *x, uint32_t c)
+{
+	struct work *w = x->w;
+	uint32_t ways = w->plan->ways, share[SPLIT_MAX_WAYS];
+	double all[SPLIT_MAX_WAYS] = {0}, fixed[SPLIT_MAX_WAYS] = {0}, s[SPLIT_MAX_WAYS];
+	for (uint32_t i = x->ptr[c]; i < x->ptr[c + 1]; i++)
+		for (uint32_t p = 0; p < ways; p++) {
+			double one = decide_whole_on(w, x->v[i], p);
+			all[p] += one < 0 ? 0 : one;
+			fixed[p] += fmin(one < 0 ? 0 : one, w->c->device[p % w->c->n].step_s);
+		}
+	uint8_t best = split_row_for(&w->rows, all, fixed);
+	double least = chain_seconds(x, c, best, s);
+	for (uint32_t step = 0; step < split_units(ways) && least < INFINITY; step++) {
+		uint32_t last = 0, first = 0;
+		for (uint32_t p = 0; p < ways; p++) {
+			last = s[p] > s[last] ? p : last;
+			first = s[p] < s[first] ? p : first;
+			share[p] = w->rows.share[(size_t)best * ways + p];
+		}
+		if (first == last || share[last] < 2)
+			break;
+		share[last]--;
+		share[first]++;
+		uint8_t row = split_row(&w->rows, share);
+		double now = chain_seconds(x, c, row, s);
+		if (now >= least)
+			break;
+		least = now;
+		best = row;
+	}
+	chain_seconds(x, c, best, &x->s[(size_t)c * ways]);
+}
+
+static double longest(const struct chains *x, uint32_t c)
+{
+	double most = 0;
+	for (uint32_t p = 0; p < x->w->plan->ways; p++)
+		most = fmax(most, x->s[(size_t)c * x->w->plan->ways + p]);
+	return most;
+}
+
+/* What each chain takes less than its nodes whole, with what lies between it and others. */
+static void find_gains(struct chains *x, double *gain)
+{
+	struct work *w = x->w;
+	const struct graph *g = w->g;
+	bool *seen = ARENA_NEWN(w->a, bool, g->out_ptr[g->n]);
+	for (uint32_t c = 0; c < g->n; c++)
+		gain[c] = -longest(x, c);
+	for (uint32_t v = 0; v < g->n; v++) {
+		uint32_t c = x->of[v];
+		if (is_cut(w, v))
+			gain[c] += decide_labels(w, v)[0].node_s;
+		for (uint32_t i = 0; i < g->in_ptr[v + 1] - g->in_ptr[v]; i++) {
+			if (!flows(w, v, i) || w->f->constant[v])
+				continue;
+			uint32_t u = graph_source(g, v, i), d = x->of[u];
+			int a = w->plan->axis[u], b = w->plan->axis[v];
+			double s = edge_of_plan(w, v, i, NULL, seen);
+			gain[c] += decide_edge(w, v, i, d == c ? SPLIT_WHOLE : a, SPLIT_WHOLE, NULL,
+					       NULL) -
+				   s;
+			if (d != c)
+				gain[d] += decide_edge(w, v, i, SPLIT_WHOLE, b, NULL, NULL) - s;
+		}
+	}
+}
+
+/* Chains that cut no product where memory is shared, or do not gain enough beside their being whole, are left whole. */
+void decide_chains(struct work *w, double least_gain, struct split_decision *out)
+{
+	const struct graph *g = w->g;
+	struct chains x = {.w = w};
+	bool *seed = ARENA_NEWN(w->a, bool, g->n);
+	double *gain = ARENA_NEWN(w->a, double, g->n);
+	find_chains(&x);
+	for (uint32_t c = 0; c < g->n; c++) {
+		if (x.ptr[c] == x.ptr[c + 1])
+			continue;
+		if (w->unlike)
+			share_chain(&x, c);
+		else
+			chain_seconds(&x, c, 0, &x.s[(size_t)c * w->plan->ways]);
+		for (uint32_t i = x.ptr[c]; i < x.ptr[c + 1]; i++)
+			seed[c] |= decide_is_product(w, x.v[i]);
+	}
+	if (w->unlike)
+		decide_forget_readings(w);
+	find_gains(&x, gain);
+	for (uint32_t v = 0; v < g->n; v++) {
+		uint32_t c = x.of[v];
+		if (w->plan->axis[v] == SPLIT_WHOLE)
+			continue;
+		bool useless = !seed[c] && !w->c->apart;
+		if (useless || (!w->all && gain[c] < least_gain))
+			w->plan->axis[v] = SPLIT_WHOLE;
+		else
+			out->n_chains += c == v;
+	}
+}
+
+double decide_estimate(struct work *w)
+{
+	const struct graph *g = w->g;
+	struct chains x = {.w = w};
+	bool *seen = ARENA_NEWN(w->a, bool, g->out_ptr[g->n]), aligned;
+	double sum = 0;
+	find_chains(&x);
+	for (uint32_t c = 0; c < g->n; c++)
+		if (x.ptr[c] < x.ptr[c + 1])
+			sum += chain_seconds(&x, c, w->unlike ? w->share_of[x.v[x.ptr[c]]] : 0,
+					     &x.s[(size_t)c * w->plan->ways]);
+	for (uint32_t v = 0; v < g->n; v++) {
+		if (w->f->constant[v])
+			continue;
+		sum += is_cut(w, v) ? 0 : label_s(w, v);
+		for (uint32_t i = 0; i < g->in_ptr[v + 1] - g->in_ptr[v]; i++)
+			if (flows(w, v, i))
+				sum += edge_of_plan(w, v, i, &aligned, seen);
+	}
+	return sum;
+}
