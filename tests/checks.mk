@@ -94,9 +94,9 @@ COVER    = $(B)/cover
 fuzz-coverage:
 	@$(DEPS)
 	@+$(BUILD) all
-	@+$(BUILD) $(COVER)/tests/fuzz_cover B=$(COVER) CC="$(CLANG)" OPT=-O1 DEBUG=-g1 WARN=-w \
+	@+$(BUILD) $(COVER)/tests/fuzz_cover $(COVER)/tests/fuzz_net B=$(COVER) CC="$(CLANG)" OPT=-O1 DEBUG=-g1 WARN=-w \
 	  SAN="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all" FUZZER="-fsanitize=fuzzer -DLIBFUZZER"
 	@[ -d $(COVER)/fuzz/seeds ] || PATH="$(abspath $(B))/bin:$$PATH" tests/fuzz/seeds $(COVER)/fuzz/seeds
-	@EXECUTIONS=$(EXECUTIONS) SECONDS_EACH=$(SECONDS_EACH) tests/fuzz/coverage $(COVER)/tests/fuzz_cover $(TARGETS)
+	@EXECUTIONS=$(EXECUTIONS) SECONDS_EACH=$(SECONDS_EACH) tests/fuzz/coverage $(COVER)/tests $(TARGETS)
 
 .PHONY: fuzz-coverage

@@ -83,7 +83,8 @@ static int eval_const(struct host_values *h, uint32_t v, struct err *e)
 			       (long long)bytes, (unsigned long long)at);
 	unsigned bits = elem_bits(t->elem);
 	size_t align = bits < 16 ? 1 : bits / 8;
-	if (at % align == 0) {
+	if (at % align == 0 &&
+	    h->weights) { /* without any, what is empty has an address of its own */
 		union {
 			const unsigned char *c;
 			void *p;
@@ -94,7 +95,8 @@ static int eval_const(struct host_values *h, uint32_t v, struct err *e)
 	}
 	if (allocate(h, o, e))
 		return -1;
-	memcpy(t->data, h->weights + at, (size_t)bytes);
+	if (bytes > 0)
+		memcpy(t->data, h->weights + at, (size_t)bytes);
 	return 0;
 }
 
@@ -261,6 +263,8 @@ int host_eval_node(struct host_values *h, uint32_t v, struct err *e)
 	if (n_in + n_out > MAX_PORTS)
 		p = MEM_NEWN(struct tensor, (size_t)n_in + n_out);
 	int rc = compute(h, v, p, p + n_in, e);
+	for (uint32_t o = h->g->out_ptr[v]; rc && o < h->g->out_ptr[v + 1]; o++)
+		host_values_drop(h, o); /* they are not known, however often they are asked for */
 	if (p != ports)
 		mem_free(p);
 	return rc ? node_error(h, v, e) : 0;

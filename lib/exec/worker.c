@@ -342,7 +342,7 @@ static bool wait_for_run(struct seat *s, uint64_t *seen)
 {
 	struct executor *x = s->x;
 	bool quit = false;
-	if (*seen > 0 && !s->worker[0]->device->class->flush)
+	if (*seen > 0 && s->spin_s > 0 && !s->worker[0]->device->class->flush)
 		for (double until = clock_s() + SPIN_BETWEEN_S;
 		     atomic_load(&s->run) == *seen && clock_s() < until;)
 			sched_yield();

@@ -5,6 +5,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
+/* Under AddressSanitizer each pack has memory of its own, whose bounds are known. */
+#ifdef __has_feature
+#define PACKS_APART __has_feature(address_sanitizer)
+#elif defined __SANITIZE_ADDRESS__
+#define PACKS_APART 1
+#else
+#define PACKS_APART 0
+#endif
+
 /* A large block from which packs are cut, one behind the other; it goes when its last pack does. */
 struct cpu_region {
 	char *memory, *at; /* what mem_try gave; its first whole page */
@@ -93,7 +102,7 @@ static struct cpu_pack *pack_make(struct cpu_packs *p, const void *key, const ui
 				  uint64_t bytes, void (*fill)(void *arg, void *data), void *arg)
 {
 	struct cpu_region *region = NULL;
-	void *data = p ? region_cut(p, bytes, &region) : mem_try(bytes ? bytes : 1);
+	void *data = p && !PACKS_APART ? region_cut(p, bytes, &region) : mem_try(bytes ? bytes : 1);
 	if (!data)
 		return NULL;
 	struct cpu_pack *k = MEM_NEW(struct cpu_pack);
@@ -143,7 +152,10 @@ void cpu_pack_drop(struct cpu_pack *k)
 		while (*at != k)
 			at = &(*at)->next;
 		*at = k->next;
-		region_drop(p, k->region);
+		if (k->region)
+			region_drop(p, k->region);
+		else
+			mem_free(k->data);
 		mem_free(k);
 	}
 	pthread_mutex_unlock(&p->lock);

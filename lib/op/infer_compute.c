@@ -253,6 +253,9 @@ int infer_adaptive_pool(const struct op *op, const struct tensor *in, struct ten
 	out[0] = in[0];
 	out[0].data = NULL;
 	memcpy(out[0].dim + 2, size, (size_t)n * sizeof size[0]);
+	if (op->kind == OP_ADAPTIVE_MAX_POOL && tensor_elements(&in[0]) == 0 &&
+	    tensor_elements(&out[0]) != 0)
+		return err_set(e, ST_INPUT, "AdaptiveMaxPool: there is no greatest of nothing");
 	if (op->n_out > 1) {
 		out[1] = out[0];
 		out[1].elem = EL_I64;

@@ -112,6 +112,8 @@ int infer_pad(const struct op *op, const struct tensor *in, struct tensor *out, 
 		if ((op->a.pad.mode == PADM_REFLECT || op->a.pad.mode == PADM_SYMMETRIC) &&
 		    (lo[i] > most || hi[i] > most))
 			return op_misfit("Pad wider than its source", &in[0], e);
+		if (op->a.pad.mode == PADM_EDGE && size == 0 && (lo[i] > 0 || hi[i] > 0))
+			return op_misfit("Pad with the edge of nothing", &in[0], e);
 		out->dim[i] += lo[i] + hi[i];
 	}
 	return 0;

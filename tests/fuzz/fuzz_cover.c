@@ -1,15 +1,14 @@
-/* fuzz_cover.c - every reader, program and the executor inside one process, one input at a time.
+/* fuzz_cover.c - every reader and program inside one process, one input at a time.
  *
  *   FUZZ=TARGET fuzz_cover ...      with libFuzzer (make fuzz-coverage): its options and folders
  *   FUZZ=TARGET fuzz_cover FILE...  without: each file once
  *   fuzz_cover -list                the targets, one a line: kind, name
  *
  * A target is a program's command line with DATA in it, a file that holds the input but for its first byte, which
- * chooses among the target's command lines; or the executor, on a network that is drawn by the input (cover_net.c).
+ * chooses among the target's command lines.
  * Programs are those of cmd/, whose main is called by another name here.  An error that a program reports is as good as an
  * answer; what libFuzzer and the sanitizers report is a finding, and so is a status that none of them has. */
 #include <fcntl.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 
 #include "base/mem.h"
 #include "cover.h"
+#include "exec/npy.h"
 
 #define PROGRAMS(X) \
 	X(ir2dag) \
@@ -164,7 +164,6 @@ static const struct target {
 	 {"tabstat curve --to OUT DATA", "tabstat found DATA", "tabstat rounds DATA",
 	  "runstat runs DATA", "runstat slowness --predicted DATA RAN",
 	  "runstat times --predicted RAN DATA"}},
-	{"executor", "executor", {"executor"}},
 };
 enum { N_TARGETS = sizeof targets / sizeof *targets };
 
@@ -243,11 +242,19 @@ static void call(const char *line, const char *output)
 static void at_exit(void)
 {
 	char path[80];
-	static const char *const files[] = {
-		"graph.mp",     "placed.mp",        "ran.mp",        "out",
-		"data",         "weights",          "model.mp",      "inputs/0.npy",
-		"inputs/1.npy", "inputs/index.tsv", "outputs/0.npy", "outputs/index.tsv",
-		"inputs",       "outputs"};
+	static const char *const files[] = {"graph.mp",
+					    "placed.mp",
+					    "ran.mp",
+					    "out",
+					    "data",
+					    "model.mp",
+					    "inputs/0.npy",
+					    "inputs/1.npy",
+					    "inputs/index.tsv",
+					    "outputs/0.npy",
+					    "outputs/index.tsv",
+					    "inputs",
+					    "outputs"};
 	if (getpid() != owner)
 		return;
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -312,27 +319,28 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-void cover_on_one_core(bool one)
-{
-	static cpu_set_t all;
-	cpu_set_t first;
-	int core = 0;
-	if (one && sched_getaffinity(0, sizeof all, &all) < 0)
-		abort();
-	while (!CPU_ISSET(core, &all))
-		core++;
-	CPU_ZERO(&first);
-	CPU_SET(core, &first);
-	if (sched_setaffinity(0, sizeof all, one ? &first : &all) < 0)
-		abort();
-}
-
 /* ---- one input ---- */
 
 static void put_data(const uint8_t *data, size_t size)
 {
 	if (ftruncate(data_fd, 0) < 0 || pwrite(data_fd, data, size, 0) != (ssize_t)size)
 		abort();
+}
+
+/* The .npy file, read for a tensor that `kind` chooses. */
+static void cover_npy(const char *path, unsigned kind)
+{
+	static const enum elem types[] = {EL_F32, EL_F64, EL_F16,     EL_I64,
+					  EL_I32, EL_U8,  EL_BOOLEAN, EL_BF16};
+	static uint64_t room[16];
+	struct err e = ERR_INIT;
+	struct tensor t = {
+		.elem = types[kind % 8], .rank = kind / 8 % 3, .dim = {2, 3}, .data = room};
+	if (npy_read(path, &t, &e) < 0 &&
+	    (e.code < ST_RUNTIME || e.code > ST_INPUT || e.msg[0] == '\0')) {
+		fprintf(stderr, "npy: %s\n", e.msg);
+		abort();
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -343,42 +351,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	while (n_lines < MOST_LINES && chosen->line[n_lines])
 		n_lines++;
-	if (strcmp(chosen->name, "executor") == 0) {
-		cover_net(data, size, folder);
-	} else {
-		put_data(data + 1, size - 1);
-		if (strcmp(chosen->name, "npy") == 0)
-			cover_npy(data_path, data[0]);
-		else
-			call(chosen->line[data[0] % n_lines], "/dev/null");
-	}
+	put_data(data + 1, size - 1);
+	if (strcmp(chosen->name, "npy") == 0)
+		cover_npy(data_path, data[0]);
+	else
+		call(chosen->line[data[0] % n_lines], "/dev/null");
 	return 0;
 }
 
 #ifndef LIBFUZZER
-static void run_file(const char *path)
-{
-	FILE *f = fopen(path, "rb");
-	if (!f) {
-		perror(path);
-		exit(1);
-	}
-	fseek(f, 0, SEEK_END);
-	size_t size = (size_t)ftell(f);
-	rewind(f);
-	uint8_t *data = MEM_NEWN(uint8_t, size + 1);
-	if (fread(data, 1, size, f) != size)
-		exit(1);
-	fclose(f);
-	LLVMFuzzerTestOneInput(data, size);
-	mem_free(data);
-}
-
 int main(int argc, char **argv)
 {
 	LLVMFuzzerInitialize(&argc, &argv);
-	for (int i = 1; i < argc; i++)
-		run_file(argv[i]);
+	cover_files(argc, argv);
 	printf("%s: %llu inputs\n", chosen->name, executions);
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* cover.h - the targets of tests/fuzz/fuzz_cover.c that are no program: abort() where one is wrong. */
+/* cover.h - what the programs that are fuzzed share: tests/fuzz/fuzz_cover.c, fuzz_net.c. */
 #ifndef HSDAG_TESTS_COVER_H
 #define HSDAG_TESTS_COVER_H
 
@@ -6,12 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A network drawn by the bytes runs on one core, and on two as they say: alike.  Files data and weights are made in
- * the folder. */
-void cover_net(const uint8_t *data, size_t size, const char *folder);
-
-/* The .npy file at path, read for a tensor that `kind` chooses, and written and read again. */
-void cover_npy(const char *path, unsigned kind);
+/* Without libFuzzer: path[1 .. n-1], each once. */
+void cover_files(int n, char **path);
 
 /* What libFuzzer calls. */
 int LLVMFuzzerInitialize(int *argc, char ***argv);

@@ -287,6 +287,10 @@ int run_conv_backprop(const struct kernel_call *k, struct err *e)
 	struct backprop_run r = {
 		.x = k->in[0].data, .w = k->in[1].data, .y = k->out[0].data, .ctx = k->ctx};
 	cpu_window_init_transposed(&r.g, k->op, &k->in[0], &k->in[1], &k->out[0]);
+	if (r.g.cout * r.g.taps == 0) { /* sums of nothing */
+		memset(r.y, 0, (size_t)tensor_bytes(&k->out[0]));
+		return 0;
+	}
 	bool few = r.g.cout < 4 || r.g.cin * r.g.taps < 4;
 	if (!few || phases_of(&r.g) > MOST_TABLE / (r.g.cout * r.g.taps))
 		return run_as_product(&r, e);

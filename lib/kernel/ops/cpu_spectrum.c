@@ -149,6 +149,8 @@ static int transform_axis(struct cpu_ctx *ctx, enum shape shape, bool inverse, c
 		out = shape != FROM_SPECTRUM ? 2 : 1;
 	p.n_in = from[axis] < width ? from[axis] : width;
 	p.lines = product(to, 0, axis) * product(to, axis + 1, rank);
+	if (n < 1 && shape == TO_SPECTRUM) /* one bin, of sums of nothing */
+		memset(y, 0, (size_t)(p.lines * 2) * sizeof *y);
 	if (n < 1 || p.lines < 1)
 		return 0;
 	for (int d = 0; d < rank; d++) {
