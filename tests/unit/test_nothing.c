@@ -94,6 +94,19 @@ static void sequence(int64_t hidden, float first[2][ROOM], int64_t width)
 	err_clear(&e);
 }
 
+static void deformed(void)
+{
+	struct one_node n;
+	struct err e = ERR_INIT;
+	one_node_init(&n, "DeformableConvolution", "opset8", 3, 1);
+	n.in[0] = F32(given, 2, 0, 4, 5);
+	n.in[1] = F32(given, 2, 2, 4, 5);
+	n.in[2] = F32(given, 6, 0, 1, 1);
+	bool ok = runs(&n, out, &e);
+	tap(ok && are(out[0], 2 * 6 * 4 * 5, 0), "a deformable one, too (%s)", e.msg);
+	err_clear(&e);
+}
+
 static void sequences(void)
 {
 	static float plain[2][ROOM] __attribute__((aligned(64)));
@@ -212,6 +225,7 @@ static void failed_constant(void)
 int main(void)
 {
 	convolution();
+	deformed();
 	sequences();
 	spectrum();
 	refused();

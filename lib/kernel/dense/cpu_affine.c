@@ -5,8 +5,6 @@
 #include "kernel/gemm/cpu_pairs.h"
 #include "kernel/gemm/cpu_product.h"
 
-#include <string.h>
-
 enum { GRAIN = 1 << 16, TOGETHER = 8 };
 
 /* A task has some rows: weights are read once for several steps. */
@@ -138,12 +136,6 @@ void cpu_affine(struct cpu_ctx *ctx, const struct affine_weights *w, const float
 		.w = w, .x = x, .b = b, .rows = rows, .n = n, .steps = steps, .y = y, .n_tasks = 1};
 	if (steps == 0)
 		return;
-	if (n == 0) { /* sums of nothing */
-		memset(y, 0, (size_t)(steps * rows) * sizeof *y);
-		for (int64_t t = 0; t < steps && b; t++)
-			memcpy(y + t * rows, b, (size_t)rows * sizeof *y);
-		return;
-	}
 	if (w->pairs) {
 		most = (steps + PAIRS_M - 1) / PAIRS_M;
 		a.panels = room;

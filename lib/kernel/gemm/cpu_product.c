@@ -233,6 +233,17 @@ static void multiply_block(const struct product *p, const struct cpu_post *post,
 	}
 }
 
+/* Sums of nothing: rows i0 .. i1 - 1, n columns from col on. */
+static void multiply_nothing(const struct product *p, int64_t i0, int64_t i1, int64_t col,
+			     int64_t n)
+{
+	float *c = p->c + i0 * p->ldc + col;
+	for (int64_t i = 0; i < i1 - i0; i++)
+		memset(c + i * p->ldc, 0, (size_t)n * sizeof *c);
+	if (p->post)
+		cpu_epilogue_tile(p->post, c, p->ldc, p->row + i0, i1 - i0, col, n);
+}
+
 /* Panel j of a product with few rows. */
 static void multiply_thin(const struct product *p, int64_t j)
 {
@@ -253,6 +264,10 @@ void product_panels(const struct product *p, int64_t first, int64_t last, float 
 		int64_t n = (j1 * GEMM_N < p->n ? j1 * GEMM_N : p->n) - col;
 		for (int64_t i0 = 0; i0 < p->m; i0 += ROWS) {
 			int64_t i1 = p->m - i0 < ROWS ? p->m : i0 + ROWS;
+			if (p->k == 0) {
+				multiply_nothing(p, i0, i1, col, n);
+				continue;
+			}
 			if (p->m > GEMM_M || p->as_many) {
 				multiply_block(p, &post, i0, i1, j0, j1, unpacked);
 				cpu_post_tile(&post, p->c + i0 * p->ldc + col, p->ldc, p->row + i0,
