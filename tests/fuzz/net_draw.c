@@ -18,6 +18,7 @@ enum {
 	MOST_INPUTS = 10,
 	MOST_ELEMENTS = 3000,
 	MOST_WORK = 300000,
+	LARGE = 8, /* times as much in large networks */
 	TAIL = 1 << 18,
 	NONE = MOST_OUTPUTS
 };
@@ -82,6 +83,7 @@ static struct net {
 	const uint8_t *data;
 	size_t left;
 	uint32_t noise;
+	bool large; /* sizes that blocks of kernels are made for */
 	struct graph *g;
 	struct made made[MOST_OUTPUTS];
 	int64_t bound[MOST_NODES];
@@ -104,6 +106,11 @@ void draw_begin(const uint8_t *data, size_t size)
 {
 	net.data = data;
 	net.left = size;
+}
+
+static int64_t most_elements(void)
+{
+	return net.large ? LARGE * MOST_ELEMENTS : MOST_ELEMENTS;
 }
 
 /* ---- columns ---- */
@@ -301,14 +308,14 @@ static uint32_t finish_node(const uint32_t *in, uint32_t n_in, uint32_t n_out, u
 	}
 	for (uint32_t i = 0; i < n_out; i++) {
 		if (elem_bits(out[i].elem) == 0 || out[i].rank > 6 ||
-		    tensor_elements(&out[i]) > MOST_ELEMENTS)
+		    tensor_elements(&out[i]) > most_elements())
 			return NONE;
 		work += tensor_elements(&out[i]);
 	}
 	if (op.kind == OP_CONVOLUTION || op.kind == OP_GROUP_CONVOLUTION || op.kind == OP_MATMUL)
 		work *= tensor_elements(&t[1]) /
 			(out[0].rank > 1 && out[0].dim[1] ? out[0].dim[1] : 1);
-	if ((net.work += work) > MOST_WORK)
+	if ((net.work += work) > (net.large ? LARGE * MOST_WORK : MOST_WORK))
 		return NONE;
 	dynamic = dynamic || (op_is_bounded(&op) && draw_byte(4) == 0);
 	uint32_t first = end_node(out, constant && !random, dynamic);
@@ -379,7 +386,10 @@ struct reading {
 /* Most are small, few large, fewer nothing. */
 static int64_t draw_size(void)
 {
+	static const uint8_t blocks[] = {16, 32, 33, 24, 64, 17, 48, 14};
 	uint32_t x = draw_byte(256);
+	if (net.large && x % 2)
+		return x < 128 ? 8 + x / 8 : blocks[x / 2 % 8];
 	return x < 170 ? 1 + x % 5 : x < 230 ? 1 + x % 9 : x < 254 ? 8 + (x - 230) : 0;
 }
 
@@ -678,7 +688,7 @@ static uint32_t grant(struct reading *r, const struct wish *w)
 	t.elem = type_of(r, w->type);
 	wished_shape(r, w, &t);
 	int64_t n = tensor_elements(&t);
-	if (n < 0 || n > MOST_ELEMENTS)
+	if (n < 0 || n > most_elements())
 		return NONE;
 	if (w->bound) {
 		const char *p = w->bound;
@@ -899,7 +909,9 @@ static void add_results(void)
 void draw_net(struct drawn *out)
 {
 	new_graph();
-	net.noise = 1 + draw_byte(4);
+	uint32_t first = draw_byte(256);
+	net.noise = 1 + first % 4;
+	net.large = first >= 248;
 	net.wanted = NONE;
 	net.work = 0;
 	for (uint32_t k = 1 + draw_byte(4); k > 0 && (net.left > 0 || n_outputs() == 0); k--)
