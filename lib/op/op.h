@@ -380,6 +380,9 @@ uint64_t op_flops(const struct graph *g, uint32_t v);
 /* Bytes read and written once: inputs and outputs (for Gather and slices what is touched).
  * Views and Const count 0. */
 uint64_t op_bytes(const struct graph *g, uint32_t v);
+/* Bytes of output o; of weights in few bits that are converted, scaled or reshaped, as devices keep them: their constants', where
+ * these are fewer. */
+uint64_t op_stored_bytes(const struct graph *g, uint32_t o);
 
 /* constant[v] (n): node v depends on constants alone, so it can be computed once at
  * load: Const; any operator whose inputs are all constant, except Result,

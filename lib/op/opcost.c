@@ -230,6 +230,60 @@ uint64_t op_flops(const struct graph *g, uint32_t v)
 	return table[kind].flops(g, v, table[kind].weight);
 }
 
+/* What compressed weights are made of a constant by. */
+static bool decompresses(enum op_kind kind)
+{
+	switch (kind) {
+	/* clang-format off */
+	case OP_CONVERT: case OP_SUBTRACT: case OP_MULTIPLY: case OP_RESHAPE: case OP_SQUEEZE: case OP_UNSQUEEZE: case OP_TRANSPOSE:
+		return true;
+	/* clang-format on */
+	default: return false;
+	}
+}
+
+static bool add_stored(const struct graph *g, uint32_t o, int *left, uint64_t *sum);
+
+/* The share that output o has of what it is cut from. */
+static bool add_share(const struct graph *g, uint32_t o, uint32_t from, int *left, uint64_t *sum)
+{
+	uint64_t whole = 0;
+	if (from == GRAPH_NONE || elements(g, from) == 0 || !add_stored(g, from, left, &whole))
+		return false;
+	double share = (double)elements(g, o) / (double)elements(g, from);
+	*sum = add(*sum, (uint64_t)(share * (double)whole));
+	return true;
+}
+
+/* Bytes of the constants behind output o, within `left` nodes; false: not constants alone. */
+static bool add_stored(const struct graph *g, uint32_t o, int *left, uint64_t *sum)
+{
+	uint32_t v = graph_node_of(g, o);
+	if (g->kind[v] == OP_CONST) {
+		*sum = add(*sum, bytes_of(g, o));
+		return true;
+	}
+	enum op_kind kind = op_kind_listed(g->kind[v]);
+	if (--*left >= 0 && (kind == OP_SLICE || kind == OP_SPLIT))
+		return add_share(g, o, source(g, v, 0), left, sum);
+	if (*left < 0 || !decompresses(kind))
+		return false;
+	for (uint32_t i = 0; i < g->in_ptr[v + 1] - g->in_ptr[v]; i++) {
+		uint32_t in = source(g, v, i);
+		if (in == GRAPH_NONE || !add_stored(g, in, left, sum))
+			return false;
+	}
+	return true;
+}
+
+uint64_t op_stored_bytes(const struct graph *g, uint32_t o)
+{
+	enum { DEPTH = 12 };
+	uint64_t stored = 0, whole = bytes_of(g, o);
+	int left = DEPTH;
+	return add_stored(g, o, &left, &stored) && stored < whole ? stored : whole;
+}
+
 uint64_t op_bytes(const struct graph *g, uint32_t v)
 {
 	const struct op_info *info = op_info(g->kind[v]);
@@ -244,7 +298,7 @@ uint64_t op_bytes(const struct graph *g, uint32_t v)
 		uint32_t o = source(g, v, i);
 		if (o == GRAPH_NONE)
 			continue;
-		uint64_t b = bytes_of(g, o);
+		uint64_t b = op_stored_bytes(g, o);
 		total = add(total, i == 0 && info->flags & OPF_READS_PART && b > out ? out : b);
 	}
 	return total;

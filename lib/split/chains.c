@@ -24,13 +24,13 @@ static double edge_of_plan(struct work *w, uint32_t v, uint32_t i, bool *aligned
 	return decide_edge(w, v, i, w->plan->axis[u], w->plan->axis[v], aligned, seen);
 }
 
-/* The seconds of one label, whole ones too. */
-static double label_s(struct work *w, uint32_t v)
+/* As the plan has it, whole too. */
+static const struct label *label_of(struct work *w, uint32_t v)
 {
 	for (uint8_t k = 0; k < w->n_labels[v]; k++)
 		if (decide_labels(w, v)[k].axis == w->plan->axis[v])
-			return decide_labels(w, v)[k].node_s;
-	return decide_labels(w, v)[0].node_s;
+			return &decide_labels(w, v)[k];
+	return &decide_labels(w, v)[0];
 }
 
 static bool flows(const struct work *w, uint32_t v, uint32_t i)
@@ -84,7 +84,7 @@ static double chain_seconds(struct chains *x, uint32_t c, uint8_t row, double *s
 			w->share_of[v] = row;
 		for (uint32_t p = 0; p < ways; p++) {
 			double weights, one = axis == SPREAD
-						      ? label_s(w, v)
+						      ? label_of(w, v)->node_s
 						      : decide_part_on(w, v, axis, p, &weights);
 			if (one < 0)
 				return INFINITY;
@@ -139,7 +139,7 @@ static double longest(const struct chains *x, uint32_t c)
 	return most;
 }
 
-/* What each chain takes less than its nodes whole, with what lies between it and others. */
+/* What each chain takes less than its nodes whole, with what lies between it and others, and the price of its weights. */
 static void find_gains(struct chains *x, double *gain)
 {
 	struct work *w = x->w;
@@ -150,7 +150,9 @@ static void find_gains(struct chains *x, double *gain)
 	for (uint32_t v = 0; v < g->n; v++) {
 		uint32_t c = x->of[v];
 		if (is_cut(w, v))
-			gain[c] += decide_labels(w, v)[0].node_s;
+			gain[c] += decide_labels(w, v)[0].node_s +
+				   w->weights_price * (decide_labels(w, v)[0].weights -
+						       label_of(w, v)->weights);
 		for (uint32_t i = 0; i < g->in_ptr[v + 1] - g->in_ptr[v]; i++) {
 			if (!flows(w, v, i) || w->f->constant[v])
 				continue;
@@ -213,7 +215,7 @@ double decide_estimate(struct work *w)
 	for (uint32_t v = 0; v < g->n; v++) {
 		if (w->f->constant[v])
 			continue;
-		sum += is_cut(w, v) ? 0 : label_s(w, v);
+		sum += is_cut(w, v) ? 0 : label_of(w, v)->node_s;
 		for (uint32_t i = 0; i < g->in_ptr[v + 1] - g->in_ptr[v]; i++)
 			if (flows(w, v, i))
 				sum += edge_of_plan(w, v, i, &aligned, seen);

@@ -59,8 +59,11 @@ static inline struct label *decide_labels(struct work *w, uint32_t v)
 	return &w->label[(size_t)v * PAIRWISE_CHOICES];
 }
 
+/* Of constants as they are stored. */
 static inline double decide_bytes(const struct work *w, uint32_t o)
 {
+	if (w->f->constant[graph_node_of(w->g, o)])
+		return (double)op_stored_bytes(w->g, o);
 	int64_t bytes = graph_out_bytes(w->g, o);
 	return bytes < 0 ? 0 : (double)bytes;
 }

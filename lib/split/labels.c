@@ -187,9 +187,9 @@ void decide_find_labels(struct work *w, uint32_t v)
 	unsigned axes = w->axes;
 	struct tensor t;
 	bool apart = w->c->apart, product = decide_is_product(w, v);
-	/* Whole operations are thought to be on all devices alike. */
-	decide_labels(w, v)[0] = (struct label){SPLIT_WHOLE, seconds_whole(w, v),
-						weights_whole(w, v) / w->plan->ways};
+	/* What is whole may all be on one device, which is the one that is looked at. */
+	decide_labels(w, v)[0] =
+		(struct label){SPLIT_WHOLE, seconds_whole(w, v), weights_whole(w, v)};
 	w->n_labels[v] = 1;
 	if (w->f->constant[v] || !split_output(w->f, v, 0, &t))
 		return;

@@ -355,6 +355,22 @@ change() {
 	py 'assert all(not m["ok"] and "there is no link" in m["reason"] for m in runs("x.mp"))'
 }
 
+@test "weights in few bits take the memory, and the time to read, that they have as stored" {
+	printf 'device d flops 1e15 bandwidth 1e11\nlink * * latency 0 bandwidth 1e10\n' > one.spec
+	for w in f16 f8e4m3; do
+		"$HSDAG_PYTHON" "$ROOT/tests/bench/giant_model.py" tiny decode $w.xml --sparse --welem $w --past 8
+		ir2dag $w.xml | devsim --probe --spec one.spec | placebase single | devsim -o $w.mp
+	done
+	py '
+		f16, f8 = (runs(f + ".mp")[0] for f in ("f16", "f8e4m3"))
+		weights = 1000 * 256 * 2 + 3 * (256 * 256 * 2 + 64 * 256 * 2 + 3 * 512 * 256)
+		saved = array(f16["mem_bytes"])[0] - array(f8["mem_bytes"])[0]
+		assert abs(int(saved) - weights) < 1000, (saved, weights)
+		# the embedding is read by rows
+		assert np.isclose(f16["lat_s"] - f8["lat_s"], (weights - 1000 * 256) / 1e11, rtol=0.02), (f16["lat_s"], f8["lat_s"])
+	'
+}
+
 @test "contention and overlap can be switched off" {
 	devsim r.mp > a.mp
 	devsim --no-contention r.mp > b.mp

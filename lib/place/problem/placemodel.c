@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "op/op.h"
 #include "place/problem/placemodel.h"
 
 const char *const place_rules_names[] = {"schedule", "dnnpart-latency", "dnnpart-throughput", NULL};
@@ -77,7 +78,7 @@ static void assign_weights(struct place_model *m, const uint32_t *root, struct a
 				m->weight_task[x.first + x.n++] = r[end].task;
 		if (bytes <= 0)
 			continue;
-		x.bytes = bytes_anywhere(m, (uint64_t)bytes, a);
+		x.bytes = bytes_anywhere(m, op_stored_bytes(m->g, r[i].out), a);
 		if (x.n == 1) {
 			hold(m, r[i].task, x.bytes);
 		} else {
