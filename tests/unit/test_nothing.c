@@ -222,8 +222,34 @@ static void failed_constant(void)
 	cpu_ctx_free(c);
 }
 
+/* Where the recorded shape is the most there can be, all behind what is unique is zero. */
+static void unique(void)
+{
+	struct one_node n;
+	struct err e = ERR_INIT;
+	float x[] = {3, 1, 3, 1}, values[4] = {7, 7, 7, 7};
+	int64_t ints[3][4] = {{7, 7, 7, 7}, {7, 7, 7, 7}, {7, 7, 7, 7}};
+	struct cpu_ctx *c = cpu_ctx_new(NULL, NULL);
+	struct cpu_prep *prep = NULL;
+	one_node_init(&n, "Unique", "opset10", 1, 4);
+	n.in[0] = F32(x, 4);
+	n.out[0] = F32(values, 4);
+	for (int i = 0; i < 3; i++)
+		n.out[1 + i] = i64(ints[i], 4);
+	bool ok = op_decode(&n.g, 0, &n.op, &e) == 0 &&
+		  cpu_kernel_prepare(&n.op, n.in, n.out, c, &prep, &e) == 0 &&
+		  cpu_kernel_run(&n.op, prep, n.in, n.out, c, &e) == 0;
+	tap(ok && values[0] == 1 && values[1] == 3 && are(values + 2, 2, 0) && ints[0][2] == 0 &&
+		    ints[2][1] == 2 && ints[2][3] == 0,
+	    "two of four are unique: zeros behind them (%s)", e.msg);
+	cpu_prep_free(prep);
+	cpu_ctx_free(c);
+	err_clear(&e);
+}
+
 int main(void)
 {
+	unique();
 	convolution();
 	deformed();
 	sequences();

@@ -194,6 +194,12 @@ static void put_ints(const struct tensor *t, int64_t n, const int64_t *v, const 
 		tensor_set_int(t, i, i >= n ? 0 : place ? v[place[i]] : v[i]);
 }
 
+static void zero_behind(const struct tensor *t, int64_t n)
+{
+	size_t size = cpu_elem_size(t->elem);
+	memset((char *)t->data + (size_t)n * size, 0, (size_t)(tensor_elements(t) - n) * size);
+}
+
 int run_unique(const struct kernel_call *k, struct err *e)
 {
 	const struct tensor *x = &k->in[0];
@@ -225,6 +231,9 @@ int run_unique(const struct kernel_call *k, struct err *e)
 		group[i] = back[group[i]];
 	if (k->out[0].data)
 		put_slices(k, &s, place, n, first);
+	if (k->out[0].data &&
+	    !k->actual) /* its shape is a bound: as indices and counts, zeros behind what there is */
+		zero_behind(&k->out[0], s.outer * n * s.inner);
 	put_ints(&k->out[1], n, first, place);
 	put_ints(&k->out[2], s.n, group, NULL);
 	put_ints(&k->out[3], n, count, place);
