@@ -132,9 +132,9 @@ struct device_class {
 	/* Takes any convex set of nodes, each of which it supports, as one step: the planner
 	 * gives it maximal convex segments (of at most max_nodes), and fuses is not asked. */
 	bool segments;
-	/* What a segment takes beyond its nodes, roughly: to start it, and for each byte that enters or
-	 * leaves it, which is brought out of the device's own layout and into it again. */
-	double segment_s, boundary_byte_s;
+	/* What a segment takes beyond its nodes, roughly, for each tensor that enters or leaves it, and for each byte of
+	 * these, which is brought into the device's own layout or out of it. */
+	double boundary_s, boundary_byte_s;
 	/* Takes tensors whose shapes are known only while running.  Their descriptions have
 	 * DIM_DYNAMIC; their memory is a struct tensor with the shape and the address of the
 	 * data, which belong to the step that made them and stay until it runs again. */

@@ -81,7 +81,7 @@ static void guess_links(struct planner *p)
 		(struct sched_links){.k = p->devices->n, .latency_s = latency, .bytes_per_s = rate};
 }
 
-/* Who computes while it copies, to or from a device with a memory of its own. */
+/* Who computes while it copies, to or from a device with a memory of its own, or into and out of the layout of segments. */
 enum copying { HELD_OWN, HELD_NONE, HELD_BOTH };
 
 /* Does a copy between a and b keep a from computing?  Not to choose: where a or b copies with cores of
@@ -91,6 +91,9 @@ static bool copy_holds(const struct device_list *l, uint32_t a, uint32_t b, enum
 	const struct device *x = &l->dev[a], *y = &l->dev[b];
 	bool own_x = !x->class->host, own_y = !y->class->host;
 	if ((own_x && x->n_cpus > 0) || (own_y && y->n_cpus > 0))
+		return true;
+	/* A segment brings tensors into its layout and out of it itself. */
+	if (x->class->segments || (y->class->segments && device_shares_cores(x, y)))
 		return true;
 	return how == HELD_OWN ? own_x : how == HELD_BOTH && (own_x || own_y);
 }

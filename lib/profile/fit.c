@@ -27,8 +27,9 @@ static const double LEAST_BOUNDARY = 0.02, MOST_BOUNDARY = 10, BOUNDARY_PRICE = 
 
 /* The free numbers. */
 struct knobs {
-	double *factor;   /* (k) of a device's times; in use: those of the first alike */
-	double *boundary; /* (k) of what boundaries of its segments take, likewise */
+	double *factor; /* (k) of a device's times; in use: those of the first alike */
+	/* (k) of what boundaries of its segments take for a tensor and for a byte, likewise */
+	double *boundary, *boundary_byte;
 	/* (k, k) what latencies are, times what was measured; in use: from the first alike to the
 	 * first alike, which between devices that are alike is on the diagonal */
 	double *times;
@@ -48,8 +49,7 @@ struct fitter {
 	struct arena *fixed, *a; /* for good; of one simulation */
 	uint32_t *src, *dst;     /* (n_pairs) */
 	double *set_s, *saved_s; /* (n_sets, k), (n_pairs, k) scaled */
-	double *boundary_s; /* (n_sets, k) what boundaries in front of a set have in its time */
-	uint64_t *no_limit; /* (k) */
+	uint64_t *no_limit;      /* (k) */
 	struct err *e;
 };
 
@@ -65,22 +65,21 @@ static double factor_of(const struct fitter *x, size_t cell)
 	return x->now.factor[x->d->alike[cell % x->k]];
 }
 
-static bool has_boundaries(const struct fitter *x, uint32_t d)
+/* The link with that number as the knobs have it. */
+static struct link_cost link_now(const struct fitter *x, size_t link)
 {
-	return x->d->segments && x->d->segments[d];
-}
-
-/* Of what boundaries take on the device of a cell. */
-static double boundary_of(const struct fitter *x, size_t cell)
-{
-	uint32_t d = (uint32_t)(cell % x->k);
-	return has_boundaries(x, d) ? x->now.boundary[x->d->alike[d]] : 1;
-}
-
-/* The time of a set, where boundaries take another part of it. */
-static double with_boundaries(const struct fitter *x, size_t cell, double s)
-{
-	return fmax(0, s + (boundary_of(x, cell) - 1) * x->boundary_s[cell]);
+	const struct fit_devices *d = x->d;
+	struct link_cost c = x->p->link[link];
+	size_t end[2] = {link / x->k, link % x->k};
+	double tensor = 0, byte = 0;
+	for (int i = 0; i < 2; i++) {
+		size_t e = end[i], like = d->alike[e];
+		c = link_longer(c, -d->boundary_s[e], -d->boundary_byte_s[e]);
+		tensor += d->boundary_s[e] * x->now.boundary[like];
+		byte += d->boundary_byte_s[e] * x->now.boundary_byte[like];
+	}
+	c.latency_s = interval_scaled(c.latency_s, *times_of(x, link));
+	return link_longer(c, tensor, byte);
 }
 
 static void scale_times(struct fitter *x)
@@ -88,21 +87,10 @@ static void scale_times(struct fitter *x)
 	uint32_t k = x->k;
 	for (size_t i = 0; i < (size_t)x->g->n_sets * k; i++) {
 		double s = x->p->set_s[i].mid;
-		x->set_s[i] = s < 0 ? s : with_boundaries(x, i, s) * factor_of(x, i);
+		x->set_s[i] = s < 0 ? s : s * factor_of(x, i);
 	}
 	for (size_t i = 0; i < (size_t)x->p->n_pairs * k; i++)
-		x->saved_s[i] = x->p->saved_s[i].mid * factor_of(x, i) * boundary_of(x, i);
-}
-
-static void sum_boundaries(struct fitter *x)
-{
-	uint32_t k = x->k;
-	x->boundary_s = ARENA_NEWN(x->fixed, double, (size_t)x->g->n_sets *k);
-	for (uint32_t i = 0; i < x->p->n_pairs; i++)
-		for (uint32_t d = 0; d < k; d++)
-			if (has_boundaries(x, d))
-				x->boundary_s[(size_t)x->dst[i] * k + d] +=
-					x->p->saved_s[(size_t)i * k + d].mid;
+		x->saved_s[i] = x->p->saved_s[i].mid * factor_of(x, i);
 }
 
 static void make_setup(struct fitter *x, struct place_setup *s)
@@ -124,13 +112,10 @@ static void make_setup(struct fitter *x, struct place_setup *s)
 					.latency_s = ARENA_NEWN(x->a, double, cells),
 					.bytes_per_s = ARENA_NEWN(x->a, double, cells)};
 	for (size_t i = 0; i < cells; i++) {
-		bool same = i / x->k == i % x->k;
-		s->links.latency_s[i] = same ? 0
-					: !x->p->has_link[i]
-						? -1
-						: *times_of(x, i) * x->p->link[i].latency_s.mid;
-		s->links.bytes_per_s[i] =
-			same || !x->p->has_link[i] ? INFINITY : x->p->link[i].bytes_per_s.mid;
+		bool same = i / x->k == i % x->k, is = !same && x->p->has_link[i];
+		struct link_cost c = is ? link_now(x, i) : (struct link_cost){0};
+		s->links.latency_s[i] = is ? c.latency_s.mid : same ? 0 : -1;
+		s->links.bytes_per_s[i] = is ? c.bytes_per_s.mid : INFINITY;
 	}
 }
 
@@ -144,7 +129,8 @@ static double price(const struct fitter *x)
 	double sum = SLOWDOWN_PRICE * (x->now.slowdown + x->now.multi_slowdown);
 	for (uint32_t d = 0; d < x->k; d++)
 		sum += FACTOR_PRICE * pow(log(x->now.factor[d]), 2) +
-		       BOUNDARY_PRICE * pow(log(x->now.boundary[d]), 2);
+		       BOUNDARY_PRICE * (pow(log(x->now.boundary[d]), 2) +
+					 pow(log(x->now.boundary_byte[d]), 2));
 	for (size_t i = 0; i < (size_t)x->k * x->k; i++)
 		if (x->p->has_link[i])
 			sum += (reads_in_place(x, i) ? READ_PRICE : COPY_PRICE) *
@@ -216,6 +202,11 @@ static bool is_first(const struct fitter *x, size_t link)
 	return x->p->has_link[link];
 }
 
+static int step_boundary(struct fitter *x, double *knob, double step)
+{
+	return step_knob(x, knob, 4 * step, false, LEAST_BOUNDARY, MOST_BOUNDARY);
+}
+
 static int sweep(struct fitter *x, double step)
 {
 	for (size_t i = 0; i < (size_t)x->k * x->k; i++)
@@ -231,9 +222,9 @@ static int sweep(struct fitter *x, double step)
 		    step_knob(x, &x->now.factor[d], step / 2, false, LEAST_FACTOR, MOST_FACTOR) < 0)
 			return -1;
 	for (uint32_t d = 0; d < x->k; d++)
-		if (x->d->alike[d] == d && has_boundaries(x, d) &&
-		    step_knob(x, &x->now.boundary[d], 4 * step, false, LEAST_BOUNDARY,
-			      MOST_BOUNDARY) < 0)
+		if (x->d->alike[d] == d && x->d->boundary_s[d] > 0 &&
+		    (step_boundary(x, &x->now.boundary[d], step) < 0 ||
+		     step_boundary(x, &x->now.boundary_byte[d], step) < 0))
 			return -1;
 	return 0;
 }
@@ -244,30 +235,45 @@ static void set_times(struct fitter *x, double to)
 		x->now.times[i] = reads_in_place(x, i) ? 1 : to;
 }
 
-/* The best of a coarse grid: all latencies of copies so many times what they are alone, and a
- * slowdown. */
+/* A start: latencies of copies so many times what they are alone, boundaries so many times the guess for a byte, a slowdown. */
+struct start {
+	double times, byte, slow;
+};
+
+static void begin_at(struct fitter *x, const struct start *at)
+{
+	set_times(x, at->times);
+	for (uint32_t d = 0; d < x->k; d++)
+		x->now.boundary_byte[d] = x->d->boundary_byte_s[d] > 0 ? at->byte : 1;
+	x->now.slowdown = at->slow;
+}
+
+/* The best start of a coarse grid. */
 static int search_grid(struct fitter *x)
 {
-	static const double times[] = {1, 4, 12, 36}, slow[] = {0, 0.15, 0.4};
-	double best_times = 1, best_slow = 0, loss;
-	bool copies = false;
+	static const double times[] = {1, 4, 12, 36}, byte[] = {1, 4, 0.25},
+			    slow[] = {0, 0.15, 0.4};
+	struct start best = {1, 1, 0};
+	double loss;
+	bool copies = false, boundaries = false;
 	for (size_t i = 0; i < (size_t)x->k * x->k; i++)
 		copies = copies || (x->p->has_link[i] && !reads_in_place(x, i));
+	for (uint32_t d = 0; d < x->k; d++)
+		boundaries = boundaries || x->d->boundary_byte_s[d] > 0;
 	x->loss = INFINITY;
-	for (uint32_t t = 0; t < (copies ? 4 : 1); t++)
-		for (uint32_t j = 0; j < 3; j++) {
-			set_times(x, times[t]);
-			x->now.slowdown = slow[j];
-			if (mean_error(x, &loss) < 0)
-				return -1;
-			if (loss < x->loss) {
-				x->loss = loss;
-				best_times = times[t];
-				best_slow = slow[j];
-			}
+	for (uint32_t i = 0; i < 36; i++) {
+		const struct start at = {times[i / 9], byte[i / 3 % 3], slow[i % 3]};
+		if ((i / 9 > 0 && !copies) || (i / 3 % 3 > 0 && !boundaries))
+			continue;
+		begin_at(x, &at);
+		if (mean_error(x, &loss) < 0)
+			return -1;
+		if (loss < x->loss) {
+			x->loss = loss;
+			best = at;
 		}
-	set_times(x, best_times);
-	x->now.slowdown = best_slow;
+	}
+	begin_at(x, &best);
 	return 0;
 }
 
@@ -276,7 +282,7 @@ static int fit_roughly(struct fitter *x, double end_s, double *step)
 {
 	*step = FIRST_STEP;
 	for (uint32_t d = 0; d < x->k; d++)
-		x->now.factor[d] = x->now.boundary[d] = 1;
+		x->now.factor[d] = x->now.boundary[d] = x->now.boundary_byte[d] = 1;
 	x->now.multi_slowdown = 0;
 	int rc = search_grid(x);
 	for (int i = 0; i < ROUGH_SWEEPS && rc == 0 && (i < LEAST_SWEEPS || clock_s() < end_s);
@@ -289,6 +295,7 @@ static void copy_knobs(const struct fitter *x, struct knobs *to, const struct kn
 {
 	memcpy(to->factor, from->factor, x->k * sizeof *to->factor);
 	memcpy(to->boundary, from->boundary, x->k * sizeof *to->boundary);
+	memcpy(to->boundary_byte, from->boundary_byte, x->k * sizeof *to->boundary_byte);
 	memcpy(to->times, from->times, (size_t)x->k * x->k * sizeof *to->times);
 	to->slowdown = from->slowdown;
 	to->multi_slowdown = from->multi_slowdown;
@@ -298,6 +305,7 @@ static struct knobs knobs_new(struct fitter *x)
 {
 	return (struct knobs){.factor = ARENA_NEWN(x->fixed, double, x->k),
 			      .boundary = ARENA_NEWN(x->fixed, double, x->k),
+			      .boundary_byte = ARENA_NEWN(x->fixed, double, x->k),
 			      .times = ARENA_NEWN(x->fixed, double, (size_t)x->k * x->k)};
 }
 
@@ -330,20 +338,13 @@ static void apply(const struct fitter *x, struct profile *out)
 {
 	uint32_t k = x->k;
 	for (size_t i = 0; i < (size_t)x->g->n_sets * k; i++)
-		if (out->set_s[i].mid >= 0) {
-			struct interval *s = &out->set_s[i];
-			*s = (struct interval){with_boundaries(x, i, s->mid),
-					       with_boundaries(x, i, s->lo),
-					       with_boundaries(x, i, s->hi)};
-			*s = interval_scaled(*s, factor_of(x, i));
-		}
+		if (out->set_s[i].mid >= 0)
+			out->set_s[i] = interval_scaled(out->set_s[i], factor_of(x, i));
 	for (size_t i = 0; i < (size_t)out->n_pairs * k; i++)
-		out->saved_s[i] =
-			interval_scaled(out->saved_s[i], factor_of(x, i) * boundary_of(x, i));
+		out->saved_s[i] = interval_scaled(out->saved_s[i], factor_of(x, i));
 	for (size_t i = 0; i < (size_t)k * k; i++)
 		if (out->has_link[i])
-			out->link[i].latency_s =
-				interval_scaled(out->link[i].latency_s, *times_of(x, i));
+			out->link[i] = link_now(x, i);
 	out->overlap = x->rule->overlap;
 	out->copy_holds = x->rule->holds;
 	out->slowdown = x->now.slowdown;
@@ -406,7 +407,6 @@ int fit_profile(const struct graph *g, const struct fit_devices *devices, const 
 		x.src[i] = out->pair[i].src;
 		x.dst[i] = out->pair[i].dst;
 	}
-	sum_boundaries(&x);
 	double end_s = clock_s() + most_s, step = 0;
 	x.policy = SCHED_RANK;
 	int rc = fit_rules(&x, end_s, &step);

@@ -16,8 +16,10 @@ struct fit_devices {
 	uint32_t k;
 	const char **names;    /* (k) */
 	const uint32_t *alike; /* (k) the first device that has the same times */
-	bool *host;            /* (k) computes in host memory */
-	bool *segments; /* (k) savings are what boundaries of segments should take; NULL: of none */
+	const bool *host;      /* (k) computes in host memory */
+	/* (k) what is in latencies and in seconds a byte of links from and to a device for boundaries of segments: guesses; 0: it
+	 * has none */
+	const double *boundary_s, *boundary_byte_s;
 	const uint8_t *turns; /* (k,k) which take turns; NULL: none do */
 	uint32_t n_rules;     /* of copies, one of which out gets */
 	struct copy_rule rule[COPY_RULES];
@@ -26,8 +28,7 @@ struct fit_devices {
 /* What plans of the cases need on a device beyond what the simulator expects of them, at most, becomes
  * part of out->held.work: there values have no gaps between them, and sets run as wholes.
  *
- * Change out's times (a factor per device; where a device runs segments another one for what their boundaries take, which
- * savings_of_boundaries guesses), link latencies, slowdown and multi_slowdown so that
+ * Change out's times (a factor per device), link latencies, what boundaries of segments take for a tensor and for a byte, slowdown and multi_slowdown so that
  * devsim's model of g on these devices comes closest to the cases: least mean of |log(predicted /
  * measured)|, coordinate by coordinate, with a price for factors other than 1, for latencies that
  * leave what was measured, and for slowing each other.  Devices that are alike have one factor,

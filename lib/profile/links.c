@@ -267,3 +267,16 @@ int link_measure(struct executor *x, struct device_list *l, uint32_t a, uint32_t
 	release(c);
 	return rc;
 }
+
+static double rate_with(double bytes_per_s, double byte_s)
+{
+	return 1 / (1 / bytes_per_s + byte_s);
+}
+
+struct link_cost link_longer(struct link_cost c, double latency_s, double byte_s)
+{
+	struct interval l = c.latency_s, r = c.bytes_per_s;
+	return (struct link_cost){
+		{l.mid + latency_s, l.lo + latency_s, l.hi + latency_s},
+		{rate_with(r.mid, byte_s), rate_with(r.lo, byte_s), rate_with(r.hi, byte_s)}};
+}

@@ -22,4 +22,7 @@ struct link_cost {
 int link_measure(struct executor *x, struct device_list *l, uint32_t a, uint32_t b, double most_s,
 		 struct link_cost out[2], struct err *e) MUST_CHECK;
 
+/* The link, when a tensor takes latency_s more, and byte_s for each byte. */
+struct link_cost link_longer(struct link_cost c, double latency_s, double byte_s);
+
 #endif

@@ -172,12 +172,33 @@ static void draw_near(struct probes *x, uint16_t *device)
 			   device);
 }
 
+/* Does one of the devices compile segments? */
+static bool any_segments(const struct probes *x)
+{
+	for (uint32_t j = 0; j < x->of->n_dev; j++)
+		if (x->s->devices.dev[x->of->dev[j]].class->segments)
+			return true;
+	return false;
+}
+
+/* Where devices compile segments placements have few of these: as many pieces of a kind as say something of a cut, and where in the model it is.
+ * Scattered sets would be compiled for seconds, to tell of boundaries that nobody makes. */
+static void draw_few_segments(struct probes *x, uint32_t which, uint16_t *device)
+{
+	static const uint32_t pieces[PROBES_MOST] = {6, 2, 13, 3, 8, 22, 4, 10, 5, 17, 2, 7};
+	draw_splits(x, pieces[which], which, device);
+}
+
 /* Probes that say different things come first.  Number 1 tells what it costs that several devices are in use at all from
  * what their tensors cost each other: nearly all is on one. */
 static void draw_probe(struct probes *x, uint32_t which, uint16_t *device)
 {
 	const uint32_t *part = x->of->part;
 	uint32_t last = x->of->n_dev - 1;
+	if (any_segments(x)) {
+		draw_few_segments(x, which, device);
+		return;
+	}
 	switch (which) {
 	case 0: draw_shared(x, part, 0, 0, device); break;
 	case 1: draw_near(x, device); break;
@@ -375,6 +396,32 @@ static uint32_t copy_rules(const struct probes *x, const struct profile *out,
 	return 1;
 }
 
+static struct fit_devices find_fit_devices(const struct probes *x, const uint32_t *alike,
+					   const struct profile *out)
+{
+	uint32_t k = x->s->devices.n;
+	const char **names = ARENA_NEWN(x->a, const char *, k);
+	bool *host = ARENA_NEWN(x->a, bool, k);
+	double *boundary_s = ARENA_NEWN(x->a, double, k),
+	       *boundary_byte_s = ARENA_NEWN(x->a, double, k);
+	for (uint32_t d = 0; d < k; d++) {
+		const struct device_class *class = x->s->devices.dev[d].class;
+		names[d] = x->s->devices.dev[d].name;
+		host[d] = class->host != NULL;
+		boundary_s[d] = class->boundary_s;
+		boundary_byte_s[d] = class->boundary_byte_s;
+	}
+	struct fit_devices to = {.k = k,
+				 .names = names,
+				 .alike = alike,
+				 .host = host,
+				 .boundary_s = boundary_s,
+				 .boundary_byte_s = boundary_byte_s,
+				 .turns = x->s->planner.costs.turns};
+	to.n_rules = copy_rules(x, out, to.rule);
+	return to;
+}
+
 int probes_fit(struct probes *x, const struct probe_rounds *rounds, const double *single_s,
 	       const uint32_t *alike, double most_s, struct profile *out, struct err *e)
 {
@@ -396,18 +443,7 @@ int probes_fit(struct probes *x, const struct probe_rounds *rounds, const double
 			device[i] = (uint16_t)d;
 		c[n++] = (struct fit_case){device, single_s[d], NULL};
 	}
-	struct fit_devices devices = {.k = k,
-				      .names = ARENA_NEWN(x->a, const char *, k),
-				      .alike = alike,
-				      .host = ARENA_NEWN(x->a, bool, k),
-				      .segments = ARENA_NEWN(x->a, bool, k),
-				      .turns = x->s->planner.costs.turns};
-	devices.n_rules = copy_rules(x, out, devices.rule);
-	for (uint32_t d = 0; d < k; d++) {
-		devices.names[d] = x->s->devices.dev[d].name;
-		devices.host[d] = x->s->devices.dev[d].class->host != NULL;
-		devices.segments[d] = x->s->devices.dev[d].class->segments;
-	}
+	struct fit_devices devices = find_fit_devices(x, alike, out);
 	int rc = n_probes < FIT_LEAST ? 0
 				      : fit_profile(x->s->model.g, &devices, c, n, most_s, out, e);
 	mem_free(c);

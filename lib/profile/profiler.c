@@ -211,9 +211,7 @@ static void fill_times(struct profiler *x)
 			continue;
 		}
 		device_times_sum(&x->dev[d], NULL, x->out->set_s);
-		if (x->s->devices.dev[d].class->segments)
-			savings_of_boundaries(&x->dev[d], x->out->set_s, &savings);
-		else if (x->dev[d].apart.made)
+		if (x->dev[d].apart.made)
 			savings_find(&x->dev[d], &savings);
 	}
 	savings_store(&savings, k, x->a, x->out);
@@ -296,6 +294,15 @@ static struct link_cost quicker_link(const struct link_cost c[2])
 	return c[c[1].latency_s.mid < c[0].latency_s.mid];
 }
 
+/* With what segments at both ends should take to bring a tensor out of their layout and into it. */
+static struct link_cost link_with_boundaries(const struct profiler *x, uint32_t i, uint32_t j,
+					     struct link_cost c)
+{
+	const struct device_class *a = x->s->devices.dev[i].class, *b = x->s->devices.dev[j].class;
+	return link_longer(c, a->boundary_s + b->boundary_s,
+			   a->boundary_byte_s + b->boundary_byte_s);
+}
+
 /* In so many seconds, of which each pair has its share. */
 static int measure_links(struct profiler *x, double seconds, struct err *e)
 {
@@ -312,8 +319,8 @@ static int measure_links(struct profiler *x, double seconds, struct err *e)
 					 e) == 0) {
 				if (x->alike[i] == x->alike[j])
 					c[0] = c[1] = quicker_link(c);
-				out->link[forth] = c[0];
-				out->link[back] = c[1];
+				out->link[forth] = link_with_boundaries(x, i, j, c[0]);
+				out->link[back] = link_with_boundaries(x, i, j, c[1]);
 				out->has_link[forth] = out->has_link[back] = true;
 			} else if (note_failure(x, j, e) < 0) {
 				return -1;

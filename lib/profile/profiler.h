@@ -10,8 +10,8 @@
  * grouped within sets only, which gives set_s; in the other across sets as well, which gives
  * savings (savings.h).  On a device that queues its work every step is waited for, and the times
  * are then scaled down to the latency without waiting.  A device that compiles whole segments has
- * times of these, shared out by what the device says of their nodes (node_times), and savings
- * that are estimates (savings_of_boundaries).
+ * times of these, shared out by what the device says of their nodes (node_times); what their boundaries
+ * take is in the links, estimates (device_class.boundary_s) that probes correct.
  *
  * These plans, and some on several devices (probes.h), are run in rounds for about four times
  * session.opt.max_s.  Who else uses the machine only ever adds time, now to one device, now to

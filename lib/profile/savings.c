@@ -126,29 +126,6 @@ void savings_find(const struct device_times *x, struct savings *out)
 	mem_free(first);
 }
 
-/* ---- compiled segments ---- */
-
-void savings_of_boundaries(const struct device_times *x, struct interval *set_s,
-			   struct savings *out)
-{
-	const struct sched_dag *d = &x->s->planner.dag;
-	const struct device_class *c = x->s->devices.dev[x->d].class;
-	uint32_t k = x->s->devices.n;
-	for (uint32_t u = 0; u < d->n_uses; u++) {
-		uint32_t t = d->use_tensor[u];
-		uint32_t from = x->step_set[d->tensor_task[t]], to = x->step_set[d->use_task[u]];
-		if (from == to || from == GRAPH_NONE || to == GRAPH_NONE ||
-		    set_s[(size_t)from * k + x->d].mid < 0 || set_s[(size_t)to * k + x->d].mid < 0)
-			continue;
-		double cost = c->segment_s + 2 * c->boundary_byte_s * (double)d->tensor_bytes[t];
-		struct interval *s = &set_s[(size_t)to * k + x->d];
-		*s = (struct interval){s->mid + cost, s->lo + cost, s->hi + cost};
-		out->v = mem_grow(out->v, &out->cap, out->n + 1, sizeof *out->v);
-		out->v[out->n++] =
-			(struct saving){.pair = {from, to}, .d = x->d, .s = {cost, cost, cost}};
-	}
-}
-
 /* ---- all ---- */
 
 static int by_pair(const void *pa, const void *pb)

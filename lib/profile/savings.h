@@ -21,13 +21,6 @@ struct savings {
  * not equally fast for both.  A saving that is not certain is 0. */
 void savings_find(const struct device_times *x, struct savings *out);
 
-/* On a device that compiles segments: for each tensor between two sets what a boundary there costs, as an
- * addition to the second set's time in set_s (n_sets, k), which is saved when both are on the device.
- * Estimates (device_class.segment_s): a set that is compiled alone has other layouts and kernels
- * than within a segment, and takes up to 70 times as long, so that its time tells little. */
-void savings_of_boundaries(const struct device_times *x, struct interval *set_s,
-			   struct savings *out);
-
 /* Distinct pairs with a column for each of k devices, into out; frees x.  Memory from a. */
 void savings_store(struct savings *x, uint32_t k, struct arena *a, struct profile *out);
 

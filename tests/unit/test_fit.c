@@ -1,5 +1,5 @@
 /* test_fit.c - costs fitted to placements whose times a simulator made: the rule of copies by which it
- * made them is found, and what boundaries of segments take. */
+ * made them is found, and what boundaries of segments take for a tensor and for a byte. */
 #include "profile/fit.h"
 #include "base/rng.h"
 #include "graphgen.h"
@@ -15,29 +15,22 @@ static const char *names[K] = {"host", "own"};
 static const uint8_t holds_own[K * K] = {0, COPY_HOLDS_DST, COPY_HOLDS_SRC, 0};
 static const struct copy_rule rules[] = {{false, holds_own}, {true, NULL}, {false, NULL}};
 
-/* What the cases take when copies take `times`, and boundaries on device 1 `boundary` as long as the profile says. */
+/* What boundaries of segments of device 1 should take for a tensor and a byte, which is in both links, and what they do take. */
+static const double guessed_s[K] = {0, 200e-6}, guessed_byte_s[K] = {0, 5e-9};
+static const double TRUE_S = 50e-6, TRUE_BYTE_S = 20e-9;
+
+/* What the cases take when links have that latency and rate. */
 static bool simulate(const struct graph *g, const struct profile *p, const struct copy_rule *rule,
-		     double times, double boundary, struct fit_case *c, struct arena *a)
+		     double latency_s, double bytes_per_s, struct fit_case *c, struct arena *a)
 {
-	uint32_t *src = ARENA_NEWN(a, uint32_t, p->n_pairs),
-		 *dst = ARENA_NEWN(a, uint32_t, p->n_pairs);
-	double *saved_s = ARENA_NEWN(a, double, (size_t)p->n_pairs *K);
 	struct place_model m;
 	struct err e = ERR_INIT;
 	uint64_t limit[K] = {0};
-	double latency[K * K] = {0}, rate[K * K] = {INFINITY, 1e10, 1e10, INFINITY};
+	double latency[K * K] = {0, latency_s, latency_s, 0};
+	double rate[K * K] = {INFINITY, bytes_per_s, bytes_per_s, INFINITY};
 	double *set_s = ARENA_NEWN(a, double, (size_t)g->n_sets *K);
 	for (uint32_t i = 0; i < g->n_sets * K; i++)
 		set_s[i] = p->set_s[i].mid;
-	for (uint32_t i = 0; i < p->n_pairs; i++) {
-		double guessed = p->saved_s[i * K + 1].mid;
-		src[i] = p->pair[i].src;
-		dst[i] = p->pair[i].dst;
-		saved_s[i * K + 1] = boundary * guessed;
-		set_s[dst[i] * K + 1] += (boundary - 1) * guessed;
-	}
-	for (uint32_t i = 1; i < K * K - 1; i++)
-		latency[i] = times * p->link[i].latency_s.mid;
 	struct place_setup s = {.k = K,
 				.names = names,
 				.set_s = set_s,
@@ -45,8 +38,7 @@ static bool simulate(const struct graph *g, const struct profile *p, const struc
 				.mem_limit = limit,
 				.contention = true,
 				.overlap = rule->overlap,
-				.copy_holds = rule->holds,
-				.saved = {p->n_pairs, src, dst, saved_s}};
+				.copy_holds = rule->holds};
 	if (place_model_init(&m, g, &s, a, &e) < 0)
 		return false;
 	struct evaluator *x = evaluator_new(&m);
@@ -56,31 +48,8 @@ static bool simulate(const struct graph *g, const struct profile *p, const struc
 	return true;
 }
 
-/* Each edge between sets as a boundary of segments on device 1, which is guessed to take 40 us. */
-static void guess_boundaries(const struct graph *g, struct profile *p, struct arena *a)
-{
-	enum { MOST = 4 * NODES };
-	p->pair = ARENA_NEWN(a, struct set_pair, MOST);
-	p->saved_s = ARENA_NEWN(a, struct interval, (size_t)MOST * K);
-	for (uint32_t v = 0; v < g->n; v++)
-		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
-			uint32_t u = g->in_node[i];
-			struct set_pair e = {u == GRAPH_NONE ? GRAPH_NONE : g->set[u], g->set[v]};
-			uint32_t j = 0;
-			while (j < p->n_pairs &&
-			       (p->pair[j].src != e.src || p->pair[j].dst != e.dst))
-				j++;
-			if (e.src == GRAPH_NONE || e.dst == GRAPH_NONE || e.src == e.dst ||
-			    j < p->n_pairs || j == MOST)
-				continue;
-			p->pair[p->n_pairs++] = e;
-			p->saved_s[j * K + 1] = (struct interval){40e-6, 40e-6, 40e-6};
-			struct interval *s = &p->set_s[e.dst * K + 1];
-			*s = (struct interval){s->mid + 40e-6, s->lo + 40e-6, s->hi + 40e-6};
-		}
-}
-
-static void fits(uint64_t seed, const struct copy_rule *rule, const char *what)
+/* what: by which rule copies go; NULL: boundaries of segments are looked for, by tensors of so many elements in each dim. */
+static void fits(uint64_t seed, const struct copy_rule *rule, const char *what, int64_t dim)
 {
 	struct arena *a = arena_new();
 	struct graph *g = gen_graph(seed, NODES, 5);
@@ -89,6 +58,8 @@ static void fits(uint64_t seed, const struct copy_rule *rule, const char *what)
 	struct err e = ERR_INIT;
 	uint32_t n = 0, alike[K] = {0, 1};
 	bool host[K] = {true, false};
+	for (uint32_t i = 0; i < g->dim_ptr[g->out_ptr[g->n]]; i++)
+		g->dim[i] = dim;
 	graph_colocate(g, CONST_DROP, true);
 	struct profile p = {.set_s = ARENA_NEWN(a, struct interval, (size_t)g->n_sets * K),
 			    .has_link = ARENA_NEWN(a, bool, K *K),
@@ -107,24 +78,34 @@ static void fits(uint64_t seed, const struct copy_rule *rule, const char *what)
 			device[j] = i < K ? (uint16_t)i : rng_below(&r, n++, 10) < i - 1;
 		c[i].device = device;
 	}
-	bool boundaries = !what, segments[K] = {false, true};
-	if (boundaries)
-		guess_boundaries(g, &p, a);
-	bool ok = simulate(g, &p, rule, 1.5, boundaries ? 0.25 : 1, c, a);
+	bool boundaries = !what;
+	double none[K] = {0};
+	bool ok = boundaries
+			  ? simulate(g, &p, rule, 20e-6 + TRUE_S, 1 / (1e-10 + TRUE_BYTE_S), c, a)
+			  : simulate(g, &p, rule, 30e-6, 1e10, c, a);
+	for (uint32_t i = 1; i < K * K - 1 && boundaries; i++)
+		p.link[i] = link_longer(p.link[i], guessed_s[1], guessed_byte_s[1]);
 	struct fit_devices d = {.k = K,
 				.names = names,
 				.alike = alike,
 				.host = host,
-				.segments = boundaries ? segments : NULL,
+				.boundary_s = boundaries ? guessed_s : none,
+				.boundary_byte_s = boundaries ? guessed_byte_s : none,
 				.n_rules = 3,
 				.rule = {rules[0], rules[1], rules[2]}};
 	ok = ok && fit_profile(g, &d, c, CASES, 20, &p, &e) == 0;
 	if (boundaries) {
-		double b = p.saved_s[1].mid;
-		tap(ok && p.n_pairs > 0 && b > 5e-6 && b < 20e-6,
-		    "boundaries that take a fourth of the guess are found to take less than half "
-		    "of it (%.1f us; 10)",
-		    b * 1e6);
+		double s = p.link[1].latency_s.mid, byte_s = 1 / p.link[1].bytes_per_s.mid;
+		if (dim == 1)
+			tap(ok && s > 55e-6 && s < 85e-6,
+			    "what boundaries take for a tensor, a fourth of the guess, is found "
+			    "(%.1f us; 70)",
+			    s * 1e6);
+		else
+			tap(ok && byte_s > 15e-9 && byte_s < 26e-9,
+			    "what boundaries take for a byte, four times the guess, is found (%.1f "
+			    "ns; 20.1)",
+			    byte_s * 1e9);
 	} else {
 		tap(ok && p.overlap == rule->overlap && p.copy_holds == rule->holds,
 		    "%s is found (copies take %.1f us; 30)", what, p.link[1].latency_s.mid * 1e6);
@@ -139,8 +120,9 @@ int main(void)
 					   "copies that occupy both"};
 	for (uint64_t seed = 1; seed <= 3; seed++)
 		for (int i = 0; i < 3; i++)
-			fits(seed, &rules[i], what[i]);
+			fits(seed, &rules[i], what[i], 16);
 	for (uint64_t seed = 1; seed <= 3; seed++)
-		fits(seed, &rules[1], NULL);
+		for (int i = 0; i < 2; i++)
+			fits(seed, &rules[1], NULL, i ? 40 : 1);
 	return tap_end();
 }

@@ -36,7 +36,7 @@ typedef struct {
 	size_t size;
 } ov_available;
 typedef struct {
-	int status;                  /* 0: it did not run */
+	int status;                  /* 2: it ran */
 	int64_t real_time, cpu_time; /* microseconds */
 	const char *node_name, *exec_type, *node_type;
 } ov_node_time;

@@ -102,8 +102,13 @@ void ov_segment_drop(const struct ov_state *s, struct ov_segment *x); /* one use
 
 /* ---- times of nodes (ov_times.c) ---- */
 
-/* What the request's inferences say of the nodes of its step, as device_class.node_times. */
+/* The mean over all inferences so far of what OpenVINO counted for each node of the step, and behind them of what it added:
+ * counted_s (n_nodes + 1). */
 int ov_times_read(const struct ov_state *s, const ov_infer_request *request,
-		  const struct step_spec *spec, double *node_s, struct err *e) MUST_CHECK;
+		  const struct step_spec *spec, double *counted_s, struct err *e) MUST_CHECK;
+/* From such means of n inferences, 2 or more, and of the first, which allocates and finds nothing in caches, what each node takes
+ * in others: as device_class.node_times. */
+int ov_times_share(const struct step_spec *spec, const double *counted_s, const double *first_s,
+		   int n, double *node_s, struct err *e) MUST_CHECK;
 
 #endif

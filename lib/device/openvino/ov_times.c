@@ -7,6 +7,7 @@
  * A product that takes in the bias behind it has the bias's name, not its own.  The plugin's graph lists all names
  * (originalLayersNames), but the C interface has no way to that list (2026.4).  So a product or
  * convolution without a time is looked for in what reads it, and takes its share of that one's, by operations. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,33 +77,50 @@ static void share_with_products(const struct step_spec *s, double *node_s)
 }
 
 int ov_times_read(const struct ov_state *s, const ov_infer_request *request,
-		  const struct step_spec *spec, double *node_s, struct err *e)
+		  const struct step_spec *spec, double *counted_s, struct err *e)
 {
+	/* Times are cut off to whole microseconds: what ran took half of one more in the mean. */
+	static const double CUT_S = 0.5e-6;
+	enum { EXECUTED = 2 };
 	ov_node_times t = {0};
+	uint32_t n = spec->n_nodes;
 	ov_status rc = s->ov->ov_infer_request_get_profiling_info(request, &t);
 	if (rc != 0)
 		return ov_api_error(s->ov, rc, e, "OpenVINO does not tell what nodes take");
-	struct named *list = MEM_NEWN(struct named, (size_t)spec->n_nodes + 1);
-	double known = 0, all = 0;
-	for (uint32_t i = 0; i < spec->n_nodes; i++) {
-		const struct step_node *n = &spec->node[i];
-		list[i] = (struct named){n->graph->node_name[n->v], i};
-		node_s[i] = 0;
-	}
-	qsort(list, spec->n_nodes, sizeof *list, by_name);
+	struct named *list = MEM_NEWN(struct named, (size_t)n + 1);
+	for (uint32_t i = 0; i < n; i++)
+		list[i] = (struct named){spec->node[i].graph->node_name[spec->node[i].v], i};
+	qsort(list, n, sizeof *list, by_name);
+	memset(counted_s, 0, ((size_t)n + 1) * sizeof *counted_s);
 	for (size_t i = 0; i < t.size; i++) {
-		double seconds = t.node[i].status == 0 ? 0 : (double)t.node[i].real_time * 1e-6;
-		double *to = find(list, spec->n_nodes, t.node[i].node_name, node_s);
-		all += seconds;
-		known += to ? seconds : 0;
-		if (to)
-			*to += seconds;
+		double *to = find(list, n, t.node[i].node_name, counted_s);
+		if (t.node[i].status == EXECUTED)
+			*(to ? to : &counted_s[n]) += (double)t.node[i].real_time * 1e-6 + CUT_S;
 	}
-	for (uint32_t i = 0; i < spec->n_nodes && known > 0; i++)
-		node_s[i] *= all / known;
-	if (known > 0)
-		share_with_products(spec, node_s);
 	mem_free(list);
 	s->ov->ov_profiling_info_list_free(&t);
-	return known > 0 ? 0 : err_set(e, ST_RUNTIME, "OpenVINO does not tell what nodes take");
+	return 0;
+}
+
+/* Of all but the first of n inferences. */
+static double but_first(double mean_s, double first_s, int n)
+{
+	return fmax(0, (n * mean_s - first_s) / (n - 1));
+}
+
+int ov_times_share(const struct step_spec *spec, const double *counted_s, const double *first_s,
+		   int n, double *node_s, struct err *e)
+{
+	uint32_t n_nodes = spec->n_nodes;
+	double known = 0, added = but_first(counted_s[n_nodes], first_s[n_nodes], n);
+	for (uint32_t i = 0; i < n_nodes; i++) {
+		node_s[i] = but_first(counted_s[i], first_s[i], n);
+		known += node_s[i];
+	}
+	if (!(known > 0))
+		return err_set(e, ST_RUNTIME, "OpenVINO does not tell what nodes take");
+	for (uint32_t i = 0; i < n_nodes; i++)
+		node_s[i] *= 1 + added / known;
+	share_with_products(spec, node_s);
+	return 0;
 }
