@@ -82,18 +82,6 @@ void cpu_epilogue_row(const struct epilogue *e, float *c, int64_t row, int64_t c
 			  n - i < EPI_BLOCK ? n - i : EPI_BLOCK);
 }
 
-void cpu_epilogue_span(const struct epilogue *e, float *c, int64_t first, int64_t n)
-{
-	int64_t row = first / e->cols, col = first % e->cols;
-	while (n > 0) {
-		int64_t here = e->cols - col < n ? e->cols - col : n;
-		cpu_epilogue_row(e, c, row++, col, here);
-		c += here;
-		n -= here;
-		col = 0;
-	}
-}
-
 /* ---- several short rows at once ---- */
 
 enum { COPIES = 8 }; /* operands that do not walk as the rows do */
@@ -109,8 +97,19 @@ static bool in_a_row(const struct epilogue *e, const struct epi_operand *o, int6
 static void copy_rows(const struct epi_operand *o, int64_t row, int64_t n_rows, int64_t cols,
 		      float *to)
 {
+	int64_t all = n_rows * cols;
+	if (o->row == 0) { /* all the same */
+		copy(o->data, (int)o->col, to, cols);
+		for (int64_t n = cols; n < all; n *= 2)
+			memcpy(to + n, to, (size_t)(n < all - n ? n : all - n) * sizeof *to);
+		return;
+	}
 	for (int64_t i = 0; i < n_rows; i++, to += cols) {
-		copy(operand_row(o, row + i), (int)o->col, to, cols);
+		const float *from = operand_row(o, row + i);
+		if (o->col)
+			memcpy(to, from, (size_t)cols * sizeof *to);
+		for (int64_t j = 0; j < cols && !o->col; j++)
+			to[j] = *from;
 	}
 }
 
@@ -154,6 +153,24 @@ void cpu_epilogue_rows(const struct epilogue *e, float *c, int64_t row, int64_t 
 				    n_rows - i < most ? n_rows - i : most);
 		else
 			cpu_epilogue_row(e, c + i * e->cols, row + i, 0, e->cols);
+}
+
+void cpu_epilogue_span(const struct epilogue *e, float *c, int64_t first, int64_t n)
+{
+	int64_t row = first / e->cols, col = first % e->cols;
+	while (n > 0) {
+		int64_t here = e->cols - col < n ? e->cols - col : n;
+		if (col == 0 && n >= e->cols) {
+			here = n / e->cols * e->cols;
+			cpu_epilogue_rows(e, c, row, n / e->cols);
+			row += n / e->cols;
+		} else {
+			cpu_epilogue_row(e, c, row++, col, here);
+		}
+		c += here;
+		n -= here;
+		col = 0;
+	}
 }
 
 void cpu_epilogue_tile(const struct epilogue *e, float *c, int64_t ldc, int64_t row, int64_t n_rows,

@@ -135,7 +135,8 @@ int prepare_matmul(const struct op *op, const struct tensor *in, const struct te
 		   struct cpu_ctx *c, struct cpu_prep **prep, struct err *e);
 int prepare_conv(const struct op *op, const struct tensor *in, const struct tensor *out,
 		 struct cpu_ctx *c, struct cpu_prep **prep, struct err *e);
-
+int prepare_conv_backprop(const struct op *op, const struct tensor *in, const struct tensor *out,
+			  struct cpu_ctx *c, struct cpu_prep **prep, struct err *e);
 int prepare_einsum(const struct op *op, const struct tensor *in, const struct tensor *out,
 		   struct cpu_ctx *c, struct cpu_prep **prep, struct err *e);
 int prepare_recurrent(const struct op *op, const struct tensor *in, const struct tensor *out,

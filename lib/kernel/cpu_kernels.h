@@ -98,8 +98,8 @@
 	  .supports = supports_window, .takes = conv_takes) \
 	X(GROUP_CONVOLUTION, F32, conv, HEAD | POSTS, .prepare = prepare_conv, \
 	  .supports = supports_window, .takes = conv_takes) \
-	X(CONVOLUTION_BACKPROP, F32, conv_backprop, HEAD, .supports = supports_window) \
-	X(GROUP_CONVOLUTION_BACKPROP, F32, conv_backprop, HEAD, .supports = supports_window) \
+	X(CONVOLUTION_BACKPROP, F32, conv_backprop, HEAD, .prepare = prepare_conv_backprop, .supports = supports_window) \
+	X(GROUP_CONVOLUTION_BACKPROP, F32, conv_backprop, HEAD, .prepare = prepare_conv_backprop, .supports = supports_window) \
 	X(AVG_POOL, F32, pool, HEAD, .supports = supports_window) \
 	X(MAX_POOL, F32, pool, HEAD, .supports = supports_window) \
 	X(ADAPTIVE_AVG_POOL, F32, adaptive_pool, 0) \

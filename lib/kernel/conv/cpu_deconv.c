@@ -14,40 +14,61 @@ struct backprop_run {
 	const float *x, *w;
 	float *y;
 	/* As a product: */
+	const struct used_tap *tap;
+	int64_t n_taps;
 	const float *packed_w, *packed_x; /* by (group, block of channels), (image, group) */
 	int64_t block, n_blocks;          /* channels of the result that a task makes */
 	struct cpu_ctx *ctx;
 	atomic_bool failed;
 };
 
-/* Add w times n values of a tap, from position `first` of the data's plane on, to plane y. */
-static void add_tap(const struct window *g, int64_t t, const float *from, float w, int64_t first,
-		    int64_t n, float *y)
+/* A tap that some result sees: positions of the data that reach results along each dim, and where the first of all would. */
+struct used_tap {
+	int64_t lo[3], hi[3], index, to;
+};
+
+/* Add n values of a tap, from position `first` of the data's plane on, to plane y. */
+static void add_tap(const struct window *g, const struct used_tap *t, const float *from,
+		    int64_t first, int64_t n, float *y)
 {
-	int64_t lo[3], hi[3],
-		tap[3] = {t / g->kernel[2] / g->kernel[1], t / g->kernel[2] % g->kernel[1],
-			  t % g->kernel[2]};
-	for (int d = 0; d < 3; d++)
-		cpu_window_range(g, d, tap[d], &lo[d], &hi[d]);
+	const int64_t *lo = t->lo, *hi = t->hi, s = g->stride[2];
 	int64_t row = first / g->out[2], last = (first + n - 1) / g->out[2];
 	for (; row <= last; row++) {
 		int64_t z = row / g->out[1], yy = row % g->out[1], at = row * g->out[2];
 		if (z < lo[0] || z >= hi[0] || yy < lo[1] || yy >= hi[1])
 			continue;
 		int64_t x0 = first > at + lo[2] ? first - at : lo[2],
-			x1 = first + n < at + hi[2] ? first + n - at : hi[2], s = g->stride[2];
-		int64_t iz = z * g->stride[0] + tap[0] * g->dilation[0] - g->pad[0];
-		int64_t iy = yy * g->stride[1] + tap[1] * g->dilation[1] - g->pad[1];
+			x1 = first + n < at + hi[2] ? first + n - at : hi[2];
 		float *to =
-			y + (iz * g->in[1] + iy) * g->in[2] + tap[2] * g->dilation[2] - g->pad[2];
+			y + t->to + (z * g->stride[0] * g->in[1] + yy * g->stride[1]) * g->in[2];
 		const float *value = from + at - first;
 		if (s == 1)
 			for (int64_t xx = x0; xx < x1; xx++)
-				to[xx] += w * value[xx];
+				to[xx] += value[xx];
 		else
 			for (int64_t xx = x0; xx < x1; xx++)
-				to[xx * s] += w * value[xx];
+				to[xx * s] += value[xx];
 	}
+}
+
+/* Those of a window, of which there are g->taps at most; how many. */
+static int64_t find_used(const struct window *g, struct used_tap *used)
+{
+	int64_t n = 0;
+	for (int64_t i = 0; i < g->taps; i++) {
+		struct used_tap t = {.index = i};
+		int64_t tap[3] = {i / g->kernel[2] / g->kernel[1], i / g->kernel[2] % g->kernel[1],
+				  i % g->kernel[2]};
+		bool empty = false;
+		for (int d = 0; d < 3; d++) {
+			cpu_window_range(g, d, tap[d], &t.lo[d], &t.hi[d]);
+			t.to = t.to * g->in[d] + tap[d] * g->dilation[d] - g->pad[d];
+			empty = empty || t.lo[d] == t.hi[d];
+		}
+		if (!empty)
+			used[n++] = t;
+	}
+	return n;
 }
 
 /* ---- few channels: each result's channel gathers ---- */
@@ -202,7 +223,7 @@ enum { PANELS = 8, ROWS = 8 * GEMM_M }; /* of a piece of the product, which stay
 
 static int64_t packed_w_floats(const struct backprop_run *r)
 {
-	return product_a_floats(r->block * r->g.taps, r->g.cout);
+	return product_a_floats(r->block * r->n_taps, r->g.cout);
 }
 
 /* Task (image, group, block of channels): pieces of PANELS panels of positions, added as they come. */
@@ -212,7 +233,7 @@ static void backprop_block(void *arg, int task, int thread)
 	const struct window *g = &r->g;
 	int64_t b = task % r->n_blocks, plane = task / r->n_blocks, group = plane % g->groups;
 	int64_t c0 = b * r->block, n_c = g->cin - c0 < r->block ? g->cin - c0 : r->block;
-	int64_t m = n_c * g->taps, panels = product_n_panels(g->out_plane), ld = PANELS * GEMM_N;
+	int64_t m = n_c * r->n_taps, panels = product_n_panels(g->out_plane), ld = PANELS * GEMM_N;
 	float *sums = cpu_thread_scratch(r->ctx, thread,
 					 (size_t)(m * ld + PRODUCT_SCRATCH) * sizeof *sums);
 	float *y = r->y + (plane * g->cin + c0) * g->in_plane;
@@ -235,21 +256,34 @@ static void backprop_block(void *arg, int task, int thread)
 			.ldc = ld};
 		product_panels(&p, 0, p1 - p0, sums + m * ld);
 		for (int64_t i = 0; i < m; i++)
-			add_tap(g, i % g->taps, sums + i * ld, 1, first, n - first,
-				y + i / g->taps * g->in_plane);
+			add_tap(g, &r->tap[i % r->n_taps], sums + i * ld, first, n - first,
+				y + i / r->n_taps * g->in_plane);
 	}
 }
 
+/* Rows of channels and taps, all their channels of the data in a row. */
 static void pack_weights(void *arg, int task, int thread)
 {
 	struct backprop_run *r = arg;
 	const struct window *g = &r->g;
 	int64_t group = task / r->n_blocks, b = task % r->n_blocks, c0 = b * r->block,
-		n_c = g->cin - c0 < r->block ? g->cin - c0 : r->block;
+		n_c = g->cin - c0 < r->block ? g->cin - c0 : r->block, rows = n_c * r->n_taps;
 	const float *w = r->w + (group * g->cout * g->cin + c0) * g->taps;
-	(void)thread;
-	product_pack_a((float *)(uintptr_t)r->packed_w + task * packed_w_floats(r), w,
-		       n_c * g->taps, g->cout, 1, g->cin * g->taps);
+	float *to = (float *)(uintptr_t)r->packed_w + task * packed_w_floats(r);
+	if (r->n_taps == g->taps) {
+		product_pack_a(to, w, rows, g->cout, 1, g->cin * g->taps);
+		return;
+	}
+	float *used = cpu_thread_scratch(r->ctx, thread, (size_t)(rows * g->cout) * sizeof *used);
+	if (!used) {
+		r->failed = true;
+		return;
+	}
+	for (int64_t o = 0, at = 0; o < g->cout; o++)
+		for (int64_t c = 0; c < n_c; c++)
+			for (int64_t t = 0; t < r->n_taps; t++)
+				used[at++] = w[(o * g->cin + c) * g->taps + r->tap[t].index];
+	product_pack_a(to, used, rows, g->cout, 1, rows);
 }
 
 static void pack_data(void *arg, int task, int thread)
@@ -262,24 +296,88 @@ static void pack_data(void *arg, int task, int thread)
 		r->x + task * g->cout * g->out_plane, g->cout, g->out_plane, g->out_plane, 1);
 }
 
-static int run_as_product(struct backprop_run *r, struct err *e)
+/* Blocks of channels (block 0: as many as suit the threads), and taps in the context's memory. */
+static int product_init(struct backprop_run *r, int64_t block, struct err *e)
 {
 	const struct window *g = &r->g;
-	r->block = (ROWS + g->taps - 1) / g->taps;
-	if (r->block * r->ctx->n_threads > g->cin)
+	struct used_tap *tap = cpu_slot_scratch(r->ctx, SLOT_EXTRA, (size_t)g->taps * sizeof *tap);
+	if (!tap)
+		return cpu_no_memory(e);
+	r->n_taps = find_used(g, tap);
+	r->tap = tap;
+	int64_t rows = r->n_taps > 0 ? r->n_taps : 1;
+	r->block = block ? block : (ROWS + rows - 1) / rows;
+	if (!block && r->block * r->ctx->n_threads > g->cin)
 		r->block = (g->cin + r->ctx->n_threads - 1) / r->ctx->n_threads;
 	r->n_blocks = (g->cin + r->block - 1) / r->block;
-	int64_t n_w = (g->groups * r->n_blocks * packed_w_floats(r) + 15) / 16 * 16,
+	return 0;
+}
+
+static int64_t all_weights(const struct backprop_run *r)
+{
+	return (r->g.groups * r->n_blocks * packed_w_floats(r) + 15) / 16 * 16;
+}
+
+static void fill_weights(void *arg, void *data)
+{
+	struct backprop_run *r = arg;
+	r->packed_w = data;
+	cpu_parallel(r->ctx, (int)(r->g.groups * r->n_blocks), pack_weights, r);
+}
+
+static int run_as_product(struct backprop_run *r, const struct cpu_pack *pack, struct err *e)
+{
+	const struct window *g = &r->g;
+	if (product_init(r, pack ? (int64_t)pack->layout[1] : 0, e))
+		return -1;
+	int64_t n_w = pack ? 0 : all_weights(r),
 		n_x = g->batch * g->groups * gemm_b_elements(g->cout, g->out_plane);
 	float *p = cpu_slot_scratch(r->ctx, SLOT_WHOLE, (size_t)(n_w + n_x) * sizeof *p);
 	if (!p)
 		return cpu_no_memory(e);
-	r->packed_w = p;
 	r->packed_x = p + n_w;
-	cpu_parallel(r->ctx, (int)(g->groups * r->n_blocks), pack_weights, r);
+	if (pack)
+		r->packed_w = pack->data;
+	else
+		fill_weights(r, p);
 	cpu_parallel(r->ctx, (int)(g->batch * g->groups), pack_data, r);
 	cpu_parallel(r->ctx, (int)(g->batch * g->groups * r->n_blocks), backprop_block, r);
 	return r->failed ? cpu_no_memory(e) : 0;
+}
+
+/* Few channels of the data, or few of the result and taps. */
+static bool gathers(const struct window *g)
+{
+	return (g->cout < 4 || g->cin * g->taps < 4) &&
+	       phases_of(g) <= MOST_TABLE / (g->cout * g->taps);
+}
+
+int prepare_conv_backprop(const struct op *op, const struct tensor *in, const struct tensor *out,
+			  struct cpu_ctx *c, struct cpu_prep **prep, struct err *e)
+{
+	struct backprop_run r = {.w = in[1].data, .ctx = c};
+	if (!in[1].data || in[1].quant || in[1].elem != EL_F32 || !tensor_is_static(&in[0]) ||
+	    !out || !tensor_is_static(&out[0]) || tensor_elements(&in[1]) == 0)
+		return 0;
+	cpu_window_init_transposed(&r.g, op, &in[0], &in[1], &out[0]);
+	if (gathers(&r.g))
+		return 0;
+	if (product_init(&r, 0, e))
+		return -1;
+	if (r.n_taps == 0)
+		return 0;
+	uint64_t which = 0;
+	for (int64_t t = 0; t < r.n_taps; t++)
+		which = which * 1000003 + (uint64_t)r.tap[t].index + 1;
+	uint64_t layout[6] = {OP_CONVOLUTION_BACKPROP, (uint64_t)r.block, which,
+			      (uint64_t)r.g.taps,      (uint64_t)r.g.cin, (uint64_t)r.g.groups};
+	struct cpu_pack *pack =
+		cpu_pack_get(c->packs, in[1].data, layout,
+			     (uint64_t)all_weights(&r) * sizeof(float), fill_weights, &r);
+	*prep = MEM_NEW(struct cpu_prep);
+	(*prep)->pack = pack;
+	(*prep)->owns = pack ? 1u << 1 : 0;
+	return pack && !r.failed ? 0 : cpu_no_memory(e);
 }
 
 int run_conv_backprop(const struct kernel_call *k, struct err *e)
@@ -291,9 +389,8 @@ int run_conv_backprop(const struct kernel_call *k, struct err *e)
 		memset(r.y, 0, (size_t)tensor_bytes(&k->out[0]));
 		return 0;
 	}
-	bool few = r.g.cout < 4 || r.g.cin * r.g.taps < 4;
-	if (!few || phases_of(&r.g) > MOST_TABLE / (r.g.cout * r.g.taps))
-		return run_as_product(&r, e);
+	if (!gathers(&r.g))
+		return run_as_product(&r, k->prep ? k->prep->pack : NULL, e);
 	struct gather p;
 	if (gather_init(&p, &r, e) < 0)
 		return -1;

@@ -262,7 +262,10 @@ static void LEVEL(thin)(const struct gemm_block *g)
 		LEVEL(thin_columns)(true, g, edge);
 	else
 		LEVEL(thin_columns)(false, g, edge);
-	LEVEL(put_edge)(g->mr, g->nr, edge, g);
+	if (g->post)
+		LEVEL(put_edge_vectors)(g->mr, g->nr, edge, g);
+	else
+		LEVEL(put_edge)(g->mr, g->nr, edge, g);
 }
 #endif
 

@@ -1,6 +1,7 @@
 /* cpu_norm.c - softmax and normalisations: statistics over some dims, then a map. */
 #include "kernel/cpu_epilogue.h"
 #include "kernel/cpu_impl.h"
+#include "kernel/cpu_turn.h"
 #include "kernel/cpu_vec.h"
 #include "op/slice.h"
 
@@ -8,7 +9,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { GRAIN = 8192, PIECE = 2048, LARGE = 1 << 16 };
+enum { GRAIN = 8192, PIECE = 2048, LARGE = 1 << 16, SHORT = 17, BESIDE = 8, NEAR = 1 << 16 };
 
 struct norm_run {
 	const struct op *op;
@@ -28,16 +29,43 @@ typedef void row_fn(const struct norm_run *r, int64_t row, const float *x, float
 /* n groups one behind the other. */
 typedef void rows_fn(const struct norm_run *r, int64_t row, int64_t n, const float *x, float *y);
 
-/* One of the two does it. */
+/* n groups side by side: element j of group i at j * step + i of x and y (which may be equal). */
+struct columns {
+	const float *x;
+	float *y;
+	int64_t step, count, n;
+};
+enum { COLUMNS = 256 }; /* at most */
+typedef void columns_fn(const struct norm_run *r, const struct columns *c);
+
+/* One of the first two does it; columns, where there are some, groups that lie side by side or are short. */
 struct row_job {
 	struct norm_run *r;
 	row_fn *fn;
 	rows_fn *many;
+	columns_fn *columns;
 };
+
+/* Short groups: side by side, and back. */
+static void do_short(const struct row_job *job, int64_t n, const float *x, float *y)
+{
+	float side[SHORT * COLUMNS];
+	int64_t count = job->r->d.count, some;
+	for (int64_t i = 0; i < n; i += some) {
+		some = n - i < COLUMNS ? n - i : COLUMNS;
+		cpu_turn(x + i * count, count, some, count, side, COLUMNS);
+		job->columns(job->r, &(struct columns){side, side, COLUMNS, count, some});
+		cpu_turn(side, COLUMNS, count, some, y + i * count, count);
+	}
+}
 
 static void do_rows(const struct row_job *job, int64_t row, int64_t n, const float *x, float *y)
 {
 	int64_t count = job->r->d.count;
+	if (job->columns && count < SHORT) {
+		do_short(job, n, x, y);
+		return;
+	}
 	if (job->many)
 		job->many(job->r, row, n, x, y);
 	for (int64_t i = 0; i < n && job->fn; i++)
@@ -52,7 +80,15 @@ static void gather_rows(const struct norm_run *r, int64_t base, int64_t width, f
 			bool back)
 {
 	const struct dim_split *d = &r->d;
-	int64_t n = d->count;
+	int64_t n = d->count, last = d->n_red - 1;
+	if (width == 1 && d->red_stride[last] == 1) {
+		for (int64_t j = 0, run = d->red[last]; j < n; j += run) {
+			int64_t at = base + cpu_offset(j / run, (int)last, d->red, d->red_stride);
+			memcpy(back ? r->y + at : rows + j, back ? rows + j : r->x + at,
+			       (size_t)run * sizeof *rows);
+		}
+		return;
+	}
 	for (int64_t j = 0; j < n; j++) {
 		int64_t at =
 			base + (d->n_red == 1 ? j * d->red_stride[0]
@@ -98,16 +134,31 @@ static void rows_task(void *arg, int task, int thread)
 		gathered_task(job, lo, hi, thread);
 		return;
 	}
-	/* Rows of the epilogue's matrix, a few at a time. */
-	bool whole = !r->post || r->post->cols == d->count;
-	int64_t most = whole && d->count > 0 && d->count < PIECE ? PIECE / d->count : 1;
+	int64_t most = d->count > 0 && d->count < PIECE ? PIECE / d->count : 1;
 	for (int64_t i0 = lo; i0 < hi; i0 += most) {
-		int64_t i1 = hi - i0 < most ? hi : i0 + most, base = i0 * d->count;
-		do_rows(job, i0, i1 - i0, r->x + base, r->y + base);
-		if (r->post && whole)
-			cpu_epilogue_rows(r->post, r->y + base, i0, i1 - i0);
-		else if (r->post)
-			cpu_epilogue_span(r->post, r->y + base, base, d->count);
+		int64_t n = hi - i0 < most ? hi - i0 : most, base = i0 * d->count;
+		do_rows(job, i0, n, r->x + base, r->y + base);
+		if (r->post)
+			cpu_epilogue_span(r->post, r->y + base, base, n * d->count);
+	}
+}
+
+/* Groups whose elements lie side by side, a few at a time: as many as stay in the second-level cache. */
+static void columns_task(void *arg, int task, int thread)
+{
+	struct row_job *job = arg;
+	struct norm_run *r = job->r;
+	const struct dim_split *d = &r->d;
+	int64_t lo, hi, line = d->keep[d->n_keep - 1], n, most = NEAR / (d->count + 1) / 16 * 16;
+	most = most < 16 ? 16 : most < COLUMNS ? most : COLUMNS;
+	(void)thread;
+	cpu_range(d->n, r->n_tasks, task, &lo, &hi);
+	for (int64_t i = lo; i < hi; i += n) {
+		int64_t base = cpu_offset(i, d->n_keep, d->keep, d->keep_stride);
+		n = line - i % line < hi - i ? line - i % line : hi - i;
+		n = n < most ? n : most;
+		job->columns(r, &(struct columns){r->x + base, r->y + base,
+						  d->n_red ? d->red_stride[0] : 0, d->count, n});
 	}
 }
 
@@ -128,7 +179,9 @@ static int run_rows(const struct kernel_call *k, const struct tensor *data, uint
 	r.n_tasks = cpu_tasks(r.d.n * r.d.count, GRAIN);
 	if (r.n_tasks > r.d.n)
 		r.n_tasks = (int)r.d.n;
-	cpu_parallel(k->ctx, r.n_tasks, rows_task, &job);
+	bool beside = job.columns && r.d.n_red <= 1 && r.d.n_keep &&
+		      r.d.keep_stride[r.d.n_keep - 1] == 1 && r.d.keep[r.d.n_keep - 1] >= BESIDE;
+	cpu_parallel(k->ctx, r.n_tasks, beside ? columns_task : rows_task, &job);
 	if (k->post && !r.post)
 		cpu_epilogue_run(k->ctx, k->post, r.y);
 	return r.failed ? cpu_no_memory(e) : 0;
@@ -152,13 +205,44 @@ static void softmax_row(const struct norm_run *r, int64_t row, const float *x, f
 	vec_binary(OP_SUBTRACT, x, 1, &shift, 0, y, n);
 }
 
+static void softmax_columns(const struct norm_run *r, const struct columns *c)
+{
+	static const struct unary_args none;
+	float top[COLUMNS], sum[COLUMNS] = {0}, part[COLUMNS];
+	bool log = r->op->kind != OP_SOFTMAX;
+	memcpy(top, c->x, (size_t)c->n * sizeof *top);
+	for (int64_t j = 1; j < c->count; j++)
+		vec_join(OP_REDUCE_MAX, c->x + j * c->step, top, c->n);
+	for (int64_t j = 0; j < c->count; j++) {
+		float *y = log ? part : c->y + j * c->step;
+		vec_binary(OP_SUBTRACT, c->x + j * c->step, 1, top, 1, y, c->n);
+		vec_unary(OP_EXP, &none, y, y, c->n);
+		vec_binary(OP_ADD, y, 1, sum, 1, sum, c->n);
+	}
+	if (log) {
+		vec_unary(OP_LOG, &none, sum, sum, c->n);
+		vec_binary(OP_ADD, top, 1, sum, 1, top, c->n);
+	}
+	const float one = 1;
+	if (!log)
+		vec_binary(OP_DIVIDE, &one, 0, sum, 1, sum, c->n);
+	for (int64_t j = 0; j < c->count; j++)
+		if (log)
+			vec_binary(OP_SUBTRACT, c->x + j * c->step, 1, top, 1, c->y + j * c->step,
+				   c->n);
+		else
+			vec_binary(OP_MULTIPLY, c->y + j * c->step, 1, sum, 1, c->y + j * c->step,
+				   c->n);
+}
+
 int run_softmax(const struct kernel_call *k, struct err *e)
 {
 	int axis = op_axis(k->op->a.axis.axis, k->in[0].rank);
 	if (axis < 0)
 		return err_set(e, ST_INPUT, "axis %lld is not there",
 			       (long long)k->op->a.axis.axis);
-	return run_rows(k, &k->in[0], 1u << axis, (struct row_job){.fn = softmax_row}, e);
+	return run_rows(k, &k->in[0], 1u << axis,
+			(struct row_job){.fn = softmax_row, .columns = softmax_columns}, e);
 }
 
 /* ---- MVN and GroupNormalization ---- */
@@ -171,6 +255,37 @@ enum { ROWS = 8 }; /* standardized side by side */
 
 #define LEVEL_FILE "kernel/ops/cpu_norm_loops.h"
 #include "kernel/cpu_levels.h"
+
+enum { PASS = 512 }; /* elements of a group in one running sum */
+static const float zeros[COLUMNS];
+
+/* Sums over each column of what is left of its elements without less[i], or of its square. */
+static void sum_columns(const struct columns *c, const float *less, bool square, float *sum)
+{
+	memset(sum, 0, (size_t)c->n * sizeof *sum);
+	for (int64_t j = 0; j < c->count; j += PASS) {
+		int64_t rows = c->count - j < PASS ? c->count - j : PASS;
+		float part[COLUMNS] = {0};
+		LEVEL_CALL(sum_columns, c->x + j * c->step, c->step, rows, less, square, part,
+			   c->n);
+		vec_binary(OP_ADD, part, 1, sum, 1, sum, c->n);
+	}
+}
+
+static void scale_columns(const struct columns *c, const float *less, const float *by)
+{
+	LEVEL_CALL(scale_columns, c->x, c->step, c->count, less, by, zeros, c->y, c->n);
+}
+
+static void mvn_columns(const struct norm_run *r, const struct columns *c)
+{
+	float mean[COLUMNS], by[COLUMNS], each = (float)c->count;
+	sum_columns(c, zeros, false, mean);
+	vec_binary(OP_DIVIDE, mean, 1, &each, 0, mean, c->n);
+	sum_columns(c, mean, true, by);
+	LEVEL_CALL(mvn_scales, r->op, each, by, c->n);
+	scale_columns(c, mean, by);
+}
 
 static struct moments find_moments(const float *x, int64_t n)
 {
@@ -196,7 +311,8 @@ int run_mvn(const struct kernel_call *k, struct err *e)
 		/* opset2: the spatial dims, and the channels too when across_channels. */
 		axes = ((1u << rank) - 1) & ~(k->op->a.norm.across_channels ? 1u : 3u);
 	}
-	return run_rows(k, &k->in[0], axes, (struct row_job){.many = mvn_rows}, e);
+	return run_rows(k, &k->in[0], axes,
+			(struct row_job){.many = mvn_rows, .columns = mvn_columns}, e);
 }
 
 static void group_norm_row(const struct norm_run *r, int64_t row, const float *x, float *y)
@@ -244,33 +360,13 @@ static void l2_row(const struct norm_run *r, int64_t row, const float *x, float 
 	vec_scale_shift(x, l2_scale(r, vec_sum_squares(x, 0, r->d.count)), 0, y, r->d.count);
 }
 
-enum { COLUMNS = 64, PASS = 512 }; /* groups side by side; elements of each in one running sum */
-
-/* Groups along one dim whose elements lie side by side: a few columns, read twice where they are. */
-static void l2_columns_task(void *arg, int task, int thread)
+static void l2_columns(const struct norm_run *r, const struct columns *c)
 {
-	const struct norm_run *r = arg;
-	const struct dim_split *d = &r->d;
-	int64_t lo, hi, line = d->keep[d->n_keep - 1], step = d->red_stride[0], n;
-	float sum[COLUMNS];
-	(void)thread;
-	cpu_range(d->n, r->n_tasks, task, &lo, &hi);
-	for (int64_t i = lo; i < hi; i += n) {
-		int64_t base = cpu_offset(i, d->n_keep, d->keep, d->keep_stride),
-			left = line - i % line;
-		n = left < hi - i ? left : hi - i;
-		n = n < COLUMNS ? n : COLUMNS;
-		memset(sum, 0, sizeof sum);
-		for (int64_t j = 0; j < d->count; j += PASS) {
-			int64_t rows = d->count - j < PASS ? d->count - j : PASS;
-			float part[COLUMNS] = {0};
-			LEVEL_CALL(square_columns, r->x + base + j * step, step, rows, part, n);
-			vec_binary(OP_ADD, part, 1, sum, 1, sum, n);
-		}
-		for (int64_t k = 0; k < n; k++)
-			sum[k] = l2_scale(r, sum[k]);
-		LEVEL_CALL(scale_columns, r->x + base, step, d->count, sum, r->y + base, n);
-	}
+	float by[COLUMNS];
+	sum_columns(c, zeros, true, by);
+	for (int64_t i = 0; i < c->n; i++)
+		by[i] = l2_scale(r, by[i]);
+	scale_columns(c, zeros, by);
 }
 
 /* One large group: sums of its pieces, then their product with the scale. */
@@ -335,17 +431,11 @@ int run_normalize_l2(const struct kernel_call *k, struct err *e)
 		.op = k->op, .x = k->in[0].data, .y = k->out[0].data, .axes = axes, .ctx = k->ctx};
 	const struct dim_split *d = &r.d;
 	cpu_split_dims(&k->in[0], axes, &r.d);
-	bool beside = d->n_red == 1 && d->n_keep && d->keep_stride[d->n_keep - 1] == 1;
-	bool large = d->n_red == 1 && d->red_stride[0] == 1 && d->count >= LARGE;
-	if (!beside && !large)
-		return run_rows(k, &k->in[0], axes, (struct row_job){.fn = l2_row}, e);
-	r.n_tasks = cpu_tasks(d->n * d->count, GRAIN);
-	if (r.n_tasks > (d->n + COLUMNS - 1) / COLUMNS)
-		r.n_tasks = (int)((d->n + COLUMNS - 1) / COLUMNS);
-	if (large && l2_large_rows(&r, e))
+	if (d->n_red != 1 || d->red_stride[0] != 1 || d->count < LARGE)
+		return run_rows(k, &k->in[0], axes,
+				(struct row_job){.fn = l2_row, .columns = l2_columns}, e);
+	if (l2_large_rows(&r, e))
 		return -1;
-	if (beside)
-		cpu_parallel(k->ctx, r.n_tasks, l2_columns_task, &r);
 	if (k->post)
 		cpu_epilogue_run(k->ctx, k->post, r.y);
 	return 0;
@@ -362,23 +452,86 @@ static void rms_row(const struct norm_run *r, int64_t row, const float *x, float
 		vec_binary(OP_MULTIPLY, y, 1, gain, 1, y, n);
 }
 
+static void rms_columns(const struct norm_run *r, const struct columns *c)
+{
+	float by[COLUMNS], eps = (float)r->op->a.norm.eps;
+	const float *gain = r->in[1].data;
+	int64_t m = tensor_elements(&r->in[1]);
+	sum_columns(c, zeros, true, by);
+	for (int64_t i = 0; i < c->n; i++)
+		by[i] = (m == 1 ? gain[0] : 1) / sqrtf(by[i] / (float)c->count + eps);
+	scale_columns(c, zeros, by);
+	for (int64_t j = 0; j < c->count && m != 1; j++)
+		vec_scale_shift(c->y + j * c->step, gain[j], 0, c->y + j * c->step, c->n);
+}
+
 int run_rms(const struct kernel_call *k, struct err *e)
 {
 	int64_t m = tensor_elements(&k->in[1]);
 	if (k->in[0].rank < 1 || (m != 1 && m != k->in[0].dim[k->in[0].rank - 1]))
 		return err_set(e, ST_INPUT, "scale does not fit the last dim");
-	return run_rows(k, &k->in[0], 1u << (k->in[0].rank - 1), (struct row_job){.fn = rms_row},
-			e);
+	return run_rows(k, &k->in[0], 1u << (k->in[0].rank - 1),
+			(struct row_job){.fn = rms_row, .columns = rms_columns}, e);
+}
+
+static void batch_norm_scale(const struct norm_run *r, int64_t c, float *scale, float *shift)
+{
+	bool v5 = r->op->version >= 5; /* before: gamma, beta, data, mean, variance */
+	const float *gamma = r->in[v5 ? 1 : 0].data, *beta = r->in[v5 ? 2 : 1].data;
+	const float *mean = r->in[3].data, *variance = r->in[4].data;
+	*scale = gamma[c] / sqrtf(variance[c] + (float)r->op->a.norm.eps);
+	*shift = beta[c] - mean[c] * *scale;
 }
 
 static void batch_norm_row(const struct norm_run *r, int64_t row, const float *x, float *y)
 {
-	bool v5 = r->op->version >= 5; /* before: gamma, beta, data, mean, variance */
-	int64_t c = row % r->in[v5 ? 0 : 2].dim[1];
-	const float *gamma = r->in[v5 ? 1 : 0].data, *beta = r->in[v5 ? 2 : 1].data;
-	const float *mean = r->in[3].data, *variance = r->in[4].data;
-	float scale = gamma[c] / sqrtf(variance[c] + (float)r->op->a.norm.eps);
-	vec_scale_shift(x, scale, beta[c] - mean[c] * scale, y, r->d.count);
+	float scale, shift;
+	batch_norm_scale(r, row % r->in[r->op->version >= 5 ? 0 : 2].dim[1], &scale, &shift);
+	vec_scale_shift(x, scale, shift, y, r->d.count);
+}
+
+/* Planes of few pixels: factors and summands of all elements of an image, which are the same for each. */
+struct few_pixels {
+	struct norm_run r;
+	int64_t image;
+	const float *by, *more;
+};
+
+static void few_pixels_task(void *arg, int task, int thread)
+{
+	const struct few_pixels *f = arg;
+	const float *x = f->r.x + task * f->image;
+	float *y = f->r.y + task * f->image;
+	(void)thread;
+	for (int64_t i = 0; i < f->image; i += COLUMNS) {
+		int64_t n = f->image - i < COLUMNS ? f->image - i : COLUMNS;
+		LEVEL_CALL(scale_columns, x + i, 0, 1, zeros, f->by + i, f->more + i, y + i, n);
+	}
+}
+
+static int run_few_pixels(const struct kernel_call *k, const struct tensor *x, int64_t pixels,
+			  struct err *e)
+{
+	struct few_pixels f = {
+		.r = {.op = k->op, .in = k->in, .x = x->data, .y = k->out[0].data, .ctx = k->ctx},
+		.image = x->dim[1] * pixels};
+	float *by = cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)(2 * f.image) * sizeof *by);
+	if (!by)
+		return cpu_no_memory(e);
+	float *more = by + f.image;
+	for (int64_t i = 0; i < f.image; i += pixels) {
+		batch_norm_scale(&f.r, i / pixels, &by[i], &more[i]);
+		for (int64_t j = 1; j < pixels; j++) {
+			by[i + j] = by[i];
+			more[i + j] = more[i];
+		}
+	}
+	f.by = by;
+	f.more = more;
+	cpu_parallel(k->ctx, (int)x->dim[0], few_pixels_task, &f);
+	if (k->post)
+		cpu_epilogue_run(k->ctx, k->post, f.r.y);
+	return 0;
 }
 
 int run_batch_norm(const struct kernel_call *k, struct err *e)
@@ -393,5 +546,7 @@ int run_batch_norm(const struct kernel_call *k, struct err *e)
 	struct tensor planes = *x; /* (n, c, rest) */
 	planes.rank = 3;
 	planes.dim[2] = tensor_elements(x) / (x->dim[0] * x->dim[1]);
+	if (planes.dim[2] < SHORT && x->dim[0] > 1)
+		return run_few_pixels(k, x, planes.dim[2], e);
 	return run_rows(k, &planes, 4, (struct row_job){.fn = batch_norm_row}, e);
 }

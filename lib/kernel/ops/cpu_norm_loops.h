@@ -76,21 +76,27 @@ static void LEVEL(standardize_row)(const float *x, int64_t n, float mean, float 
 #endif
 }
 
+/* by[i]: what elements are multiplied with whose squares sum up to by[i], `each` of them. */
+static inline void LEVEL(mvn_scales)(const struct op *op, float each, float *by, int64_t n)
+{
+	const bool scales = op->a.norm.normalize_variance, within = op->a.norm.eps_inside_sqrt;
+	const float eps = (float)op->a.norm.eps;
+	for (int64_t i = 0; i < n; i++) {
+		float v = by[i] / each;
+		float inside = 1 / __builtin_sqrtf(v + eps), outside = 1 / (__builtin_sqrtf(v) + eps);
+		by[i] = !scales ? 1 : within ? inside : outside;
+	}
+}
+
 /* Rows one behind the other.  Step by step for all: within a row each step waits for the last. */
 static void LEVEL(standardize)(const float *x, int64_t n, int rows, const struct op *op, float *y)
 {
-	float mean[ROWS], scale[ROWS] = {0}, eps = (float)op->a.norm.eps, each = (float)n;
+	float mean[ROWS], scale[ROWS] = {0}, each = (float)n;
 	for (int i = 0; i < rows; i++)
 		mean[i] = LEVEL(deviation)(x + i * n, n, 0, false) / each;
 	for (int i = 0; i < rows; i++)
 		scale[i] = LEVEL(deviation)(x + i * n, n, mean[i], true);
-	for (int i = 0; i < ROWS; i++) {
-		float v = scale[i] / each;
-		float inside = 1 / __builtin_sqrtf(v + eps), outside = 1 / (__builtin_sqrtf(v) + eps);
-		scale[i] = !op->a.norm.normalize_variance ? 1
-			   : op->a.norm.eps_inside_sqrt   ? inside
-							  : outside;
-	}
+	LEVEL(mvn_scales)(op, each, scale, ROWS);
 	for (int i = 0; i < rows; i++)
 		LEVEL(standardize_row)(x + i * n, n, mean[i], scale[i], y + i * n);
 }
@@ -98,37 +104,52 @@ static void LEVEL(standardize)(const float *x, int64_t n, int rows, const struct
 
 enum { LEVEL(ACROSS) = LEVEL_WIDTH == 16 ? 4 : 8 }; /* vectors of sums that stay in registers */
 
-/* sum[i] += sum over j < count of x[j step + i] squared, i < n. */
-static void LEVEL(square_columns)(const float *x, int64_t step, int64_t count, float *sum, int64_t n)
+/* sum[i] += sum over j < count of x[j step + i] - mean[i], or of its square, i < n. */
+static inline __attribute__((always_inline)) void
+LEVEL(join_columns)(const float *x, int64_t step, int64_t count, const float *mean, const bool square,
+		    float *sum, int64_t n)
 {
 	enum { WIDE = LEVEL(ACROSS) * LEVEL_WIDTH };
 	int64_t i = 0;
 	for (; i + WIDE <= n; i += WIDE) {
-		VEC s[LEVEL(ACROSS)];
-		for (int k = 0; k < LEVEL(ACROSS); k++)
+		VEC s[LEVEL(ACROSS)], m[LEVEL(ACROSS)];
+		for (int k = 0; k < LEVEL(ACROSS); k++) {
 			s[k] = VLOAD(sum + i + k * LEVEL_WIDTH);
+			m[k] = VLOAD(mean + i + k * LEVEL_WIDTH);
+		}
 		for (int64_t j = 0; j < count; j++)
 			for (int k = 0; k < LEVEL(ACROSS); k++) {
-				VEC v = VLOAD(x + j * step + i + k * LEVEL_WIDTH);
-				s[k] = VFMA(v, v, s[k]);
+				VEC v = VSUB(VLOAD(x + j * step + i + k * LEVEL_WIDTH), m[k]);
+				s[k] = square ? VFMA(v, v, s[k]) : VADD(s[k], v);
 			}
 		for (int k = 0; k < LEVEL(ACROSS); k++)
 			VSTORE(sum + i + k * LEVEL_WIDTH, s[k]);
 	}
 	for (int64_t j = 0; j < count && i < n; j++)
-		for (int64_t k = i; k < n; k++)
-			sum[k] = FMA(x[j * step + k], x[j * step + k], sum[k]);
+		for (int64_t k = i; k < n; k++) {
+			float v = x[j * step + k] - mean[k];
+			sum[k] = square ? FMA(v, v, sum[k]) : sum[k] + v;
+		}
 }
 
-/* y[j step + i] = x[j step + i] times by[i]. */
-static void LEVEL(scale_columns)(const float *x, int64_t step, int64_t count, const float *by,
-				 float *y, int64_t n)
+static void LEVEL(sum_columns)(const float *x, int64_t step, int64_t count, const float *mean, bool square,
+			       float *sum, int64_t n)
+{
+	if (square)
+		LEVEL(join_columns)(x, step, count, mean, true, sum, n);
+	else
+		LEVEL(join_columns)(x, step, count, mean, false, sum, n);
+}
+
+/* y[j step + i] = (x[j step + i] - less[i]) by[i] + more[i]. */
+static void LEVEL(scale_columns)(const float *x, int64_t step, int64_t count, const float *less, const float *by,
+				 const float *more, float *y, int64_t n)
 {
 	for (int64_t j = 0; j < count; j++, x += step, y += step) {
 		int64_t i = 0;
 		for (; i + LEVEL_WIDTH <= n; i += LEVEL_WIDTH)
-			VSTORE(y + i, VMUL(VLOAD(x + i), VLOAD(by + i)));
+			VSTORE(y + i, VFMA(VSUB(VLOAD(x + i), VLOAD(less + i)), VLOAD(by + i), VLOAD(more + i)));
 		for (; i < n; i++)
-			y[i] = x[i] * by[i];
+			y[i] = FMA(x[i] - less[i], by[i], more[i]);
 	}
 }

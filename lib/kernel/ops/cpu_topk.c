@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOPK_LANES = 64, TOPK_FEW = 8 };
+enum { TOPK_LANES = 64, TOPK_FEW = 8, SHORT_LINE = 32 };
 
 #define LEVEL_FILE "kernel/ops/cpu_topk_loops.h"
 #include "kernel/cpu_levels.h"
@@ -183,13 +183,15 @@ static bool by_bits(enum elem t)
 	return t == EL_F32 || t == EL_I32;
 }
 
-/* Few of each line, and lines beside each other in memory. */
+/* Few of each line, and lines beside each other in memory, or so short that they are soon put there. */
 static bool in_lanes(const struct top_k_run *r)
 {
 	enum elem e = r->indices->elem;
+	bool beside = r->from.step >= 16 && r->from.step == r->to.step;
+	bool shorts = r->from.step == 1 && r->from.length <= SHORT_LINE;
 	return by_bits(r->x->elem) && r->to.length <= TOPK_FEW && r->to.length > 0 &&
-	       r->to.length <= r->from.length && r->from.length < INT32_MAX && r->from.step >= 16 &&
-	       r->from.step == r->to.step && (!r->indices->data || e == EL_I32 || e == EL_I64);
+	       r->to.length <= r->from.length && r->from.length < INT32_MAX && (beside || shorts) &&
+	       (!r->indices->data || e == EL_I32 || e == EL_I64);
 }
 
 /* Ranks of lane l by index. */
@@ -203,31 +205,47 @@ static void sort_lane(int32_t (*index)[TOPK_LANES], int l, int most)
 		}
 }
 
-/* As many lines from line i on as are beside each other and before hi, by 16; how many. */
-static int rank_beside(const struct top_k_run *r, int64_t i, int64_t hi)
+/* The first `most` of lanes at x, `step` apart, where `length` elements are; those of lane l go to dst + l * lane. */
+static void rank_to(const struct top_k_run *r, const int32_t *x, int64_t step, int lanes,
+		    int64_t dst, int64_t lane)
 {
-	int32_t index[TOPK_FEW][TOPK_LANES];
-	int64_t start = line_start(&r->from, i), dst = line_start(&r->to, i), step = r->from.step;
-	int64_t beside = step - i % step < hi - i ? step - i % step : hi - i;
-	int most = (int)r->to.length,
-	    lanes = beside < TOPK_LANES ? (int)beside / 16 * 16 : TOPK_LANES;
-	const int32_t *x = (const int32_t *)r->x->data + start; /* their bits */
-	int32_t *values = r->values->data;
-	if (lanes == 0)
-		return 0;
-	LEVEL_CALL(rank_lanes, x, r->from.length, step, lanes, most, r->x->elem == EL_F32, r->max,
-		   index);
+	int32_t index[TOPK_FEW][TOPK_LANES], *values = r->values->data;
+	int most = (int)r->to.length;
+	LEVEL_CALL(rank_lanes, x, r->from.length, step, (lanes + 15) / 16 * 16, most,
+		   r->x->elem == EL_F32, r->max, index);
 	for (int l = 0; l < lanes && r->by_index; l++)
 		sort_lane(index, l, most);
 	for (int j = 0; j < most; j++, dst += r->to.step)
 		for (int l = 0; l < lanes; l++) {
+			int64_t at = dst + l * lane;
 			if (values)
-				values[dst + l] = x[index[j][l] * step + l];
+				values[at] = x[index[j][l] * step + l];
 			if (r->indices->data && r->indices->elem == EL_I32)
-				((int32_t *)r->indices->data)[dst + l] = index[j][l];
+				((int32_t *)r->indices->data)[at] = index[j][l];
 			else if (r->indices->data)
-				((int64_t *)r->indices->data)[dst + l] = index[j][l];
+				((int64_t *)r->indices->data)[at] = index[j][l];
 		}
+}
+
+/* As many lines from line i on as are beside each other and before hi, by 16, or of short ones whose elements lie together those
+ * that are there; how many. */
+static int rank_beside(const struct top_k_run *r, int64_t i, int64_t hi)
+{
+	int64_t start = line_start(&r->from, i), dst = line_start(&r->to, i), step = r->from.step;
+	const int32_t *x = (const int32_t *)r->x->data + start; /* their bits */
+	if (step == 1) {
+		int32_t side[SHORT_LINE][TOPK_LANES] = {{0}};
+		int lanes = hi - i < TOPK_LANES ? (int)(hi - i) : TOPK_LANES;
+		for (int l = 0; l < lanes; l++)
+			for (int64_t j = 0; j < r->from.length; j++)
+				side[j][l] = *x++;
+		rank_to(r, side[0], TOPK_LANES, lanes, dst, r->to.length);
+		return lanes;
+	}
+	int64_t beside = step - i % step < hi - i ? step - i % step : hi - i;
+	int lanes = beside < TOPK_LANES ? (int)beside / 16 * 16 : TOPK_LANES;
+	if (lanes > 0)
+		rank_to(r, x, step, lanes, dst, 1);
 	return lanes;
 }
 

@@ -206,13 +206,6 @@ static bool test_fast(const struct unary_run *r, int64_t lo, int64_t hi)
 	const float *x = r->in.data;
 	uint8_t *y = r->out.data;
 	bool minus = r->args.neg_inf, plus = r->args.pos_inf;
-	if (r->in.elem == EL_I32 && r->out.elem == EL_I32 && r->kind == OP_BITWISE_NOT) {
-		const int32_t *from = r->in.data;
-		int32_t *to = r->out.data;
-		for (int64_t i = lo; i < hi; i++)
-			to[i] = ~from[i];
-		return true;
-	}
 	if (r->in.elem == EL_BOOLEAN && (r->kind == OP_LOGICAL_NOT || r->kind == OP_BITWISE_NOT)) {
 		EACH(b[i] == 0);
 	} else if (r->in.elem == EL_F32 && r->out.elem == EL_BOOLEAN) {
@@ -227,6 +220,40 @@ static bool test_fast(const struct unary_run *r, int64_t lo, int64_t hi)
 	return false;
 }
 #undef EACH
+
+/* Operators on i32 and i64 that are integers all the way, as unary_int has them; false: another, or other types. */
+#define EACH(T, expr) \
+	do { \
+		const T *x = r->in.data; \
+		T *y = r->out.data; \
+		for (int64_t i = lo; i < hi; i++) { \
+			T v = x[i]; \
+			y[i] = (T)(expr); \
+		} \
+		return true; \
+	} while (0)
+#define INTEGERS(T, U) \
+	switch (r->kind) { \
+	case OP_ABS: EACH(T, v < 0 ? 0 - (U)v : (U)v); \
+	case OP_NEGATIVE: EACH(T, 0 - (U)v); \
+	case OP_BITWISE_NOT: EACH(T, ~v); \
+	case OP_SIGN: EACH(T, (v > 0) - (v < 0)); \
+	case OP_RELU: EACH(T, v > 0 ? v : 0); \
+	default: return false; \
+	}
+
+static bool integers_fast(const struct unary_run *r, int64_t lo, int64_t hi)
+{
+	if (r->in.elem != r->out.elem || r->args.boolean)
+		return false;
+	if (r->in.elem == EL_I32)
+		INTEGERS(int32_t, uint32_t)
+	if (r->in.elem == EL_I64)
+		INTEGERS(int64_t, uint64_t)
+	return false;
+}
+#undef EACH
+#undef INTEGERS
 
 /* Functions whose folded integers OpenVINO cuts off; it rounds the others. */
 static bool cuts(enum op_kind kind)
@@ -243,7 +270,7 @@ static void unary_task(void *arg, int task, int thread)
 	if (r->in.elem == EL_F32 && r->out.elem == EL_F32) {
 		cpu_unary_f32(r->kind, &r->args, (const float *)r->in.data + lo, 1,
 			      (float *)r->out.data + lo, hi - lo);
-	} else if (test_fast(r, lo, hi)) {
+	} else if (test_fast(r, lo, hi) || integers_fast(r, lo, hi)) {
 		return;
 	} else if (elem_is_real(r->in.elem)) {
 		for (int64_t i = lo; i < hi; i++)
