@@ -2,6 +2,7 @@
  * window and then across, or by vectors of pixels (cpu_taps.h); with three spatial dims the planes of a window are joined before, as maxima
  * and sums may be.  Windows that do not fit there: output row by output row. */
 #include "kernel/conv/cpu_taps.h"
+#include "kernel/cpu_turn.h"
 #include "kernel/cpu_vec.h"
 #include "kernel/cpu_impl.h"
 #include "kernel/cpu_window.h"
@@ -15,7 +16,7 @@
 
 enum { LINES_FLOATS = 4096, SLACK = 32 }; /* SLACK: floats that vectors read behind a row */
 
-enum { GRAIN = 1 << 15, MAX_TAPS = 64 };
+enum { GRAIN = 1 << 15, MAX_TAPS = 64, FEW_TAPS = 16, FEW_PIXELS = 32, LANES = 128 };
 
 struct pool_run {
 	struct window g, flat; /* flat: of one joined plane */
@@ -42,32 +43,68 @@ static int64_t window_count(const struct window *g, int d, int64_t o, bool exclu
 	return n;
 }
 
-static void pool_row(const struct pool_run *r, const float *x, float *y, int64_t oz, int64_t oy)
+/* A row of the result: the rows of its windows are joined, then what they have beside each other.  joined: (in[2]) */
+static void pool_row(const struct pool_run *r, const float *x, float *y, int64_t oz, int64_t oy,
+		     float *joined)
 {
 	const struct window *g = &r->g;
-	for (int64_t i = 0; i < g->out[2]; i++)
-		y[i] = r->max ? -FLT_MAX : 0;
-	for (int64_t t = 0; t < g->taps; t++) {
-		int64_t kx = t % g->kernel[2], ky = t / g->kernel[2] % g->kernel[1];
-		int64_t kz = t / g->kernel[2] / g->kernel[1], lo, hi;
-		int64_t iy = oy * g->stride[1] + ky * g->dilation[1] - g->pad[1];
-		int64_t iz = oz * g->stride[0] + kz * g->dilation[0] - g->pad[0];
+	enum op_kind join = r->max ? OP_REDUCE_MAX : OP_REDUCE_SUM;
+	int64_t n = 0;
+	for (int64_t t = 0; t < g->kernel[0] * g->kernel[1]; t++) {
+		int64_t iy = oy * g->stride[1] + t % g->kernel[1] * g->dilation[1] - g->pad[1];
+		int64_t iz = oz * g->stride[0] + t / g->kernel[1] * g->dilation[0] - g->pad[0];
+		const float *row = x + (iz * g->in[1] + iy) * g->in[2];
 		if (iy < 0 || iy >= g->in[1] || iz < 0 || iz >= g->in[0])
 			continue;
-		cpu_window_range(g, 2, kx, &lo, &hi);
+		if (n++ == 0)
+			memcpy(joined, row, (size_t)g->in[2] * sizeof *joined);
+		else
+			vec_join(join, row, joined, g->in[2]);
+	}
+	for (int64_t i = 0; i < g->out[2]; i++)
+		y[i] = r->max ? -FLT_MAX : 0;
+	for (int64_t t = 0; t < g->kernel[2] && n > 0; t++) {
+		int64_t lo, hi;
+		cpu_window_range(g, 2, t, &lo, &hi);
 		vec_join_strided(r->max,
-				 x + (iz * g->in[1] + iy) * g->in[2] + lo * g->stride[2] +
-					 kx * g->dilation[2] - g->pad[2],
+				 joined + lo * g->stride[2] + t * g->dilation[2] - g->pad[2],
 				 g->stride[2], y + lo, hi - lo);
 	}
 	if (r->max)
 		return;
-	int64_t rows =
-		window_count(g, 0, oz, r->exclude_pad) * window_count(g, 1, oy, r->exclude_pad);
-	for (int64_t i = 0; i < g->out[2]; i++) {
-		int64_t n = rows * window_count(g, 2, i, r->exclude_pad);
-		y[i] /= (float)n; /* a window without elements has no mean */
-	}
+	float planes = (float)window_count(g, 0, oz, r->exclude_pad);
+	vec_binary(OP_DIVIDE, y, 1, r->counts + oy * g->out[2], 1, y, g->out[2]);
+	if (planes != 1) /* a window without elements has no mean */
+		vec_binary(OP_DIVIDE, y, 1, &planes, 0, y, g->out[2]);
+}
+
+/* One window, that sees all of a plane. */
+static bool sees_all(const struct window *g)
+{
+	bool all = g->out_plane == 1;
+	for (int d = 0; d < 3; d++)
+		all = all && g->dilation[d] == 1 && g->pad[d] >= 0 &&
+		      g->kernel[d] - g->pad[d] >= g->in[d];
+	return all;
+}
+
+static void whole_task(void *arg, int task, int thread)
+{
+	enum { ROWS = 16 };
+	const struct pool_run *r = arg;
+	const struct window *g = &r->g;
+	int64_t lo, hi;
+	float n = 1;
+	(void)thread;
+	for (int d = 0; d < 3; d++)
+		n *= (float)window_count(g, d, 0, r->exclude_pad);
+	cpu_range(g->batch * g->cin, r->n_tasks, task, &lo, &hi);
+	for (int64_t p = lo; p < hi; p += ROWS)
+		vec_reduce_rows(r->max ? OP_REDUCE_MAX : OP_REDUCE_SUM, r->x + p * g->in_plane,
+				g->in_plane, g->in_plane, hi - p < ROWS ? (int)(hi - p) : ROWS,
+				r->y + p);
+	if (!r->max && hi > lo)
+		vec_binary(OP_DIVIDE, r->y + lo, 1, &n, 0, r->y + lo, hi - lo);
 }
 
 /* Sizes of the windows of a joined plane. */
@@ -195,18 +232,77 @@ static void deep_task(void *arg, int task, int thread)
 
 static void rows_task(void *arg, int task, int thread)
 {
-	const struct pool_run *r = arg;
+	struct pool_run *r = arg;
 	const struct window *g = &r->g;
 	int64_t lo, hi;
-	(void)thread;
+	float *joined = cpu_thread_scratch(r->ctx, thread, (size_t)g->in[2] * sizeof *joined);
+	if (!joined) {
+		r->failed = true;
+		return;
+	}
 	cpu_range(g->batch * g->cin, r->n_tasks, task, &lo, &hi);
 	for (int64_t p = lo; p < hi; p++)
-		for (int64_t oz = 0; oz < g->out[0]; oz++)
-			for (int64_t oy = 0; oy < g->out[1]; oy++)
-				pool_row(r, r->x + p * g->in_plane,
-					 r->y + p * g->out_plane +
-						 (oz * g->out[1] + oy) * g->out[2],
-					 oz, oy);
+		for (int64_t o = 0; o < g->out[0] * g->out[1]; o++)
+			pool_row(r, r->x + p * g->in_plane, r->y + p * g->out_plane + o * g->out[2],
+				 o / g->out[1], o % g->out[1], joined);
+}
+
+/* ---- planes of few pixels: several side by side, one in each lane ---- */
+
+/* What windows at output (z, y, x) see, joined; side: (in_plane, LANES), y: (LANES) */
+static void join_lanes(const struct pool_run *r, const float *side, const int64_t o[3], int64_t n,
+		       float *y)
+{
+	const struct window *g = &r->g;
+	bool any = false;
+	for (int64_t t = 0; t < g->taps; t++) {
+		const int64_t tap[3] = {t / g->kernel[2] / g->kernel[1],
+					t / g->kernel[2] % g->kernel[1], t % g->kernel[2]};
+		int64_t at = 0;
+		bool inside = true;
+		for (int d = 0; d < 3; d++) {
+			int64_t i = o[d] * g->stride[d] + tap[d] * g->dilation[d] - g->pad[d];
+			inside = inside && i >= 0 && i < g->in[d];
+			at = at * g->in[d] + i;
+		}
+		if (inside && any)
+			vec_join(r->max ? OP_REDUCE_MAX : OP_REDUCE_SUM, side + at * LANES, y, n);
+		else if (inside)
+			memcpy(y, side + at * LANES, (size_t)n * sizeof *y);
+		any = any || inside;
+	}
+	float count = 1;
+	for (int d = 0; d < 3; d++)
+		count *= (float)window_count(g, d, o[d], r->exclude_pad);
+	if (!any)
+		vec_fill(r->max ? -FLT_MAX : 0, y, n);
+	if (!r->max)
+		vec_binary(OP_DIVIDE, y, 1, &count, 0, y, n);
+}
+
+static void lanes_task(void *arg, int task, int thread)
+{
+	struct pool_run *r = arg;
+	const struct window *g = &r->g;
+	int64_t lo, hi, n;
+	float *side = cpu_thread_scratch(
+		r->ctx, thread, (size_t)((g->in_plane + g->out_plane) * LANES) * sizeof *side);
+	if (!side) {
+		r->failed = true;
+		return;
+	}
+	float *sums = side + g->in_plane * LANES;
+	cpu_range(g->batch * g->cin, r->n_tasks, task, &lo, &hi);
+	for (int64_t p = lo; p < hi; p += n) {
+		n = hi - p < LANES ? hi - p : LANES;
+		cpu_turn(r->x + p * g->in_plane, g->in_plane, n, g->in_plane, side, LANES);
+		for (int64_t o = 0; o < g->out_plane; o++)
+			join_lanes(r, side,
+				   (const int64_t[3]){o / g->out[2] / g->out[1],
+						      o / g->out[2] % g->out[1], o % g->out[2]},
+				   n, sums + o * LANES);
+		cpu_turn(sums, LANES, g->out_plane, n, r->y + p * g->out_plane, g->out_plane);
+	}
 }
 
 /* MaxPool-8: the flat position of each maximum, the first of equals, counted from dim `axis` of the
@@ -275,7 +371,15 @@ int run_pool(const struct kernel_call *k, struct err *e)
 	r.flat = flat_window(&r.g);
 	r.lines = by_lines(&r.flat);
 	bool by_taps = !r.lines && cpu_phases_fit(&r.flat) && r.flat.taps <= MAX_TAPS;
-	bool planar = r.lines || by_taps, deep = !cpu_phases_fit(&r.g);
+	/* Large windows side by side: each pixel is read once. */
+	bool whole = sees_all(&r.g), apart = r.flat.taps >= FEW_TAPS &&
+					     r.flat.stride[1] >= r.flat.kernel[1] &&
+					     r.flat.stride[2] >= r.flat.kernel[2];
+	/* Of planes of few pixels enough to fill the lanes. */
+	bool lanes = !whole && r.g.in_plane <= FEW_PIXELS && r.g.out_plane <= FEW_PIXELS &&
+		     r.g.batch * r.g.cin >= LANES / 4;
+	by_taps = by_taps && !whole && !apart && !lanes;
+	bool planar = !lanes && (r.lines || by_taps), deep = !cpu_phases_fit(&r.g);
 	int64_t planes = r.g.batch * r.g.cin * (planar && deep ? r.g.out[0] : 1);
 	if (by_taps && cpu_taps_init(&r.taps, &r.flat, r.max, k->ctx, e) < 0)
 		return -1;
@@ -285,7 +389,7 @@ int run_pool(const struct kernel_call *k, struct err *e)
 		reach = (r.flat.out[2] - 1) * r.flat.stride[2] + r.flat.kernel[2];
 	r.pitch = (width > reach ? width : reach) + SLACK;
 	r.n_rows = r.pitch < LINES_FLOATS ? LINES_FLOATS / r.pitch : 1;
-	if (planar && !r.max) {
+	if (!whole && !lanes && !r.max) {
 		r.counts = cpu_slot_scratch(k->ctx, SLOT_EXTRA,
 					    (size_t)(r.flat.out_plane + SLACK) * sizeof *r.counts);
 		if (!r.counts)
@@ -295,7 +399,13 @@ int run_pool(const struct kernel_call *k, struct err *e)
 	r.n_tasks = cpu_tasks(r.g.batch * r.g.cin * r.g.out_plane * r.g.taps, GRAIN);
 	if (r.n_tasks > planes)
 		r.n_tasks = (int)planes;
-	cpu_parallel(k->ctx, r.n_tasks, !planar ? rows_task : deep ? deep_task : planes_task, &r);
+	cpu_parallel(k->ctx, r.n_tasks,
+		     whole     ? whole_task
+		     : lanes   ? lanes_task
+		     : !planar ? rows_task
+		     : deep    ? deep_task
+			       : planes_task,
+		     &r);
 	if (k->op->n_out > 1 && k->out[1].data && cpu_output_used(k->op, 1))
 		max_indices(&r, &k->in[0], &k->out[1],
 			    op_axis(k->op->a.window.axis, k->in[0].rank));

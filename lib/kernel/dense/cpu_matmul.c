@@ -1,6 +1,7 @@
 /* cpu_matmul.c - MatMul on packed products; constant right-hand sides are packed once: halves
  * stay halves, bf16 and weights in few bits stay what they are. */
 #include "kernel/cpu_epilogue.h"
+#include "kernel/dense/cpu_dots.h"
 #include "kernel/gemm/cpu_narrow.h"
 #include "kernel/gemm/cpu_product.h"
 #include "kernel/gemm/cpu_qpack.h"
@@ -18,7 +19,9 @@ enum {
 	READ_COLUMNS = 16 * GEMM_N, /* of B, with which A is not packed */
 	BLOCK_TILES = 10,    /* of GEMM_M rows of a tall A: packed, then multiplied from cache */
 	UNPACKED_TILES = 20, /* where every block widens B */
-	TALL = 3             /* blocks a thread */
+	TALL = 3,            /* blocks a thread */
+	DOTS_UNIT = 64,      /* rows of A for one or two columns */
+	DOTS_LEAST = 32      /* elements of each */
 };
 
 /* ---- preparation ---- */
@@ -87,6 +90,9 @@ int prepare_matmul(const struct op *op, const struct tensor *in, const struct te
 		return 0;
 	struct operand left = operand_of(&in[0], op->a.matmul.transpose_a, true);
 	struct operand right = operand_of(b, transpose, false);
+	/* Stacks of one or two columns: panels would be mostly nothing. */
+	if (b->elem == EL_F32 && !b->quant && right.cols <= DOTS_STEPS && matrix_count(&right) > 1)
+		return 0;
 	bool tiled = tiled_fits(c, &left, &right) && (!out || out[0].elem == EL_F32);
 	bool few = (b->quant || b->elem == EL_BF16) && qpanels_fit(b, transpose);
 	struct cpu_pack *pack = tiled               ? tiled_pack(&right, c)
@@ -320,13 +326,16 @@ static void batch_task(void *arg, int task, int thread)
 		r->failed = true;
 		return;
 	}
+	const float *packed = NULL;
 	cpu_range(r->n_batch, r->n_tasks, task, &lo, &hi);
 	for (int64_t i = lo; i < hi; i++) {
+		const float *source = source_of(r, i);
 		struct product prod =
 			product_at(r, i, p + PRODUCT_SCRATCH, p + PRODUCT_SCRATCH + n_a);
-		if (prod.a == p + PRODUCT_SCRATCH)
-			product_pack_a(p + PRODUCT_SCRATCH, source_of(r, i), r->m, r->k, r->a.row,
-				       r->a.col);
+		if (prod.a == p + PRODUCT_SCRATCH && source != packed) {
+			product_pack_a(p + PRODUCT_SCRATCH, source, r->m, r->k, r->a.row, r->a.col);
+			packed = source;
+		}
 		product_panels(&prod, 0, product_n_panels(r->n), p);
 	}
 }
@@ -364,6 +373,71 @@ static int run_narrow(const struct matmul_run *r, const float *a, struct err *e)
 		p.col = r->b.col;
 	}
 	return narrow_run(r->ctx, &p, e);
+}
+
+/* ---- one or two columns: dot products with the rows of A as they lie ---- */
+
+static bool few_columns(const struct matmul_run *r)
+{
+	return r->n <= DOTS_STEPS && r->k >= DOTS_LEAST && r->m >= DOTS_ROWS && r->a.col == 1 &&
+	       !r->q && !r->b_half && r->b.t->elem != EL_BF16;
+}
+
+/* Columns of matrix i of B, one behind the other. */
+static void copy_columns(const struct matmul_run *r, int64_t i, float *to)
+{
+	int64_t at = operand_batch(&r->batch, &r->b.batch, i), row = r->b.row, col = r->b.col;
+	const float *b = operand_at(r->b.t, at * r->k * r->n);
+	if (r->packed_b) {
+		b = (const float *)r->packed_b + at * gemm_b_elements(r->k, r->n);
+		row = GEMM_N;
+		col = 1;
+	}
+	for (int64_t j = 0; j < r->n; j++)
+		for (int64_t k = 0; k < r->k; k++)
+			*to++ = b[k * row + j * col];
+}
+
+static int64_t dots_units(const struct matmul_run *r)
+{
+	return (r->m + DOTS_UNIT - 1) / DOTS_UNIT;
+}
+
+static void dots_task(void *arg, int task, int thread)
+{
+	struct matmul_run *r = arg;
+	int64_t lo, hi, units = dots_units(r);
+	float *b = cpu_thread_scratch(r->ctx, thread, (size_t)(r->n * r->k) * sizeof *b);
+	if (!b) {
+		r->failed = true;
+		return;
+	}
+	cpu_range(r->n_batch * units, r->n_tasks, task, &lo, &hi);
+	for (int64_t u = lo; u < hi; u++) {
+		int64_t i = u / units, first = u % units * DOTS_UNIT,
+			rows = r->m - first < DOTS_UNIT ? r->m - first : DOTS_UNIT;
+		const float *a = source_of(r, i) + first * r->k;
+		float *c = r->c + (i * r->m + first) * r->n, y[DOTS_STEPS * DOTS_ROWS];
+		if (u == lo || first == 0)
+			copy_columns(r, i, b);
+		for (int64_t j = 0; j < rows; j += DOTS_ROWS) {
+			int some = rows - j < DOTS_ROWS ? (int)(rows - j) : DOTS_ROWS;
+			cpu_dots(a + j * r->k, some, true, b, (int)r->n, r->k, y, DOTS_ROWS);
+			for (int64_t t = 0; t < some * r->n; t++)
+				c[j * r->n + t] = y[t % r->n * DOTS_ROWS + t / r->n];
+		}
+		if (r->post)
+			cpu_epilogue_tile(r->post, c, r->n, i * r->m + first, rows, 0, r->n);
+	}
+}
+
+static int run_dots(struct matmul_run *r, struct err *e)
+{
+	r->n_tasks = cpu_tasks(r->n_batch * r->m * r->n * r->k, FEW_GRAIN);
+	if (r->n_tasks > r->n_batch * dots_units(r))
+		r->n_tasks = (int)(r->n_batch * dots_units(r));
+	cpu_parallel(r->ctx, r->n_tasks, dots_task, r);
+	return r->failed ? cpu_no_memory(e) : 0;
 }
 
 int run_matmul(const struct kernel_call *k, struct err *e)
@@ -405,7 +479,7 @@ int run_matmul(const struct kernel_call *k, struct err *e)
 	if (!r.q && !r.b_half && r.n_batch == 1 && r.a.col == 1 && r.b.t->elem == EL_F32 &&
 	    narrow_fits(r.m, r.n, r.k))
 		return run_narrow(&r, k->in[0].data, e);
-	return run_products(&r, e);
+	return few_columns(&r) ? run_dots(&r, e) : run_products(&r, e);
 }
 
 bool matmul_takes(const struct op *op, int i, const struct tensor *t)

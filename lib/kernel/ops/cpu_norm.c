@@ -253,6 +253,17 @@ struct moments {
 
 enum { ROWS = 8 }; /* standardized side by side */
 
+/* What a group is divided by, v being the mean of its squares or their sum: 1, sqrt(v + eps), sqrt(v) + eps,
+ * sqrt(max(v, eps)). */
+enum root { ROOT_NONE, ROOT_OF_SUM, ROOT_AND, ROOT_OF_LARGER };
+
+static enum root mvn_root(const struct op *op)
+{
+	return !op->a.norm.normalize_variance ? ROOT_NONE
+	       : op->a.norm.eps_inside_sqrt   ? ROOT_OF_SUM
+					      : ROOT_AND;
+}
+
 #define LEVEL_FILE "kernel/ops/cpu_norm_loops.h"
 #include "kernel/cpu_levels.h"
 
@@ -283,7 +294,7 @@ static void mvn_columns(const struct norm_run *r, const struct columns *c)
 	sum_columns(c, zeros, false, mean);
 	vec_binary(OP_DIVIDE, mean, 1, &each, 0, mean, c->n);
 	sum_columns(c, mean, true, by);
-	LEVEL_CALL(mvn_scales, r->op, each, by, c->n);
+	LEVEL_CALL(scales, mvn_root(r->op), each, (float)r->op->a.norm.eps, by, c->n);
 	scale_columns(c, mean, by);
 }
 
@@ -364,8 +375,8 @@ static void l2_columns(const struct norm_run *r, const struct columns *c)
 {
 	float by[COLUMNS];
 	sum_columns(c, zeros, true, by);
-	for (int64_t i = 0; i < c->n; i++)
-		by[i] = l2_scale(r, by[i]);
+	LEVEL_CALL(scales, r->op->a.norm.eps_inside_sqrt ? ROOT_OF_SUM : ROOT_OF_LARGER, 1,
+		   (float)r->op->a.norm.eps, by, c->n);
 	scale_columns(c, zeros, by);
 }
 
@@ -454,12 +465,13 @@ static void rms_row(const struct norm_run *r, int64_t row, const float *x, float
 
 static void rms_columns(const struct norm_run *r, const struct columns *c)
 {
-	float by[COLUMNS], eps = (float)r->op->a.norm.eps;
+	float by[COLUMNS];
 	const float *gain = r->in[1].data;
 	int64_t m = tensor_elements(&r->in[1]);
 	sum_columns(c, zeros, true, by);
-	for (int64_t i = 0; i < c->n; i++)
-		by[i] = (m == 1 ? gain[0] : 1) / sqrtf(by[i] / (float)c->count + eps);
+	LEVEL_CALL(scales, ROOT_OF_SUM, (float)c->count, (float)r->op->a.norm.eps, by, c->n);
+	if (m == 1)
+		vec_scale_shift(by, gain[0], 0, by, c->n);
 	scale_columns(c, zeros, by);
 	for (int64_t j = 0; j < c->count && m != 1; j++)
 		vec_scale_shift(c->y + j * c->step, gain[j], 0, c->y + j * c->step, c->n);

@@ -76,15 +76,13 @@ static void LEVEL(standardize_row)(const float *x, int64_t n, float mean, float 
 #endif
 }
 
-/* by[i]: what elements are multiplied with whose squares sum up to by[i], `each` of them. */
-static inline void LEVEL(mvn_scales)(const struct op *op, float each, float *by, int64_t n)
+/* by[i] = what elements are multiplied with whose squares sum up to by[i], `each` of them, over `root`. */
+static inline void LEVEL(scales)(enum root root, float each, float eps, float *by, int64_t n)
 {
-	const bool scales = op->a.norm.normalize_variance, within = op->a.norm.eps_inside_sqrt;
-	const float eps = (float)op->a.norm.eps;
 	for (int64_t i = 0; i < n; i++) {
-		float v = by[i] / each;
-		float inside = 1 / __builtin_sqrtf(v + eps), outside = 1 / (__builtin_sqrtf(v) + eps);
-		by[i] = !scales ? 1 : within ? inside : outside;
+		float v = by[i] / each, larger = v > eps ? v : eps;
+		float of = root == ROOT_OF_SUM ? v + eps : root == ROOT_OF_LARGER ? larger : v;
+		by[i] = root == ROOT_NONE ? 1 : 1 / (__builtin_sqrtf(of) + (root == ROOT_AND ? eps : 0));
 	}
 }
 
@@ -96,7 +94,7 @@ static void LEVEL(standardize)(const float *x, int64_t n, int rows, const struct
 		mean[i] = LEVEL(deviation)(x + i * n, n, 0, false) / each;
 	for (int i = 0; i < rows; i++)
 		scale[i] = LEVEL(deviation)(x + i * n, n, mean[i], true);
-	LEVEL(mvn_scales)(op, each, scale, ROWS);
+	LEVEL(scales)(mvn_root(op), each, (float)op->a.norm.eps, scale, ROWS);
 	for (int i = 0; i < rows; i++)
 		LEVEL(standardize_row)(x + i * n, n, mean[i], scale[i], y + i * n);
 }
