@@ -345,10 +345,10 @@ static int run_as_product(struct backprop_run *r, const struct cpu_pack *pack, s
 	return r->failed ? cpu_no_memory(e) : 0;
 }
 
-/* Few channels of the data, or few of the result and taps. */
+/* Few channels of the data, fewer where it has few positions, or few of the result and taps. */
 static bool gathers(const struct window *g)
 {
-	return (g->cout < 4 || g->cin * g->taps < 4) &&
+	return (g->cout < (g->out_plane < 64 ? 4 : 8) || g->cin * g->taps < 4) &&
 	       phases_of(g) <= MOST_TABLE / (g->cout * g->taps);
 }
 

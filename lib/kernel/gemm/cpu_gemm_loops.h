@@ -205,7 +205,7 @@ static void LEVEL(put_edge_vectors)(int rows, int cols, const float *edge, const
 #if LEVEL_WIDTH == 16
 /* A few columns: the rows of A make the vector.  u sums for each column, to hide the latency. */
 INLINE void LEVEL(thin_of)(const int nr, const int u, const bool half, const struct gemm_block *g,
-			   float *edge)
+			   float *to, int64_t ld)
 {
 	const __mmask16 rows = (1u << GEMM_M) - 1;
 	const float *af = g->a, *b = g->b;
@@ -242,12 +242,12 @@ INLINE void LEVEL(thin_of)(const int nr, const int u, const bool half, const str
 			acc[j][0] = VADD(acc[j][0], acc[j][i]);
 		VSTORE(sums, acc[j][0]);
 		for (int i = 0; i < g->mr; i++)
-			edge[i * T_N + j] = sums[i];
+			to[i * ld + j] = sums[i];
 	}
 }
 
-#define CASE(nr, u) case nr: LEVEL(thin_of)(nr, u, half, g, edge); break;
-INLINE void LEVEL(thin_columns)(const bool half, const struct gemm_block *g, float *edge)
+#define CASE(nr, u) case nr: LEVEL(thin_of)(nr, u, half, g, to, ld); break;
+INLINE void LEVEL(thin_columns)(const bool half, const struct gemm_block *g, float *to, int64_t ld)
 {
 	switch (g->nr) {
 	CASE(1, 8) CASE(2, 4) CASE(3, 3) CASE(4, 2) CASE(5, 2) CASE(6, 2) CASE(7, 2) CASE(8, 2)
@@ -258,13 +258,16 @@ INLINE void LEVEL(thin_columns)(const bool half, const struct gemm_block *g, flo
 static void LEVEL(thin)(const struct gemm_block *g)
 {
 	float edge[GEMM_M * T_N];
+	bool plain = !g->add && !g->post; /* sums are what there is to write */
+	float *to = plain ? g->c : edge;
+	int64_t ld = plain ? g->ldc : T_N;
 	if (g->a_half)
-		LEVEL(thin_columns)(true, g, edge);
+		LEVEL(thin_columns)(true, g, to, ld);
 	else
-		LEVEL(thin_columns)(false, g, edge);
+		LEVEL(thin_columns)(false, g, to, ld);
 	if (g->post)
 		LEVEL(put_edge_vectors)(g->mr, g->nr, edge, g);
-	else
+	else if (g->add)
 		LEVEL(put_edge)(g->mr, g->nr, edge, g);
 }
 #endif

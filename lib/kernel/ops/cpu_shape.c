@@ -171,9 +171,9 @@ struct cum_sum_run {
 	int n_tasks;
 };
 
-enum { COLUMNS = 64 };
+enum { COLUMNS = 64, TOGETHER = 4 };
 
-/* The sums of `width` lines that lie side by side; S: the type of a sum. */
+/* The sums of `width` lines, `across` elements from each other; S: the type of a sum. */
 #define SUMS(T, S) \
 	do { \
 		const T *x = (const T *)r->in->data + at; \
@@ -181,14 +181,14 @@ enum { COLUMNS = 64 };
 		S sum[COLUMNS] = {0}; \
 		for (int64_t j = 0; j < r->l.length; j++, x += step, y += step) \
 			for (int64_t i = 0; i < width; i++) { \
-				S next = sum[i] + (S)x[i]; \
-				y[i] = (T)(r->exclusive ? sum[i] : next); \
+				S next = sum[i] + (S)x[i * across]; \
+				y[i * across] = (T)(r->exclusive ? sum[i] : next); \
 				sum[i] = next; \
 			} \
 		return; \
 	} while (0)
 
-static void sum_lines(const struct cum_sum_run *r, int64_t at, int64_t width)
+static void sum_lines(const struct cum_sum_run *r, int64_t at, int64_t width, int64_t across)
 {
 	int64_t step = r->l.step;
 	if (r->reverse) {
@@ -215,8 +215,11 @@ static void cum_sum_task(void *arg, int task, int thread)
 	for (int64_t i = lo; i < hi; i += width) {
 		width = r->l.step - i % r->l.step; /* to the end of what lies side by side */
 		width = width > COLUMNS ? COLUMNS : width;
+		/* An addition of real numbers waits for the one before: of lines one behind the other several are summed
+		 * together. */
+		width = r->l.step != 1 ? width : elem_is_real(r->in->elem) ? TOGETHER : 1;
 		width = width > hi - i ? hi - i : width;
-		sum_lines(r, line_start(&r->l, i), width);
+		sum_lines(r, line_start(&r->l, i), width, r->l.step == 1 ? r->l.length : 1);
 	}
 }
 
