@@ -39,6 +39,9 @@ void split_costs_spec(const struct spec *s, uint32_t ways, struct split_costs *c
 
 /* ---- measured ---- */
 
+/* A device that waits for another one's tensor wakes up. */
+static const double WAKE_S = 10e-6;
+
 /* Seconds of sets less what pairs of neighbours save on one device: of the second of them first. */
 static double *saved_sets(const struct place_model *m, struct arena *a)
 {
@@ -131,7 +134,7 @@ void split_costs_measured(const struct place_model *m, struct split_costs *c, st
 	c->n = m->k;
 	c->node_s = node_s;
 	struct sched_mean_link mean = sched_mean_link(&m->costs.links);
-	c->handover_s = mean.latency_s;
+	c->handover_s = WAKE_S + mean.latency_s;
 	c->copy_s_per_byte = fmax(c->copy_s_per_byte, mean.s_per_byte);
 	for (uint32_t d = 0; d < m->k; d++) {
 		const struct split_device core = split_costs_cores.device[0];
