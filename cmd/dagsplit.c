@@ -316,7 +316,6 @@ static int run(struct filter *f, const struct options *o, struct err *e)
 	struct rec r;
 	struct place_inputs in;
 	int k = 0, rc = place_inputs_init(&in, NULL, e);
-	in.contention = in.overlap = true;
 	while (rc == 0 && (k = filter_next(f, &r, e)) > 0) {
 		if (k == FILTER_RECORD) {
 			int taken = place_inputs_take(&in, &r, e);

@@ -54,6 +54,7 @@ uint64_t cpu_ctx_bytes(const struct cpu_ctx *c)
 void *cpu_thread_scratch(struct cpu_ctx *c, int thread, size_t bytes)
 {
 	struct cpu_scratch *s = &c->scratch[thread];
+	bytes = bytes ? bytes : 1; /* none is no failure */
 	if (s->bytes < bytes) {
 		mem_free(s->p);
 		s->bytes = 0;
@@ -66,7 +67,7 @@ void *cpu_thread_scratch(struct cpu_ctx *c, int thread, size_t bytes)
 
 void *cpu_slot_scratch(struct cpu_ctx *c, int slot, size_t bytes)
 {
-	return cpu_thread_scratch(c, c->n_threads + slot, bytes ? bytes : 1);
+	return cpu_thread_scratch(c, c->n_threads + slot, bytes);
 }
 
 void cpu_parallel(struct cpu_ctx *c, int n_tasks, void (*fn)(void *arg, int task, int thread),

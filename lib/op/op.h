@@ -380,8 +380,8 @@ uint64_t op_flops(const struct graph *g, uint32_t v);
 /* Bytes read and written once: inputs and outputs (for Gather and slices what is touched).
  * Views and Const count 0. */
 uint64_t op_bytes(const struct graph *g, uint32_t v);
-/* Bytes of output o; of weights in few bits that are converted, scaled or reshaped, as devices keep them: their constants', where
- * these are fewer. */
+/* Bytes of output o; of weights in 8 bits and fewer that are converted, scaled or reshaped, as devices keep them: their constants',
+ * where these are fewer.  Weights in f16 count as what they are converted to, as devices here convert them once. */
 uint64_t op_stored_bytes(const struct graph *g, uint32_t o);
 
 /* constant[v] (n): node v depends on constants alone, so it can be computed once at

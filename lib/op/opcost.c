@@ -242,35 +242,46 @@ static bool decompresses(enum op_kind kind)
 	}
 }
 
-static bool add_stored(const struct graph *g, uint32_t o, int *left, uint64_t *sum);
+struct stored {
+	uint64_t bytes;    /* of the constants */
+	uint64_t elements; /* of the largest of them */
+	unsigned bits;     /* of its elements */
+	int left;          /* nodes that may still be looked at */
+};
+
+static bool add_stored(const struct graph *g, uint32_t o, struct stored *x);
 
 /* The share that output o has of what it is cut from. */
-static bool add_share(const struct graph *g, uint32_t o, uint32_t from, int *left, uint64_t *sum)
+static bool add_share(const struct graph *g, uint32_t o, uint32_t from, struct stored *x)
 {
-	uint64_t whole = 0;
-	if (from == GRAPH_NONE || elements(g, from) == 0 || !add_stored(g, from, left, &whole))
+	uint64_t before = x->bytes;
+	if (from == GRAPH_NONE || elements(g, from) == 0 || !add_stored(g, from, x))
 		return false;
 	double share = (double)elements(g, o) / (double)elements(g, from);
-	*sum = add(*sum, (uint64_t)(share * (double)whole));
+	x->bytes = add(before, (uint64_t)(share * (double)(x->bytes - before)));
 	return true;
 }
 
-/* Bytes of the constants behind output o, within `left` nodes; false: not constants alone. */
-static bool add_stored(const struct graph *g, uint32_t o, int *left, uint64_t *sum)
+/* The constants behind output o; false: not constants alone. */
+static bool add_stored(const struct graph *g, uint32_t o, struct stored *x)
 {
 	uint32_t v = graph_node_of(g, o);
-	if (g->kind[v] == OP_CONST) {
-		*sum = add(*sum, bytes_of(g, o));
+	enum op_kind kind = op_kind_listed(g->kind[v]);
+	if (kind == OP_CONST) {
+		x->bytes = add(x->bytes, bytes_of(g, o));
+		if (elements(g, o) > x->elements) {
+			x->elements = elements(g, o);
+			x->bits = elem_bits((enum elem)g->out_elem[o]);
+		}
 		return true;
 	}
-	enum op_kind kind = op_kind_listed(g->kind[v]);
-	if (--*left >= 0 && (kind == OP_SLICE || kind == OP_SPLIT))
-		return add_share(g, o, source(g, v, 0), left, sum);
-	if (*left < 0 || !decompresses(kind))
+	if (--x->left >= 0 && (kind == OP_SLICE || kind == OP_SPLIT))
+		return add_share(g, o, source(g, v, 0), x);
+	if (x->left < 0 || !decompresses(kind))
 		return false;
 	for (uint32_t i = 0; i < g->in_ptr[v + 1] - g->in_ptr[v]; i++) {
 		uint32_t in = source(g, v, i);
-		if (in == GRAPH_NONE || !add_stored(g, in, left, sum))
+		if (in == GRAPH_NONE || !add_stored(g, in, x))
 			return false;
 	}
 	return true;
@@ -278,10 +289,10 @@ static bool add_stored(const struct graph *g, uint32_t o, int *left, uint64_t *s
 
 uint64_t op_stored_bytes(const struct graph *g, uint32_t o)
 {
-	enum { DEPTH = 12 };
-	uint64_t stored = 0, whole = bytes_of(g, o);
-	int left = DEPTH;
-	return add_stored(g, o, &left, &stored) && stored < whole ? stored : whole;
+	enum { DEPTH = 12, FEW_BITS = 8 };
+	struct stored x = {.left = DEPTH};
+	uint64_t whole = bytes_of(g, o);
+	return add_stored(g, o, &x) && x.bits <= FEW_BITS && x.bytes < whole ? x.bytes : whole;
 }
 
 uint64_t op_bytes(const struct graph *g, uint32_t v)

@@ -272,9 +272,10 @@ static int read_shares(struct reading *r, struct graph_cut *c)
 		return err_set(r->e, ST_INPUT, "key 'share': %llu shares of %u parts",
 			       (unsigned long long)n, c->ways);
 	for (uint64_t i = 0; i < n; i++)
-		if (c->share[i] == 0)
-			return err_set(r->e, ST_INPUT, "key 'share': part %u has none",
-				       (uint32_t)(i % c->ways));
+		if (c->share[i] == 0 || c->share[i] > 1000000)
+			return err_set(r->e, ST_INPUT, "key 'share': part %u has %s",
+				       (uint32_t)(i % c->ways),
+				       c->share[i] ? "more than a million" : "none");
 	if (!val_get(r->m, "share_of"))
 		return 0;
 	if (read_vector(r, "share_of", TT_U8, r->g->whole->n, &c->share_of) < 0)

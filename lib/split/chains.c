@@ -2,6 +2,7 @@
  *
  * A device goes on with its parts of a chain without waiting for the others, so a chain takes what the device with most of it takes. */
 #include <math.h>
+#include <string.h>
 
 #include "base/disjoint.h"
 #include "split/decide_impl.h"
@@ -25,7 +26,7 @@ static double edge_of_plan(struct work *w, uint32_t v, uint32_t i, bool *aligned
 }
 
 /* As the plan has it, whole too. */
-static const struct label *label_of(struct work *w, uint32_t v)
+static struct label *label_of(struct work *w, uint32_t v)
 {
 	for (uint8_t k = 0; k < w->n_labels[v]; k++)
 		if (decide_labels(w, v)[k].axis == w->plan->axis[v])
@@ -80,20 +81,35 @@ static double chain_seconds(struct chains *x, uint32_t c, uint8_t row, double *s
 	for (uint32_t i = x->ptr[c]; i < x->ptr[c + 1]; i++) {
 		uint32_t v = x->v[i];
 		int axis = w->plan->axis[v];
-		if (w->unlike)
-			w->share_of[v] = row;
+		if (w->unlike) /* homes of siblings are by the first row */
+			w->share_of[v] = axis == SPREAD || axis == SPLIT_OUTPUTS ? 0 : row;
 		for (uint32_t p = 0; p < ways; p++) {
 			double weights, one = axis == SPREAD
 						      ? label_of(w, v)->node_s
 						      : decide_part_on(w, v, axis, p, &weights);
-			if (one < 0)
-				return INFINITY;
-			s[p] += one;
+			s[p] += one < 0 ? INFINITY : one; /* no such part */
 		}
 	}
 	for (uint32_t p = 0; p < ways; p++)
 		most = s[p] > most ? s[p] : most;
 	return most;
+}
+
+/* Bytes of weights, as the shares are now. */
+static void weigh_parts(struct chains *x, uint32_t c)
+{
+	struct work *w = x->w;
+	for (uint32_t i = x->ptr[c]; i < x->ptr[c + 1]; i++) {
+		uint32_t v = x->v[i];
+		struct label *l = label_of(w, v);
+		double most = 0;
+		for (uint32_t p = 0; p < w->plan->ways && l->axis != SPREAD; p++) {
+			double weights = 0;
+			decide_part_on(w, v, l->axis, p, &weights);
+			most = fmax(most, weights);
+		}
+		l->weights = l->axis == SPREAD ? l->weights : most;
+	}
 }
 
 /* Shares by which all devices end together, and then, from who ends last to who ends first, while that helps. */
@@ -110,12 +126,17 @@ static void share_chain(struct chains *x, uint32_t c)
 		}
 	uint8_t best = split_row_for(&w->rows, all, fixed);
 	double least = chain_seconds(x, c, best, s);
-	for (uint32_t step = 0; step < split_units(ways) && least < INFINITY; step++) {
+	for (uint32_t step = 0; step < split_units(ways); step++) {
 		uint32_t last = 0, first = 0;
-		for (uint32_t p = 0; p < ways; p++) {
-			last = s[p] > s[last] ? p : last;
-			first = s[p] < s[first] ? p : first;
-			share[p] = w->rows.share[(size_t)best * ways + p];
+		memcpy(share, w->rows.share + (size_t)best * ways, ways * sizeof *share);
+		for (uint32_t p = 0; p < ways;
+		     p++) { /* with a part of nothing: from the largest to the smallest */
+			const bool more =
+				least < INFINITY ? s[p] > s[last] : share[p] > share[last];
+			const bool less =
+				least < INFINITY ? s[p] < s[first] : share[p] < share[first];
+			last = more ? p : last;
+			first = less ? p : first;
 		}
 		if (first == last || share[last] < 2)
 			break;
@@ -123,12 +144,13 @@ static void share_chain(struct chains *x, uint32_t c)
 		share[first]++;
 		uint8_t row = split_row(&w->rows, share);
 		double now = chain_seconds(x, c, row, s);
-		if (now >= least)
+		if (now >= least && least < INFINITY)
 			break;
 		least = now;
 		best = row;
 	}
 	chain_seconds(x, c, best, &x->s[(size_t)c * ways]);
+	weigh_parts(x, c);
 }
 
 static double longest(const struct chains *x, uint32_t c)
@@ -194,7 +216,7 @@ void decide_chains(struct work *w, double least_gain, struct split_decision *out
 		if (w->plan->axis[v] == SPLIT_WHOLE)
 			continue;
 		bool useless = !seed[c] && !w->c->apart;
-		if (useless || (!w->all && gain[c] < least_gain))
+		if (useless || gain[c] == -INFINITY || (!w->all && gain[c] < least_gain))
 			w->plan->axis[v] = SPLIT_WHOLE;
 		else
 			out->n_chains += c == v;

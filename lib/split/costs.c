@@ -79,13 +79,21 @@ static double least_step(const double *node_s, uint32_t n, uint32_t k, uint32_t 
 	return least;
 }
 
-static double weights_of(const struct graph *g, uint32_t v)
+/* Bytes a second of weights of device d, where an operation reads them the fastest; at least a core's. */
+static double weights_rate(const struct graph *g, const double *node_s, uint32_t k, uint32_t d)
 {
-	double bytes = 0;
-	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++)
-		if (g->in_node[i] != GRAPH_NONE && graph_const(g, g->in_node[i]) >= 0)
-			bytes += (double)graph_out_bytes(g, graph_slot_output(g, i));
-	return bytes;
+	double rate = split_costs_cores.device[0].weights_per_s;
+	bool *constant = MEM_NEWN(bool, g->n);
+	op_constant_nodes(g, constant);
+	for (uint32_t v = 0; v < g->n; v++) {
+		double bytes = 0, s = node_s[(size_t)v * k + d];
+		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1] && s > 0; i++)
+			if (g->in_node[i] != GRAPH_NONE && constant[g->in_node[i]])
+				bytes += (double)op_stored_bytes(g, graph_slot_output(g, i));
+		rate = s > 0 ? fmax(rate, bytes / s) : rate;
+	}
+	mem_free(constant);
+	return rate;
 }
 
 /* Seconds (nodes, k) of which each node has a share of its set's, by what it computes, and reads and writes. */
@@ -125,6 +133,16 @@ static double moving_rate(const struct place_model *m, const double *node_s, uin
 	return seconds > 0 ? bytes / seconds : split_costs_cores.device[0].bytes_per_s;
 }
 
+/* Of all links: a profile finds some far too long, as another program ran. */
+static double least_latency(const struct sched_links *l, uint32_t k)
+{
+	double least = INFINITY;
+	for (uint32_t i = 0; i < k * k; i++)
+		if (i % (k + 1) != 0 && l->latency_s[i] >= 0)
+			least = fmin(least, l->latency_s[i]);
+	return least < INFINITY ? least : 0;
+}
+
 void split_costs_measured(const struct place_model *m, struct split_costs *c, struct arena *a)
 {
 	const struct graph *g = m->g;
@@ -134,20 +152,16 @@ void split_costs_measured(const struct place_model *m, struct split_costs *c, st
 	c->n = m->k;
 	c->node_s = node_s;
 	struct sched_mean_link mean = sched_mean_link(&m->costs.links);
-	c->handover_s = WAKE_S + mean.latency_s;
+	c->handover_s = WAKE_S + least_latency(&m->costs.links, m->k);
 	c->copy_s_per_byte = fmax(c->copy_s_per_byte, mean.s_per_byte);
 	for (uint32_t d = 0; d < m->k; d++) {
 		const struct split_device core = split_costs_cores.device[0];
 		bool cpu = m->types && strcmp(m->types[d], "cpu") == 0;
-		double rate = core.weights_per_s;
-		for (uint32_t v = 0; v < g->n && !cpu; v++) {
-			double s = node_s[(size_t)v * m->k + d];
-			rate = s > 0 ? fmax(rate, weights_of(g, v) / s) : rate;
-		}
 		c->device[d] = core;
-		c->device[d].weights_per_s = rate;
 		c->device[d].bytes_per_s = moving_rate(m, alone_s, d);
-		if (!cpu)
-			c->device[d].step_s = least_step(node_s, g->n, m->k, d);
+		if (cpu)
+			continue;
+		c->device[d].weights_per_s = weights_rate(g, node_s, m->k, d);
+		c->device[d].step_s = least_step(node_s, g->n, m->k, d);
 	}
 }

@@ -1,4 +1,5 @@
 /* decide.c - estimated costs of nodes and edges under each label, and what follows from the least sum. */
+#include <math.h>
 #include <string.h>
 
 #include "split/decide_impl.h"
@@ -28,7 +29,7 @@ static void add_edge(struct work *w, struct pairwise *pw, uint32_t v, uint32_t i
 			double s = decide_edge_seconds(w, u, decide_labels(w, u)[a].axis, axis,
 						       bytes, &r, decide_labels(w, u)[a].node_s);
 			if (s > 0)
-				pairwise_add_pair(pw, u, a, v, b, s);
+				pairwise_add_pair(pw, u, a, v, b, w->edge_price * s);
 		}
 	}
 }
@@ -207,19 +208,41 @@ struct best {
 	bool any;
 };
 
-/* Decides once more; true: better than what was best. */
+/* What fits into memory first, then what takes less. */
+static bool is_better(const struct work *w, const struct split_decision *a,
+		      const struct split_decision *b)
+{
+	double limit = w->c->memory_bytes > 0 ? w->c->memory_bytes : INFINITY;
+	bool a_fits = a->weights <= limit, b_fits = b->weights <= limit;
+	return a_fits != b_fits ? a_fits : a->cut_s < b->cut_s;
+}
+
+/* Decides once more with the shares at hand; true: better than what was best.  The sum that is minimised knows nothing of chains, within
+ * which devices need not be even at each node: it takes edges too lightly, so it is tried with a higher price of these as well. */
 static bool decide_again(struct work *w, struct best *best)
 {
-	struct split_decision d;
+	static const double price[] = {1, 4};
 	size_t n = w->g->n;
-	decide_once(w, &d);
-	if (best->any && d.cut_s >= best->decision.cut_s)
-		return false;
-	best->decision = d;
-	best->any = true;
-	memcpy(best->axis, w->plan->axis, n * sizeof *best->axis);
-	memcpy(best->share_of, w->share_of, n);
-	return true;
+	bool better = false;
+	uint8_t *shares = MEM_NEWN(uint8_t, 2 * n); /* and those of the best */
+	memcpy(shares, w->share_of, n);
+	memcpy(shares + n, best->share_of, n);
+	split_rows_keep(&w->rows, shares, (uint32_t)(2 * n));
+	memcpy(best->share_of, shares + n, n);
+	for (int i = 0; i < 2; i++) {
+		struct split_decision d;
+		memcpy(w->share_of, shares, n);
+		w->edge_price = price[i];
+		decide_once(w, &d);
+		if (best->any && !is_better(w, &d, &best->decision))
+			continue;
+		best->decision = d;
+		best->any = better = true;
+		memcpy(best->axis, w->plan->axis, n * sizeof *best->axis);
+		memcpy(best->share_of, w->share_of, n);
+	}
+	mem_free(shares);
+	return better;
 }
 
 /* Unlike devices: from several shares for all nodes, and from those of each node alone; then from what the chains were given,
@@ -275,6 +298,7 @@ void split_decide(struct split_facts *f, const struct split_costs *costs, unsign
 			 .axes = axes,
 			 .all = all,
 			 .min_gain = min_gain,
+			 .edge_price = 1,
 			 .a = arena_new()};
 	for (uint32_t p = 0; p < costs->n; p++)
 		if (costs->device[p].bytes_per_s > w.bytes_per_s)

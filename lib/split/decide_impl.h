@@ -40,6 +40,7 @@ struct work {
 	unsigned axes;     /* that may be cut */
 	bool all;
 	double min_gain;
+	double edge_price;   /* of a second between nodes, where the least sum is sought */
 	bool by_node;        /* each node's shares as suits it alone */
 	uint8_t *n_labels;   /* (n) */
 	struct label *label; /* (n * PAIRWISE_CHOICES) the first is whole */

@@ -164,5 +164,5 @@ double decide_edge(struct work *w, uint32_t v, uint32_t i, int a, int b, bool *a
 			return 0;
 		seen[o] = true;
 	}
-	return decide_edge_seconds(w, u, a, b, bytes, &r, 0);
+	return decide_edge_seconds(w, u, a, b, bytes, &r, decide_labels(w, u)[0].node_s);
 }

@@ -304,11 +304,12 @@ struct draft_value join_whole_for(struct rewrite *x, uint32_t o, uint32_t p)
 	if (each->node != GRAPH_NONE)
 		return *each;
 	int64_t size = g->dim[g->dim_ptr[o] + (uint32_t)axis], end;
-	for (int64_t at = 0; at < size; at = end) {
-		uint32_t q = n;
+	for (int64_t at = 0, k = 0; at < size; at = end, k++) {
+		uint32_t q = (uint32_t)k;
 		if (plan->axis[u] == SPLIT_SUM) {
 			end = split_border(plan, u, size, 1, q + 1);
-			in[n++] = relayed(x, sum_range(x, o, axis, at, end, q), q, p);
+			if (end > at) /* small shares of few have none */
+				in[n++] = relayed(x, sum_range(x, o, axis, at, end, q), q, p);
 		} else {
 			q = part_with(x, u, p, at, size, &end);
 			in[n++] = relayed(x, from_part(x, o, q, at, end), q, p);

@@ -1,6 +1,8 @@
 /* shares.c - how large the parts of unlike devices are: so that all of a chain end together. */
 #include "split/shares.h"
 
+#include <string.h>
+
 #include "place/bound/bound_divisible.h"
 
 enum { UNITS = 32, MAX_ROWS = 255 };
@@ -44,7 +46,7 @@ uint8_t split_row(struct split_rows *rows, const uint32_t *share)
 			return (uint8_t)r;
 	}
 	if (rows->n == MAX_ROWS)
-		return 0;
+		return 0; /* split_rows_keep makes room */
 	for (uint32_t p = 0; p < rows->ways; p++)
 		rows->share[(size_t)rows->n * rows->ways + p] = share[p];
 	return (uint8_t)rows->n++;
@@ -60,6 +62,25 @@ uint8_t split_row_for(struct split_rows *rows, const double *s, const double *fi
 				   : 0;
 	round_shares(rows->ways, share, whole);
 	return split_row(rows, whole);
+}
+
+void split_rows_keep(struct split_rows *rows, uint8_t *share_of, uint32_t n)
+{
+	uint32_t kept = 1;
+	uint8_t to[MAX_ROWS + 1] = {0};
+	bool used[MAX_ROWS + 1] = {false};
+	for (uint32_t v = 0; v < n; v++)
+		used[share_of[v]] = true;
+	for (uint32_t r = 1; r < rows->n; r++) {
+		if (!used[r])
+			continue;
+		to[r] = (uint8_t)kept;
+		memmove(rows->share + (size_t)kept++ * rows->ways,
+			rows->share + (size_t)r * rows->ways, rows->ways * sizeof *rows->share);
+	}
+	rows->n = kept;
+	for (uint32_t v = 0; v < n; v++)
+		share_of[v] = to[share_of[v]];
 }
 
 struct split_rows split_rows_new(uint32_t ways, struct arena *a)

@@ -5,6 +5,7 @@
 #include "one_node.h"
 #include "tap.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -247,8 +248,54 @@ static void unique(void)
 	err_clear(&e);
 }
 
+/* A maximum is of what is no NaN, and at least -FLT_MAX, whichever way a pool goes: of one window that sees a plane, of planes
+ * side by side, of rows apart. */
+static void pool_of_nan(int64_t planes, int64_t h, int64_t w, const char *kernel,
+			const char *strides)
+{
+	static float x[64 * ROOM] __attribute__((aligned(64))),
+		y[64 * ROOM] __attribute__((aligned(64)));
+	struct one_node n;
+	struct err e = ERR_INIT;
+	struct cpu_ctx *c = cpu_ctx_new(NULL, NULL);
+	struct cpu_prep *prep = NULL;
+	one_node_init(&n, "MaxPool", "opset1", 1, 1);
+	one_node_attr(&n, "kernel", kernel);
+	one_node_attr(&n, "strides", strides);
+	one_node_attr(&n, "pads_begin", "0,0");
+	one_node_attr(&n, "pads_end", "0,0");
+	for (int64_t i = 0; i < planes * h * w; i++)
+		x[i] = i / (h * w) % 2 ? -INFINITY : i % (h * w) < w ? NAN : 5;
+	n.in[0] = F32(x, 1, planes, h, w);
+	bool ok = op_decode(&n.g, 0, &n.op, &e) == 0 && op_infer(&n.op, n.in, n.out, &e) == 0;
+	n.out[0].data = y;
+	ok = ok && cpu_kernel_prepare(&n.op, n.in, n.out, c, &prep, &e) == 0 &&
+	     cpu_kernel_run(&n.op, prep, n.in, n.out, c, &e) == 0;
+	int64_t plane = tensor_elements(&n.out[0]) / planes;
+	for (int64_t p = 0; p < planes && ok; p++)
+		ok = are(y + p * plane, plane, p % 2 ? -FLT_MAX : 5);
+	tap(ok, "MaxPool %s, strides %s of %d planes of %dx%d: NaN and -inf (%s)", kernel, strides,
+	    (int)planes, (int)h, (int)w, e.msg);
+	cpu_prep_free(prep);
+	cpu_ctx_free(c);
+	err_clear(&e);
+}
+
+static void pools(void)
+{
+	pool_of_nan(2, 7, 7, "7,7", "1,1");
+	pool_of_nan(64, 7, 7, "7,7", "1,1");
+	pool_of_nan(64, 2, 2, "2,2", "2,2");
+	pool_of_nan(16, 4, 4, "4,2", "4,2");
+	pool_of_nan(32, 4, 4, "4,2", "4,2");
+	pool_of_nan(2, 9, 36, "9,9", "9,9");
+	pool_of_nan(2, 9, 36, "9,9", "9,1");
+	pool_of_nan(2, 5, 20, "5,3", "1,1");
+}
+
 int main(void)
 {
+	pools();
 	unique();
 	convolution();
 	deformed();

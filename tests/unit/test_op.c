@@ -364,10 +364,12 @@ static void test_costs(void)
 	op_constant_nodes(g, constant);
 	tap(op_flops(g, 3) == 2 * 4 * 36 * 27 && op_flops(g, 6) == 144 && op_flops(g, 8) == 0,
 	    "FLOPs");
-	tap(op_bytes(g, 3) == 4 * (192 + 144) + 2 * 108 && op_bytes(g, 8) == 0,
-	    "bytes, of weights in f16 as they are stored");
-	tap(op_stored_bytes(g, g->out_ptr[2]) == 216 && op_stored_bytes(g, g->out_ptr[3]) == 576,
-	    "bytes of a constant that is converted, and of what is computed");
+	tap(op_bytes(g, 3) == 4 * (192 + 108 + 144) && op_bytes(g, 8) == 0, "bytes");
+	tap(op_stored_bytes(g, g->out_ptr[2]) == 432 && op_stored_bytes(g, g->out_ptr[3]) == 576,
+	    "bytes of f16 that is converted, and of what is computed");
+	g->out_elem[g->out_ptr[1]] = EL_I8;
+	tap(op_bytes(g, 3) == 4 * (192 + 144) + 108 && op_stored_bytes(g, g->out_ptr[2]) == 108,
+	    "bytes of weights in 8 bits as they are stored");
 	tap(constant[1] && constant[2] && constant[7] && constant[9] && !constant[0] &&
 		    !constant[3] && !constant[10],
 	    "constants, and shapes of static tensors");

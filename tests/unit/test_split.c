@@ -239,6 +239,12 @@ static void test_rows(void)
 	for (uint32_t p = 0; p < 16; p++)
 		even &= many.share[16 * r + p] == split_units(16) / 16;
 	tap(even, "16 alike: all the same");
+	/* rows that nobody has make room */
+	uint8_t of[] = {2, 0, 2};
+	split_rows_keep(&rows, of, 3);
+	tap(rows.n == 2 && of[0] == 1 && of[1] == 0 && of[2] == 1 && rows.share[2] == 31 &&
+		    rows.share[0] == 24,
+	    "the first row and those in use are kept");
 	arena_free(a);
 }
 

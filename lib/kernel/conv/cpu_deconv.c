@@ -374,10 +374,15 @@ int prepare_conv_backprop(const struct op *op, const struct tensor *in, const st
 	struct cpu_pack *pack =
 		cpu_pack_get(c->packs, in[1].data, layout,
 			     (uint64_t)all_weights(&r) * sizeof(float), fill_weights, &r);
+	if (!pack || r.failed) {
+		if (pack)
+			cpu_pack_drop(pack);
+		return cpu_no_memory(e);
+	}
 	*prep = MEM_NEW(struct cpu_prep);
 	(*prep)->pack = pack;
-	(*prep)->owns = pack ? 1u << 1 : 0;
-	return pack && !r.failed ? 0 : cpu_no_memory(e);
+	(*prep)->owns = 1u << 1;
+	return 0;
 }
 
 int run_conv_backprop(const struct kernel_call *k, struct err *e)

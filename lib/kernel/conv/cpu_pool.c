@@ -56,10 +56,9 @@ static void pool_row(const struct pool_run *r, const float *x, float *y, int64_t
 		const float *row = x + (iz * g->in[1] + iy) * g->in[2];
 		if (iy < 0 || iy >= g->in[1] || iz < 0 || iz >= g->in[0])
 			continue;
-		if (n++ == 0)
-			memcpy(joined, row, (size_t)g->in[2] * sizeof *joined);
-		else
-			vec_join(join, row, joined, g->in[2]);
+		if (n++ == 0) /* a maximum begins below all: NaN does not count */
+			vec_fill(r->max ? -FLT_MAX : 0, joined, g->in[2]);
+		vec_join(join, row, joined, g->in[2]);
 	}
 	for (int64_t i = 0; i < g->out[2]; i++)
 		y[i] = r->max ? -FLT_MAX : 0;
@@ -93,6 +92,7 @@ static void whole_task(void *arg, int task, int thread)
 	enum { ROWS = 16 };
 	const struct pool_run *r = arg;
 	const struct window *g = &r->g;
+	const float least = -FLT_MAX;
 	int64_t lo, hi;
 	float n = 1;
 	(void)thread;
@@ -103,8 +103,9 @@ static void whole_task(void *arg, int task, int thread)
 		vec_reduce_rows(r->max ? OP_REDUCE_MAX : OP_REDUCE_SUM, r->x + p * g->in_plane,
 				g->in_plane, g->in_plane, hi - p < ROWS ? (int)(hi - p) : ROWS,
 				r->y + p);
-	if (!r->max && hi > lo)
-		vec_binary(OP_DIVIDE, r->y + lo, 1, &n, 0, r->y + lo, hi - lo);
+	if (hi > lo) /* a maximum is at least -FLT_MAX, as in other ways */
+		vec_binary(r->max ? OP_MAXIMUM : OP_DIVIDE, r->y + lo, 1, r->max ? &least : &n, 0,
+			   r->y + lo, hi - lo);
 }
 
 /* Sizes of the windows of a joined plane. */
@@ -254,7 +255,7 @@ static void join_lanes(const struct pool_run *r, const float *side, const int64_
 		       float *y)
 {
 	const struct window *g = &r->g;
-	bool any = false;
+	vec_fill(r->max ? -FLT_MAX : 0, y, n);
 	for (int64_t t = 0; t < g->taps; t++) {
 		const int64_t tap[3] = {t / g->kernel[2] / g->kernel[1],
 					t / g->kernel[2] % g->kernel[1], t % g->kernel[2]};
@@ -265,17 +266,12 @@ static void join_lanes(const struct pool_run *r, const float *side, const int64_
 			inside = inside && i >= 0 && i < g->in[d];
 			at = at * g->in[d] + i;
 		}
-		if (inside && any)
+		if (inside)
 			vec_join(r->max ? OP_REDUCE_MAX : OP_REDUCE_SUM, side + at * LANES, y, n);
-		else if (inside)
-			memcpy(y, side + at * LANES, (size_t)n * sizeof *y);
-		any = any || inside;
 	}
 	float count = 1;
 	for (int d = 0; d < 3; d++)
 		count *= (float)window_count(g, d, o[d], r->exclude_pad);
-	if (!any)
-		vec_fill(r->max ? -FLT_MAX : 0, y, n);
 	if (!r->max)
 		vec_binary(OP_DIVIDE, y, 1, &count, 0, y, n);
 }
