@@ -11,7 +11,7 @@ struct chains {
 	struct work *w;
 	uint32_t *of;      /* (n) a node of the chain by which it is known */
 	uint32_t *ptr, *v; /* (n+1), cut nodes by chain */
-	double *s;         /* (n, ways) seconds of a chain on each device */
+	double *s;         /* (n) seconds of a chain */
 };
 
 static bool is_cut(const struct work *w, uint32_t v)
@@ -57,7 +57,7 @@ static void find_chains(struct chains *x)
 	x->of = ARENA_NEWN(w->a, uint32_t, g->n);
 	x->ptr = ARENA_NEWN(w->a, uint32_t, (size_t)g->n + 1);
 	x->v = ARENA_NEWN(w->a, uint32_t, g->n);
-	x->s = ARENA_NEWN(w->a, double, (size_t)g->n * w->plan->ways);
+	x->s = ARENA_NEWN(w->a, double, g->n);
 	for (uint32_t v = 0; v < g->n; v++) {
 		x->of[v] = disjoint_find(parent, v);
 		x->ptr[x->of[v] + 1] += is_cut(w, v);
@@ -70,8 +70,8 @@ static void find_chains(struct chains *x)
 			x->v[x->ptr[x->of[v]] + at[x->of[v]]++] = v;
 }
 
-/* What the device with most of chain c takes, its nodes having that row of shares; s (ways) of each.  INFINITY: it cannot be. */
-static double chain_seconds(struct chains *x, uint32_t c, uint8_t row, double *s)
+/* What the device with most of chain c takes, with the shares at hand; s (ways): what each does.  INFINITY: it cannot be. */
+static double chain_seconds(const struct chains *x, uint32_t c, double *s)
 {
 	struct work *w = x->w;
 	uint32_t ways = w->plan->ways;
@@ -81,8 +81,6 @@ static double chain_seconds(struct chains *x, uint32_t c, uint8_t row, double *s
 	for (uint32_t i = x->ptr[c]; i < x->ptr[c + 1]; i++) {
 		uint32_t v = x->v[i];
 		int axis = w->plan->axis[v];
-		if (w->unlike) /* homes of siblings are by the first row */
-			w->share_of[v] = axis == SPREAD || axis == SPLIT_OUTPUTS ? 0 : row;
 		for (uint32_t p = 0; p < ways; p++) {
 			double weights, one = axis == SPREAD
 						      ? label_of(w, v)->node_s
@@ -93,6 +91,19 @@ static double chain_seconds(struct chains *x, uint32_t c, uint8_t row, double *s
 	for (uint32_t p = 0; p < ways; p++)
 		most = s[p] > most ? s[p] : most;
 	return most;
+}
+
+/* The same with that row of shares, which its nodes have then. */
+static double with_row(struct chains *x, uint32_t c, uint8_t row, double *s)
+{
+	struct work *w = x->w;
+	for (uint32_t i = x->ptr[c]; i < x->ptr[c + 1]; i++) {
+		uint32_t v = x->v[i];
+		int axis = w->plan->axis[v];
+		/* homes of siblings are by the first row */
+		w->share_of[v] = axis == SPREAD || axis == SPLIT_OUTPUTS ? 0 : row;
+	}
+	return chain_seconds(x, c, s);
 }
 
 /* Bytes of weights, as the shares are now. */
@@ -125,12 +136,12 @@ static void share_chain(struct chains *x, uint32_t c)
 			fixed[p] += fmin(one < 0 ? 0 : one, w->c->device[p % w->c->n].step_s);
 		}
 	uint8_t best = split_row_for(&w->rows, all, fixed);
-	double least = chain_seconds(x, c, best, s);
+	double least = with_row(x, c, best, s);
 	for (uint32_t step = 0; step < split_units(ways); step++) {
 		uint32_t last = 0, first = 0;
 		memcpy(share, w->rows.share + (size_t)best * ways, ways * sizeof *share);
-		for (uint32_t p = 0; p < ways;
-		     p++) { /* with a part of nothing: from the largest to the smallest */
+		/* while a part has nothing: from the largest to the smallest */
+		for (uint32_t p = 0; p < ways; p++) {
 			const bool more =
 				least < INFINITY ? s[p] > s[last] : share[p] > share[last];
 			const bool less =
@@ -143,22 +154,14 @@ static void share_chain(struct chains *x, uint32_t c)
 		share[last]--;
 		share[first]++;
 		uint8_t row = split_row(&w->rows, share);
-		double now = chain_seconds(x, c, row, s);
+		double now = with_row(x, c, row, s);
 		if (now >= least && least < INFINITY)
 			break;
 		least = now;
 		best = row;
 	}
-	chain_seconds(x, c, best, &x->s[(size_t)c * ways]);
+	x->s[c] = with_row(x, c, best, s);
 	weigh_parts(x, c);
-}
-
-static double longest(const struct chains *x, uint32_t c)
-{
-	double most = 0;
-	for (uint32_t p = 0; p < x->w->plan->ways; p++)
-		most = fmax(most, x->s[(size_t)c * x->w->plan->ways + p]);
-	return most;
 }
 
 /* What each chain takes less than its nodes whole, with what lies between it and others, and the price of its weights. */
@@ -168,7 +171,7 @@ static void find_gains(struct chains *x, double *gain)
 	const struct graph *g = w->g;
 	bool *seen = ARENA_NEWN(w->a, bool, g->out_ptr[g->n]);
 	for (uint32_t c = 0; c < g->n; c++)
-		gain[c] = -longest(x, c);
+		gain[c] = -x->s[c];
 	for (uint32_t v = 0; v < g->n; v++) {
 		uint32_t c = x->of[v];
 		if (is_cut(w, v))
@@ -196,7 +199,7 @@ void decide_chains(struct work *w, double least_gain, struct split_decision *out
 	const struct graph *g = w->g;
 	struct chains x = {.w = w};
 	bool *seed = ARENA_NEWN(w->a, bool, g->n);
-	double *gain = ARENA_NEWN(w->a, double, g->n);
+	double *gain = ARENA_NEWN(w->a, double, g->n), each[SPLIT_MAX_WAYS];
 	find_chains(&x);
 	for (uint32_t c = 0; c < g->n; c++) {
 		if (x.ptr[c] == x.ptr[c + 1])
@@ -204,7 +207,7 @@ void decide_chains(struct work *w, double least_gain, struct split_decision *out
 		if (w->unlike)
 			share_chain(&x, c);
 		else
-			chain_seconds(&x, c, 0, &x.s[(size_t)c * w->plan->ways]);
+			x.s[c] = chain_seconds(&x, c, each);
 		for (uint32_t i = x.ptr[c]; i < x.ptr[c + 1]; i++)
 			seed[c] |= decide_is_product(w, x.v[i]);
 	}
@@ -228,12 +231,10 @@ double decide_estimate(struct work *w)
 	const struct graph *g = w->g;
 	struct chains x = {.w = w};
 	bool *seen = ARENA_NEWN(w->a, bool, g->out_ptr[g->n]), aligned;
-	double sum = 0;
+	double sum = 0, each[SPLIT_MAX_WAYS];
 	find_chains(&x);
 	for (uint32_t c = 0; c < g->n; c++)
-		if (x.ptr[c] < x.ptr[c + 1])
-			sum += chain_seconds(&x, c, w->unlike ? w->share_of[x.v[x.ptr[c]]] : 0,
-					     &x.s[(size_t)c * w->plan->ways]);
+		sum += chain_seconds(&x, c, each);
 	for (uint32_t v = 0; v < g->n; v++) {
 		if (w->f->constant[v])
 			continue;
