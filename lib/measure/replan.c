@@ -75,7 +75,7 @@ bool session_is_late(const struct session *s, double share)
 
 int session_plan(struct session *s, const uint16_t *device, struct plan *out, struct err *e)
 {
-	if (plan_make(&s->planner, device, out, e) < 0)
+	if (session_may_run(s, device, e) < 0 || plan_make(&s->planner, device, out, e) < 0)
 		return -1;
 	/* Rounds keep to the profile, a race has its runs before it if there is time.  Runs before those that count would change
 	 * what variables keep. */
