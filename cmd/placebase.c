@@ -52,19 +52,49 @@ struct state {
 	struct method_run run;
 };
 
+/* What a value has more than its bound, in percent of it. */
+static double gap(double bound, double value)
+{
+	return value > 0 ? 100 * (1 - bound / value) : 0;
+}
+
+/* What the placement takes, in the order that it brings.  Where orders are free and it brings none, p has the one
+ * that was found for it. */
+static const struct place_result *evaluate(struct state *s, const struct method_run *r,
+					   struct place_rec *p)
+{
+	const struct place_result *x = p->order ? NULL : place_evaluate(s->ev, r->device);
+
+	if (x && r->m->rules == PLACE_SCHEDULE && r->m->costs.policy == SCHED_FREE &&
+	    x->status == PLACE_OK) {
+		uint32_t n = r->m->tasks.dag.n, *order = ARENA_NEWN(s->arena, uint32_t, n);
+
+		place_ran_in(s->ev, order);
+		p->order = order;
+		p->n_order = n;
+	}
+	if (!p->order)
+		return x;
+	struct kept_order kept = kept_order_new(r->m, s->arena);
+
+	place_order_of(r->m, p->order, p->n_order, r->device, &kept);
+	return place_evaluate_in(s->ev, r->device, &kept);
+}
+
 /* Fills the prediction of r's placement, and the bound that no placement beats. */
 static void predict(struct state *s, const struct method_run *r, struct place_rec *p)
 {
-	const struct place_result *x = place_evaluate(s->ev, r->device);
+	const struct place_result *x = evaluate(s, r, p);
 	bool latency = place_objective_is_latency(&r->m->objective);
-	double bound = fmax(s->bound.value, r->bound_s);
+	double bound = fmax(s->bound.value, r->bound_s), rule = r->rule_bound_s;
 	const char *kind = r->bound_s > s->bound.value * (1 + 1e-8) ? "search" : s->bound.kind;
 	const char *unit = latency ? " s" : "";
-	char reason[600];
+	char reason[600], by_rule[120] = "";
 
 	p->bounded = true;
 	p->by_value = !latency;
 	*(latency ? &p->bound_s : &p->bound_value) = bound;
+	p->rule_bound = rule > bound * (1 + 1e-8) ? rule : 0;
 	p->bound_parts_of = s->parts_of;
 	p->bound_parts_s = s->parts.load_s;
 	p->bound_parts_wait_s = s->parts.wait_s;
@@ -80,8 +110,13 @@ static void predict(struct state *s, const struct method_run *r, struct place_re
 	p->predicted = true;
 	p->predicted_s = x->lat_s;
 	p->predicted_value = x->value;
-	msg_note(1, "%s: %.9g%s, no placement below %.9g%s (%s), gap %.2f %%", p->source, x->value,
-		 unit, bound, unit, kind, x->value > 0 ? 100 * (1 - bound / x->value) : 0);
+	if (p->rule_bound > 0)
+		snprintf(by_rule, sizeof by_rule,
+			 "; for this order rule (%s) none below %.9g%s, gap %.2f %%",
+			 place_order_names[PLACE_ORDER_RANK + (int)r->m->costs.policy], rule, unit,
+			 gap(rule, x->value));
+	msg_note(1, "%s: %.9g%s, no placement below %.9g%s (%s), gap %.2f %%%s", p->source,
+		 x->value, unit, bound, unit, kind, gap(bound, x->value), by_rule);
 }
 
 /* The device of most sets. */
@@ -112,6 +147,8 @@ static int emit(struct method_run *r, struct err *e)
 			      .n_sets = s->in.g->n_sets,
 			      .source = source,
 			      .device = r->device,
+			      .n_order = r->n_order,
+			      .order = r->order,
 			      .timed = s->o->took,
 			      .took_s = clock_s() - s->method_began_s};
 

@@ -26,7 +26,7 @@ static int json_line(FILE *out, const struct rec *r, bool full, struct err *e)
 static const char known_keys[] =
 	"action adapted again anchors at attr_key attr_ptr attr_strings attr_value "
 	"began_s beside best_ratio best_s block bodies bound_parts_of bound_parts_s "
-	"bound_parts_wait_s bound_s "
+	"bound_parts_wait_s bound_rule_s bound_rule_value bound_s "
 	"bound_value "
 	"burst_block burst_s bursts busy_s bytes bytes_per_s chain clean clock_s cols columns "
 	"const_bytes const_node const_offset contention copies copy_bytes copy_holds "

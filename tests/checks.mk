@@ -32,6 +32,12 @@ fuzz:
 	  bats -f damaged tests/fuzz/hostile.bats
 	HSDAG_PYTHON=$(abspath $(B))/venv/bin/python NETS=1-$(N) B=$(B)/asan bats tests/fuzz/nets.bats
 
+# Task graphs on equal processors: how many are proved in time, whatever the order.
+FREE ?= --tasks 10 --budget 1
+free-orders:
+	@+$(BUILD) all
+	PATH="$(abspath $(B))/bin:$$PATH" python3 tests/bench/free_orders.py $(FREE)
+
 # Random networks, cut by dagsplit, beside as they are.
 SEEDS ?= 1-200
 split-check:
@@ -72,7 +78,7 @@ stateful:
 	$(B)/stateful-venv/bin/python -W ignore tests/oracle/stateful_exports.py $(B)/stateful
 	$(B)/stateful-venv/bin/python -W ignore tests/oracle/stateful.py --bin $(B)/bin $(STATEFUL) $(B)/stateful
 
-.PHONY: layers style docs golden fuzz split-check giants matrix onnx-suite stateful
+.PHONY: layers style docs golden fuzz split-check free-orders giants matrix onnx-suite stateful
 
 # What reports of races claim, on TRIALS machines that are played, from number FIRST on, beside their tables and the truth.
 TRIALS ?= 5000

@@ -119,6 +119,8 @@ static struct trial *trials(struct run_queue *q)
 	struct trial *x = ARENA_NEWN(q->arena, struct trial, q->n);
 	for (size_t i = 0; i < q->n; i++) {
 		x[i].device = q->waiting[i].device;
+		x[i].order = q->waiting[i].place.order;
+		x[i].n_order = q->waiting[i].place.n_order;
 		x[i].left = q->waiting[i].left;
 		x[i].past = q->waiting[i].past;
 	}
@@ -216,6 +218,8 @@ int run_queue_compare(struct run_queue *q, struct session *s, struct rec_writer 
 		p.predicted = item->place.predicted;
 		p.predicted_s = item->place.predicted_s;
 		p.source = item->place.source;
+		p.order = item->place.order;
+		p.n_order = item->place.n_order;
 		p.id = item->place.id;
 		n_groups = item->n_groups;
 	}

@@ -104,7 +104,11 @@ struct planner {
 	/* Of the next plan. */
 	enum fuse_mode fuse; /* FUSE_ALL after planner_open */
 	bool in_host;        /* true after planner_open */
-	bool tight;      /* as little memory as possible, as where it is short; false after it */
+	bool tight; /* as little memory as possible, as where it is short; false after it */
+	/* Sets in the order in which devices run them, as in struct place_rec; borrowed.  Plans of
+	 * several devices keep to it.  NULL after planner_open: an order is found for each. */
+	const uint32_t *order;
+	uint32_t n_order;
 	bool *is_result; /* (n_tensors) */
 	/* Of the graph that dagsplit cut, on the same devices: plans of one device alone are this one's, as parts that
 	 * are not apart gain nothing.  Its results are in the same order.  NULL: there is none. */

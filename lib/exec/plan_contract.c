@@ -3,6 +3,7 @@
 #include "exec/plan_build.h"
 
 #include "graph/segment.h"
+#include "sched/order.h"
 
 #include <math.h>
 #include <string.h>
@@ -203,6 +204,44 @@ static int cannot_run(struct builder *b, const struct contraction *c, struct err
 		       model_layer(m, m->step_node[s], l, sizeof l), dev_of(b, d)->name, why);
 }
 
+/* Does the placement bring an order, and use several devices? */
+static bool is_ordered(const struct builder *b, const struct contraction *c)
+{
+	bool several = false;
+	for (uint32_t i = 1; i < c->n; i++)
+		several = several || c->group[i].dev != c->group[0].dev;
+	return b->p->order && several;
+}
+
+/* A group is where the first of its sets is in the placement's order. */
+static enum timeline_status run_in_order(struct builder *b, struct contraction *c,
+					 const uint16_t *dev)
+{
+	const struct planner *p = b->p;
+	uint32_t n_sets = p->m->g->n_sets, *set = ARENA_NEWN(b->a, uint32_t, p->dag.n);
+	uint32_t *at = ARENA_NEWN(b->a, uint32_t, n_sets),
+		 *first = ARENA_NEWN(b->a, uint32_t, c->n);
+	uint32_t *sequence = ARENA_NEWN(b->a, uint32_t, c->n);
+	uint32_t *delayed_by = ARENA_NEWN(b->a, uint32_t, c->n);
+	double *rank = ARENA_NEWN(b->a, double, c->n);
+	planner_step_sets(p, set);
+	for (uint32_t i = 0; i < n_sets; i++)
+		at[i] = SCHED_NONE;
+	for (uint32_t i = 0; i < p->n_order; i++)
+		at[p->order[i]] = i;
+	for (uint32_t i = 0; i < c->n; i++) {
+		first[i] = SCHED_NONE;
+		for (uint32_t j = 0; j < c->group[i].n; j++) {
+			uint32_t of = set[c->group[i].step[j]];
+			if (of != GRAPH_NONE && at[of] < first[i])
+				first[i] = at[of];
+		}
+	}
+	order_sequence(&c->dag, first, sequence);
+	order_keep(c->n, dev, sequence, rank, delayed_by);
+	return timeline_run_in(c->timeliner, dev, rank, delayed_by, &c->tl);
+}
+
 static int schedule(struct builder *b, struct contraction *c, struct err *e)
 {
 	uint16_t *dev = ARENA_NEWN(b->a, uint16_t, c->n);
@@ -214,7 +253,9 @@ static int schedule(struct builder *b, struct contraction *c, struct err *e)
 	for (uint32_t i = 0; i < c->n; i++)
 		dev[i] = (uint16_t)c->group[i].dev;
 	c->timeliner = timeliner_new(&c->dag, &c->costs, true);
-	if (timeline_run(c->timeliner, dev, &c->tl) != TIMELINE_OK)
+	enum timeline_status s = is_ordered(b, c) ? run_in_order(b, c, dev)
+						  : timeline_run(c->timeliner, dev, &c->tl);
+	if (s != TIMELINE_OK)
 		return cannot_run(b, c, e);
 	c->rank = c->tl->rank;
 	c->delayed_by = c->tl->delayed_by;

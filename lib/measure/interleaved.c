@@ -10,7 +10,7 @@
 static int plan_trial(struct session *s, struct trial *t, struct plan *plan, struct arena *a,
 		      struct err *e)
 {
-	int rc = session_plan(s, t->device, plan, e);
+	int rc = session_plan(s, t, plan, e);
 	t->ok = rc == 0;
 	if (rc == 0) {
 		session_note_plan(s, t, plan, a);

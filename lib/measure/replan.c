@@ -73,9 +73,18 @@ bool session_is_late(const struct session *s, double share)
 	return s->opt.race_s > 0 && clock_s() - s->began_s > share * s->opt.race_s;
 }
 
-int session_plan(struct session *s, const uint16_t *device, struct plan *out, struct err *e)
+int session_make(struct session *s, const struct trial *t, struct plan *out, struct err *e)
 {
-	if (session_may_run(s, device, e) < 0 || plan_make(&s->planner, device, out, e) < 0)
+	s->planner.order = t->order;
+	s->planner.n_order = t->n_order;
+	int rc = plan_make(&s->planner, t->device, out, e);
+	s->planner.order = NULL;
+	return rc;
+}
+
+int session_plan(struct session *s, const struct trial *t, struct plan *out, struct err *e)
+{
+	if (session_make(s, t, out, e) < 0)
 		return -1;
 	/* Rounds keep to the profile, a race has its runs before it if there is time.  Runs before those that count would change
 	 * what variables keep. */
@@ -85,5 +94,5 @@ int session_plan(struct session *s, const uint16_t *device, struct plan *out, st
 	if (off == 0)
 		return 0;
 	plan_release(out);
-	return off < 0 ? -1 : plan_make(&s->planner, device, out, e);
+	return off < 0 ? -1 : session_make(s, t, out, e);
 }

@@ -151,8 +151,7 @@ static int try_single(struct session *s, uint32_t d, const uint16_t *device, str
 {
 	struct single_reference *r = &s->single[d];
 	r->tried = true;
-	if (session_may_run(s, device, e) == 0 &&
-	    plan_make(&s->planner, device, &r->plan, e) == 0) {
+	if (plan_make(&s->planner, device, &r->plan, e) == 0) {
 		r->has_plan = true;
 		if (measure_plan(s->x, &r->plan, n_devices(s), &s->opt, s->arena, &r->m, e) == 0 &&
 		    (s->has_costs || learn_durations(s, d, e) == 0))
@@ -380,7 +379,7 @@ int session_schedule(struct session *s, struct trial *t, struct plan *p, struct 
 	t->schedule = ARENA_NEWN(a, struct run_schedule, 1);
 	if (p->of != &s->planner) { /* a schedule is of the sets of the stream's graph */
 		s->planner.whole = NULL;
-		rc = plan_make(&s->planner, t->device, &parts, e);
+		rc = session_make(s, t, &parts, e);
 		s->planner.whole = whole;
 		p = &parts;
 	}
@@ -413,7 +412,7 @@ static int measure_beside(struct session *s, struct trial *t, struct plan *p, st
 static int measure_trial(struct session *s, struct trial *t, struct arena *a, struct err *e)
 {
 	struct plan p = {0};
-	int rc = session_plan(s, t->device, &p, e);
+	int rc = session_plan(s, t, &p, e);
 	if (rc == 0) {
 		session_note_plan(s, t, &p, a);
 		rc = measure_beside(s, t, &p, a, e);

@@ -6,7 +6,6 @@
 #include "exec/model_inputs.h"
 #include "measure/measure.h"
 #include "race/beside.h"
-#include "record/devrec.h"
 #include "record/runrec.h"
 #include "sched/slowed.h"
 #include "timing/contest.h"
@@ -37,9 +36,6 @@ struct session {
 	bool has_costs;  /* the planner's durations are those of a profile (planned_costs.h) */
 	uint64_t seed;   /* of inputs, and of orders in rounds */
 	uint8_t *mask;   /* (n_sets, k) 1: the set can run there */
-	uint32_t *
-		first; /* (n_sets) session_allow: the first set that shares its device; NULL: any may part */
-	uint8_t *may; /* (n_sets, k) session_allow: 1: the set may run there; NULL: anywhere */
 	struct single_reference *single; /* (k) every device alone */
 	int best;                        /* the fastest single device; -1: none */
 	struct beside beside; /* it and those that are made like it, once placements are measured */
@@ -53,6 +49,8 @@ struct session {
 /* What one placement gave. */
 struct trial {
 	const uint16_t *device; /* (n_sets) index into the session's devices; borrowed */
+	const uint32_t *order;  /* (n_order) as in struct place_rec, NULL: none; borrowed */
+	uint32_t n_order;
 	bool ok;
 	char reason[sizeof((struct err *)0)->msg]; /* when not ok */
 	struct measurement m;
@@ -83,12 +81,6 @@ void session_close(struct session *s);
  * same.  Nothing for other graphs.  Errors as session_open; ST_INPUT: a model with other inputs or results. */
 int session_use_whole(struct session *s, const char *weights, struct err *e) MUST_CHECK;
 
-/* Placements keep to the mask and the classes of devs, where they are about the session's graph: what does not cannot
- * run, and that may be every single device. */
-void session_allow(struct session *s, const struct devs *d);
-/* -1: a placement does not, and what it has where it must not. */
-int session_may_run(const struct session *s, const uint16_t *device, struct err *e) MUST_CHECK;
-
 /* Is that share of a race's seconds over?  PLANS_SHARE: what it has to prepare in. */
 #define PLANS_SHARE 0.5
 bool session_is_late(const struct session *s, double share);
@@ -103,10 +95,14 @@ int session_measure_singles(struct session *s, struct err *e) MUST_CHECK;
 int session_measure(struct session *s, struct trial *t, uint32_t n, struct arena *a,
 		    struct err *e) MUST_CHECK;
 
-/* A plan (plan_make) for measuring.  When several devices are at work, not all of which compile
+/* plan_make of a trial's placement, in the order that it brings. */
+int session_make(struct session *s, const struct trial *t, struct plan *out,
+		 struct err *e) MUST_CHECK;
+
+/* A plan (session_make) for measuring.  When several devices are at work, not all of which compile
  * segments, and durations are not a profile's, it is run a few times, and planned again by the durations of its steps when it took
  * another time than planned.  -1: it cannot run. */
-int session_plan(struct session *s, const uint16_t *device, struct plan *out,
+int session_plan(struct session *s, const struct trial *t, struct plan *out,
 		 struct err *e) MUST_CHECK;
 
 /* The device that runs every step of a placement, or -1; without any step, 0. */

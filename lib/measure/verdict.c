@@ -41,7 +41,7 @@ static void plan_one(struct participants *p, uint32_t i)
 {
 	struct trial *t = p->trial[i];
 	struct err e = ERR_INIT;
-	p->planned[i] = session_plan(p->s, t->device, &p->plan[i], &e) == 0;
+	p->planned[i] = session_plan(p->s, t, &p->plan[i], &e) == 0;
 	t->ok = p->planned[i];
 	if (t->ok)
 		session_note_plan(p->s, t, &p->plan[i], p->a);
@@ -65,7 +65,7 @@ static bool reserve_guess(struct participants *p)
 	/* Under limits no single device may be able to run the model. */
 	for (uint32_t i = 0; i < p->n && !done; i++) {
 		err_clear(&e);
-		done = !p->trial[i]->left && plan_make(planner, p->trial[i]->device, &x, &e) == 0;
+		done = !p->trial[i]->left && session_make(p->s, p->trial[i], &x, &e) == 0;
 	}
 	if (done) {
 		for (uint32_t d = 0; d < p->k; d++)
@@ -99,7 +99,7 @@ static void reserve(struct participants *p)
 		uint32_t i = p->order[place];
 		if (p->like[i] >= 0 || p->trial[i]->left || too_late(p, place))
 			continue;
-		if (plan_make(planner, p->trial[i]->device, &x, &e) == 0) {
+		if (session_make(p->s, p->trial[i], &x, &e) == 0) {
 			for (uint32_t d = 0; d < p->k; d++)
 				most[d] = most[d] > x.tensor_bytes[d] ? most[d] : x.tensor_bytes[d];
 			plan_release(&x);
@@ -114,10 +114,14 @@ static void reserve(struct participants *p)
 /* The device that runs all of candidate i, or an earlier candidate that places alike; -1: neither. */
 static int find_like(const struct participants *p, uint32_t i)
 {
-	size_t bytes = p->s->model.g->n_sets * sizeof *p->trial[i]->device;
-	int single = session_single(p->s, p->trial[i]->device);
+	const struct trial *t = p->trial[i];
+	size_t bytes = p->s->model.g->n_sets * sizeof *t->device;
+	int single = session_single(p->s, t->device);
 	for (uint32_t j = p->k; j < i && single < 0; j++)
-		if (memcmp(p->trial[j]->device, p->trial[i]->device, bytes) == 0)
+		if (memcmp(p->trial[j]->device, t->device, bytes) == 0 &&
+		    p->trial[j]->n_order == t->n_order &&
+		    (!t->n_order ||
+		     memcmp(p->trial[j]->order, t->order, t->n_order * sizeof *t->order) == 0))
 			return p->like[j] < 0 ? (int)j : p->like[j];
 	return single;
 }

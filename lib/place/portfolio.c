@@ -90,10 +90,14 @@ struct portfolio {
 	struct limits limits;
 	uint64_t evals, used; /* of all, when the budget is not by the clock */
 	double best, bound;   /* best INFINITY: nothing legal yet */
+	double rule_bound;    /* of the order rule alone; 0: no more is known */
 	bool alone;           /* the best is on one device */
 	double several;       /* the best of those on several; INFINITY: there is none */
 	uint16_t *several_device;
 	struct search_context apart; /* with devices that compute at once alone */
+	uint32_t *order;             /* (n_order) the best's, where it brings one */
+	uint32_t n_order;
+	struct kept_order kept; /* one that is looked at */
 	const char *who;
 	int ran;
 	bool ample; /* is there time for AMPLE_EVALS simulations of each unit? */
@@ -110,12 +114,19 @@ static bool on_one_device(const struct place_model *m, const double *busy_s)
 	return in_use <= 1;
 }
 
+static const struct place_result *result_in_order(struct portfolio *x, const struct method_run *sub)
+{
+	place_order_of(x->r->m, sub->order, sub->n_order, sub->device, &x->kept);
+	return place_evaluate_in(x->ev, sub->device, &x->kept);
+}
+
 static int keep_if_better(struct method_run *sub, struct err *e)
 {
 	struct portfolio *x = (struct portfolio *)((char *)sub - offsetof(struct portfolio, sub));
 	uint32_t moved;
 	const struct place_result *p =
-		place_repaired(x->ev, &x->context.traffic, sub->device, &moved);
+		sub->order ? result_in_order(x, sub)
+			   : place_repaired(x->ev, &x->context.traffic, sub->device, &moved);
 
 	(void)e;
 	if (p->status != PLACE_OK)
@@ -130,6 +141,9 @@ static int keep_if_better(struct method_run *sub, struct err *e)
 		x->alone = alone;
 		x->best = p->value;
 		x->who = x->now;
+		x->n_order = sub->order ? sub->n_order : 0;
+		if (x->n_order)
+			memcpy(x->order, sub->order, x->n_order * sizeof(*x->order));
 		memcpy(x->r->device, sub->device, x->r->m->n_sets * sizeof(*sub->device));
 	}
 	return 0;
@@ -137,7 +151,7 @@ static int keep_if_better(struct method_run *sub, struct err *e)
 
 static bool optimal(const struct portfolio *x)
 {
-	return x->best <= x->bound * (1 + EQUAL);
+	return x->best <= fmax(x->bound, x->rule_bound) * (1 + EQUAL);
 }
 
 static double spent(const struct portfolio *x)
@@ -190,6 +204,7 @@ static void run_entry(struct portfolio *x, const struct portfolio_entry *entry)
 		       : x->best < INFINITY  ? r->device
 					     : r->start;
 	x->sub.bound_s = x->bound;
+	x->sub.rule_bound_s = x->rule_bound;
 	x->sub.evals = entry->share > 0 && x->evals ? 1 + (uint64_t)(share * (double)x->evals) : 0;
 	x->used += x->sub.evals;
 	if (!r->evals && method->evals == EVALS_OWN)
@@ -205,8 +220,10 @@ static void run_entry(struct portfolio *x, const struct portfolio_entry *entry)
 						 : TIGHT_LIMIT;
 		x->sub.budget_s = fmax(0.01, fmin(share, 1 - spent(x)) * r->budget_s);
 	}
-	if (method->run(&x->sub, &none) == 0)
+	if (method->run(&x->sub, &none) == 0) {
 		x->bound = fmax(x->bound, x->sub.bound_s);
+		x->rule_bound = fmax(x->rule_bound, x->sub.rule_bound_s);
+	}
 	arena_free(x->sub.a);
 }
 
@@ -273,6 +290,7 @@ static void keep_single(struct portfolio *x)
 	x->best = x->context.single_value;
 	x->alone = true;
 	x->who = "single";
+	x->n_order = 0;
 	for (uint32_t i = 0; i < x->r->m->n_sets; i++)
 		x->r->device[i] = (uint16_t)x->context.single;
 }
@@ -325,6 +343,8 @@ static int run_portfolio(struct method_run *r, struct err *e)
 	struct portfolio x = {.r = r, .best = INFINITY, .several = INFINITY, .who = "nobody"};
 
 	x.several_device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
+	x.order = ARENA_NEWN(r->a, uint32_t, r->m->n_sets);
+	x.kept = kept_order_new(r->m, r->a);
 	x.limits = limits_of(r, search_context_default_evals(r->m, false));
 	x.evals = x.limits.evals < UINT64_MAX ? x.limits.evals : 0;
 	search_context_init(&x.context, r);
@@ -343,12 +363,20 @@ static int run_portfolio(struct method_run *r, struct err *e)
 	evaluators_put(x.context.ev, x.ev);
 	search_context_release(&x.context);
 	r->bound_s = x.bound;
-	snprintf(r->note, sizeof(r->note), "%s found it, value %.6g, bound %.6g, %d methods ran",
-		 x.who, x.best, x.bound, x.ran);
+	r->rule_bound_s = x.rule_bound;
+	char rule[60] = "";
+	if (x.rule_bound > x.bound * (1 + EQUAL))
+		snprintf(rule, sizeof rule, " (%.6g for this order rule)", x.rule_bound);
+	snprintf(r->note, sizeof(r->note), "%s found it, value %.6g, bound %.6g%s, %d methods ran",
+		 x.who, x.best, x.bound, rule, x.ran);
 	if (x.best == INFINITY)
 		return err_set(e, ST_RUNTIME,
 			       "portfolio: no legal placement was found; "
 			       "more memory, links or budget may help");
+	if (x.n_order) {
+		r->order = x.order;
+		r->n_order = x.n_order;
+	}
 	r->source = arena_printf(r->a, "portfolio:%s", x.who);
 	return r->emit(r, e);
 }

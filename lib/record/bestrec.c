@@ -85,6 +85,8 @@ int best_encode(const struct best_rec *x, struct rec_writer *w, struct err *e)
 	put_texts(w, "devices", p->names, p->k);
 	put_vector(w, "device", TT_U16, p->n_sets, p->device);
 	put_text(w, "source", p->source);
+	if (p->order)
+		put_vector(w, "order", TT_U32, p->n_order, p->order);
 	rollout_id_put(w, ID_STEP | ID_SAMPLE, &p->id);
 	put_real(w, "lat_s", x->lat_s);
 	if (x->final) {

@@ -35,6 +35,30 @@ static int decode_devices(const struct rec *r, uint32_t n_sets, struct arena *a,
 	return 0;
 }
 
+static int decode_order(const struct rec *r, struct arena *a, struct place_rec *p, struct err *e)
+{
+	uint64_t shape[1] = {UINT64_MAX};
+	uint32_t *order;
+	bool *seen;
+
+	if (!val_get(r->map, "order"))
+		return 0;
+	if (get_tensor(r->map, "order", TT_U32, 1, shape, a, &order, e) < 0)
+		return -1;
+	if (shape[0] > p->n_sets)
+		return err_set(e, ST_INPUT, "'order' is longer than 'device'");
+	seen = ARENA_NEWN(a, bool, p->n_sets);
+	for (uint32_t i = 0; i < shape[0]; i++) {
+		if (order[i] >= p->n_sets || seen[order[i]])
+			return err_set(e, ST_INPUT, "'order' has set %u %s", order[i],
+				       order[i] < p->n_sets ? "twice" : "of a larger graph");
+		seen[order[i]] = true;
+	}
+	p->n_order = (uint32_t)shape[0];
+	p->order = order;
+	return 0;
+}
+
 static int decode_moves(const struct rec *r, struct arena *a, struct place_rec *p, struct err *e)
 {
 	uint64_t shape[2] = {UINT64_MAX, UINT64_MAX}, move;
@@ -112,6 +136,9 @@ static int decode_bound(const struct rec *r, struct arena *a, struct place_rec *
 	p->bounded = p->by_value || val_get(r->map, "bound_s") != NULL;
 	if (!p->bounded)
 		return 0;
+	const char *rule = p->by_value ? "bound_rule_value" : "bound_rule_s";
+	if (val_get(r->map, rule) && get_real(r->map, rule, &p->rule_bound, e) < 0)
+		return -1;
 	return p->by_value ? get_real(r->map, "bound_value", &p->bound_value, e)
 			   : get_real(r->map, "bound_s", &p->bound_s, e);
 }
@@ -135,7 +162,7 @@ int place_decode(const struct rec *r, uint32_t n_sets, unsigned keys, struct are
 
 	if (rollout_id_decode(r->map, ID_ALL, &p.id, e) < 0 ||
 	    get_text(r->map, "source", a, &p.source, e) < 0 ||
-	    decode_devices(r, n_sets, a, &p, e) < 0 ||
+	    decode_devices(r, n_sets, a, &p, e) < 0 || decode_order(r, a, &p, e) < 0 ||
 	    ((keys & PLACE_POLICY) && decode_policy(r, a, &p, e) < 0) ||
 	    ((keys & PLACE_BOUND) && decode_bound(r, a, &p, e) < 0) ||
 	    ((keys & PLACE_PREDICTED) && decode_predicted(r, &p, e) < 0) ||
@@ -157,6 +184,8 @@ int place_encode(const struct place_rec *p, struct rec_writer *w, struct err *e)
 	put_texts(w, "devices", p->names, p->k);
 	put_vector(w, "device", TT_U16, p->n_sets, p->device);
 	put_text(w, "source", p->source);
+	if (p->order)
+		put_vector(w, "order", TT_U32, p->n_order, p->order);
 	if (p->action) {
 		put_vector(w, "action", TT_U16, p->n_groups, p->action);
 		put_real(w, "logp", p->logp);
@@ -179,6 +208,8 @@ int place_encode(const struct place_rec *p, struct rec_writer *w, struct err *e)
 	if (p->bounded)
 		put_real(w, p->by_value ? "bound_value" : "bound_s",
 			 p->by_value ? p->bound_value : p->bound_s);
+	if (p->bounded && p->rule_bound > 0)
+		put_real(w, p->by_value ? "bound_rule_value" : "bound_rule_s", p->rule_bound);
 	if (p->bound_parts_of) {
 		put_text(w, "bound_parts_of", p->bound_parts_of);
 		put_real(w, "bound_parts_s", p->bound_parts_s);

@@ -18,6 +18,11 @@ struct place_rec {
 	const char *const *names; /* (k) devices, distinct */
 	const uint16_t *device;   /* (n_sets) index into names, < k */
 
+	/* Sets in the order in which devices run them, distinct; NULL: the order is left to who runs
+	 * the placement. */
+	uint32_t n_order;
+	const uint32_t *order;
+
 	/* What a policy chose, over groups of sets. */
 	uint32_t n_groups;
 	const uint16_t *action; /* (n_groups) index into names; NULL: no policy chose */
@@ -35,6 +40,9 @@ struct place_rec {
 	 * is to be small. */
 	bool predicted, bounded, by_value;
 	double predicted_s, bound_s, predicted_value, bound_value;
+	/* What none can beat in the order rule that the prediction is by; in another order it may.  0:
+	 * no more is known than of every order.  In units of bound_s or bound_value. */
+	double rule_bound;
 	/* What none can beat where operations, or sets as wholes, are cut into parts (bound_parts_of): however they are,
 	 * and where each waits for all parts of what it reads.  NULL: not known. */
 	const char *bound_parts_of;
@@ -47,7 +55,7 @@ struct place_rec {
 /* Optional keys that a reader asks for; it does not look at the others. */
 enum {
 	PLACE_POLICY = 1 /* action or moves, logp, entropy, stay */,
-	PLACE_BOUND = 2 /* bound_s, or bound_value; bound_parts */,
+	PLACE_BOUND = 2 /* bound_s, or bound_value; bound_rule; bound_parts */,
 	PLACE_PREDICTED = 4 /* predicted_s */,
 	PLACE_TOOK = 8 /* took_s */
 };

@@ -109,6 +109,8 @@ static int open_session(hsdag_model *m, const hsdag_options *o)
 	if (rc == 0)
 		rc = session_use_whole(&m->s, o->weights, &m->e);
 	device_list_close(&l);
+	m->s.planner.order = m->answer.place.order;
+	m->s.planner.n_order = m->answer.place.n_order;
 	if (rc < 0 || plan_make(&m->s.planner, m->answer.place.device, &m->plan, &m->e) < 0)
 		return -1;
 	m->has_plan = true;

@@ -256,3 +256,60 @@ void orderer_delays(struct orderer *x, const uint16_t *device, const double *sta
 	mem_free(late);
 	mem_free(free_s);
 }
+
+/* ---- an order that is given ---- */
+
+struct task_position {
+	uint32_t position, task;
+};
+
+static int position_compare(const void *pa, const void *pb)
+{
+	const struct task_position *a = pa, *b = pb;
+
+	if (a->position != b->position)
+		return a->position < b->position ? -1 : 1;
+	return (a->task > b->task) - (a->task < b->task);
+}
+
+void order_sequence(const struct sched_dag *d, const uint32_t *position, uint32_t *sequence)
+{
+	struct task_position *x = MEM_NEWN(struct task_position, d->n);
+
+	for (uint32_t v = 0; v < d->n; v++) {
+		bool any = position[v] == SCHED_NONE;
+
+		x[v] = (struct task_position){any ? 0 : position[v], v};
+		for (uint32_t i = d->in_ptr[v]; i < d->in_ptr[v + 1]; i++) {
+			uint32_t from = d->tensor_task[d->use_tensor[d->in_use[i]]];
+
+			if (x[from].position > x[v].position)
+				x[v].position = x[from].position;
+		}
+	}
+	if (d->n > 1)
+		qsort(x, d->n, sizeof(*x), position_compare);
+	for (uint32_t i = 0; i < d->n; i++)
+		sequence[i] = x[i].task;
+	mem_free(x);
+}
+
+void order_keep(uint32_t n, const uint16_t *device, const uint32_t *sequence, double *rank,
+		uint32_t *delayed_by)
+{
+	uint32_t k = 0, *last;
+
+	for (uint32_t v = 0; v < n; v++)
+		k = device[v] >= k ? device[v] + 1U : k;
+	last = MEM_NEWN(uint32_t, k);
+	for (uint32_t dev = 0; dev < k; dev++)
+		last[dev] = SCHED_NONE;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t v = sequence[i];
+
+		rank[v] = n - i;
+		delayed_by[v] = last[device[v]];
+		last[device[v]] = v;
+	}
+	mem_free(last);
+}

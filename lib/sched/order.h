@@ -35,4 +35,16 @@ double orderer_run(struct orderer *x, const uint16_t *device, const double *rank
 void orderer_delays(struct orderer *x, const uint16_t *device, const double *start_s,
 		    double makespan_s, double *rank, uint32_t *delayed_by);
 
+/* ---- an order that is given ---- */
+
+/* The tasks of d in a topological order, sequence (n), which is that of ascending position (n) where
+ * this is one: what reads another task comes behind it in any case, and one whose position is
+ * SCHED_NONE right behind the last that it reads. */
+void order_sequence(const struct sched_dag *d, const uint32_t *position, uint32_t *sequence);
+
+/* What keeps the list scheduler to it: each device runs its tasks of placement device (n) in the
+ * order of sequence (n), whatever is ready before.  rank, delayed_by (n): as in timeline_run_in. */
+void order_keep(uint32_t n, const uint16_t *device, const uint32_t *sequence, double *rank,
+		uint32_t *delayed_by);
+
 #endif

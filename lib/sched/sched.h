@@ -126,9 +126,10 @@ void sched_upward_rank(const struct sched_dag *d, const double *task_s, const do
 /* ---- the rules ---- */
 
 enum sched_policy {
-	SCHED_RANK,    /* the ready task of the highest rank */
-	SCHED_FIFO,    /* the task that became ready first, then rank */
-	SCHED_IMPROVED /* by rank, unless a better order is found (improve.h): as devrun's plans */
+	SCHED_RANK,     /* the ready task of the highest rank */
+	SCHED_FIFO,     /* the task that became ready first, then rank */
+	SCHED_IMPROVED, /* by rank, unless a better order is found (improve.h): as devrun's plans */
+	SCHED_FREE /* the same where a placement brings no order of its own: orders are searched */
 };
 
 struct sched_copy {

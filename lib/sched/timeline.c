@@ -32,7 +32,8 @@ struct timeliner *timeliner_new(const struct sched_dag *d, const struct sched_co
 {
 	struct timeliner *x = MEM_NEW(struct timeliner);
 	double *task_s = MEM_NEWN(double, d->n), *use_s = MEM_NEWN(double, d->n_uses);
-	bool with_schedule = keep_schedule || c->policy == SCHED_IMPROVED;
+	bool improves = c->policy == SCHED_IMPROVED || c->policy == SCHED_FREE;
+	bool with_schedule = keep_schedule || improves;
 
 	x->rank = MEM_NEWN(double, d->n);
 	sched_mean_costs(d, c->task_s, &c->links, task_s, use_s);
@@ -43,7 +44,7 @@ struct timeliner *timeliner_new(const struct sched_dag *d, const struct sched_co
 	engine_init(&x->engine, d, c, &x->t, with_schedule);
 	engine_order(&x->engine, x->rank, NULL);
 	x->t.rank = x->rank;
-	if (c->policy == SCHED_IMPROVED)
+	if (improves)
 		x->improver = improver_new(d, c);
 	return x;
 }

@@ -9,7 +9,7 @@
  * bit.
  *
  * Placement after placement of one graph runs on the same memory; nothing is allocated between
- * timeliner_new and timeliner_free, but for SCHED_IMPROVED and timeline_run_in. */
+ * timeliner_new and timeliner_free, but for SCHED_IMPROVED, SCHED_FREE and timeline_run_in. */
 #ifndef HSDAG_SCHED_TIMELINE_H
 #define HSDAG_SCHED_TIMELINE_H
 

@@ -76,6 +76,44 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	done
 }
 
+@test "a placement that brings an order runs in it" {
+	two_cores
+	models googlenet
+	placebase random -n 1 --draw uniform -D cpu:0,cpu:1 googlenet.mp > some.mp
+	py '
+		import random
+		r, rng = read("some.mp"), random.Random(1)
+		g, places = first(r, "graph"), []
+		of, ptr, src = array(g["set"]), array(g["in_ptr"]), array(g["in_node"])
+		n = g["n_sets"]
+		before = [set() for _ in range(n)]
+		for v in range(len(of)):
+			for u in src[ptr[v]:ptr[v + 1]]:
+				if u < len(of) and of[v] < n and of[u] < n and of[u] != of[v]:
+					before[of[v]].add(int(of[u]))
+		for sample in range(3):
+			done, order = set(), []
+			while len(order) < n:
+				s = rng.choice([s for s in range(n) if s not in done and before[s] <= done])
+				done.add(s)
+				order.append(s)
+			places.append(["place", {**first(r, "place"), "sample": sample, "order": tensor(np.array(order, "u4"))}])
+		write("ordered.mp", [x for x in r if x[0] not in ("place", "end")] + places + [x for x in r if x[0] == "end"])
+	'
+	devrun run --fuse none --schedule -n 1 --warmup 0 ordered.mp > ran.mp
+	py '
+		places, ran, differ = of("ordered.mp", "place"), of("ran.mp", "run"), set()
+		for p, r in zip(places, ran):
+			at = {int(s): i for i, s in enumerate(array(p["order"]))}
+			on, sets, start = array(p["device"]), array(r["schedule"]["set"]), array(r["schedule"]["start_s"])
+			for d in (0, 1):
+				mine = [int(s) for t, s in sorted(zip(start, sets)) if on[s] == d]
+				assert mine == sorted(mine, key=at.get) and len(mine) > 10, mine
+				differ.add(tuple(mine))
+		assert len(differ) > 3, len(differ)
+	'
+}
+
 @test "--runs, --paper and --warmup count" {
 	devrun --runs 3 -o r3.mp one.mp
 	devrun --paper --no-reference -o p.mp one.mp

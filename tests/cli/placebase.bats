@@ -463,3 +463,72 @@ turns() {
 		'
 	done
 }
+
+# A fork and its join on three equal devices: 28 is the best of list schedules by rank, 27 of all.
+forkjoin() {
+	json2dag <<- 'E'
+		{"devices": [{"name": "p0"}, {"name": "p1"}, {"name": "p2"}],
+		 "links": [{"src": "*", "dst": "*", "latency_s": 0, "bytes_per_s": 1}],
+		 "nodes": [{"id": 0, "cost_s": 8}, {"id": 1, "cost_s": 6}, {"id": 2, "cost_s": 7}, {"id": 3, "cost_s": 6},
+		           {"id": 4, "cost_s": 4}, {"id": 5, "cost_s": 6}, {"id": 6, "cost_s": 3}, {"id": 7, "cost_s": 2}],
+		 "edges": [{"src": 0, "dst": 1, "bytes": 5}, {"src": 0, "dst": 2, "bytes": 8}, {"src": 0, "dst": 3, "bytes": 8},
+		           {"src": 0, "dst": 4, "bytes": 6}, {"src": 0, "dst": 5, "bytes": 7}, {"src": 0, "dst": 6, "bytes": 8},
+		           {"src": 1, "dst": 7, "bytes": 4}, {"src": 2, "dst": 7, "bytes": 2}, {"src": 3, "dst": 7, "bytes": 4},
+		           {"src": 4, "dst": 7, "bytes": 5}, {"src": 5, "dst": 7, "bytes": 4}, {"src": 6, "dst": 7, "bytes": 5}]}
+	E
+}
+
+@test "a proof says of what: of every order, or of the order rule" {
+	forkjoin > fork.mp
+	for rule in rank improved fifo; do
+		run -0 --separate-stderr placebase exact --order $rule --no-contention -v fork.mp -o rule.mp
+		[[ "$stderr" == *"exact: 28 s, no placement below 27 s (series), gap 3.57 %; for this order rule ($rule) none below 28 s, gap 0.00 %"* ]]
+		[[ "$stderr" == *"28, proved for this order rule" ]]
+	done
+	run -0 --separate-stderr placebase portfolio --evals 60000 --no-contention -v fork.mp -o port.mp
+	[[ "$stderr" == *"bound 27 (28 for this order rule)"* ]]
+	run -0 --separate-stderr placebase exact --order free --no-contention -v fork.mp -o free.mp
+	[[ "$stderr" == *"exact: 27 s, no placement below 27 s (series), gap 0.00 %"* && "$stderr" == *"27, proved" ]]
+	run -0 --separate-stderr placebase portfolio --order free --evals 60000 --no-contention -v fork.mp -o port.mp
+	[[ "$stderr" == *"27 s, no placement below 27 s (series), gap 0.00 %"* && "$stderr" == *"value 27, bound 27, "* ]]
+	py '
+		rule, free = of("rule.mp", "place")[0], of("free.mp", "place")[0]
+		assert rule["bound_rule_s"] == 28 and 26.99 < rule["bound_s"] <= 27 and "order" not in rule, rule
+		assert free["bound_s"] == free["predicted_s"] == 27 and "bound_rule_s" not in free, free
+		assert sorted(array(free["order"])) == list(range(8))
+	'
+}
+
+@test "a placement keeps the order that it brings, whatever --order says" {
+	forkjoin | placebase exact --order free --no-contention > free.mp
+	for rule in rank fifo improved free; do
+		devsim --no-contention --order $rule --schedule free.mp | recdump -k run --full > told
+		grep -q '"lat_s": 27,' told
+	done
+	placebase of:free.mp --no-contention free.mp -o again.mp
+	py '
+		free = of("free.mp", "place")[0]
+		assert of("again.mp", "place")[-1]["order"] == free["order"]
+		p, m = dict(free), read("free.mp")
+		bad = np.array(array(p["order"]), "u4")
+
+		def written(name, order):
+			write(name, [r for r in m if r[0] != "place"] + [["place", {**p, "order": tensor(order)}]])
+		written("twice.mp", np.array([0, 1, 1], "u4"))
+		written("far.mp", np.array([0, 99], "u4"))
+		written("long.mp", np.arange(9, dtype="u4"))
+		written("signed.mp", np.array([0, 1], "i4"))
+		# One that no graph allows: what reads comes behind what it reads.
+		written("back.mp", bad[::-1].copy())
+		written("few.mp", bad[:2])
+		written("none.mp", bad[:0])
+	'
+	for bad in twice far long signed; do
+		run -3 devsim --no-contention $bad.mp -o none
+		[[ "$output" == *"place record"*"'order'"* ]] || { echo "$output"; return 1; }
+	done
+	for good in back few none; do
+		devsim --no-contention $good.mp -o $good.run
+		py "assert of('$good.run', 'run')[-1]['lat_s'] >= 27"
+	done
+}

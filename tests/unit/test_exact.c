@@ -39,7 +39,7 @@ static double run_exact(const struct problem *p, int threads, const double *shar
 	bool found = method_exact.run(&r, &e) == 0;
 	const struct place_result *x = place_evaluate(p->ev, device);
 
-	*bound = r.bound_s;
+	*bound = fmax(r.bound_s, r.rule_bound_s);
 	return found && x->status == PLACE_OK ? x->value : INFINITY;
 }
 

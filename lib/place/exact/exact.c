@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/pool.h"
 #include "place/bound/bound.h"
+#include "place/exact/exact_free.h"
 #include "place/exact/exact_tree.h"
 #include "place/search/anneal.h"
 
@@ -66,7 +67,7 @@ static void branch_open_node(struct tree *x, const struct open_node *o)
 	x->nodes++;
 	if (v == x->v.n) {
 		if (!walker_is_worse(w, bound))
-			walker_leaf(w);
+			walker_leaf(w, bound);
 	} else {
 		uint32_t i = x->v.unit_of[v], n = walker_options(w, v);
 		const struct option *row = w->option + (size_t)v * x->v.k;
@@ -101,6 +102,10 @@ static void cut_tree(struct tree *x)
 	add_open_node(x, none, 0, x->least);
 	w->best = x->best;
 	w->best_dev = x->r->device;
+	w->leaf = INFINITY;
+	w->best_order = x->order;
+	w->has_order = x->has_order;
+	w->limit = x->limit;
 	while (at < x->n_open && x->n_open - at < MAX_OPEN && at < MAX_OPEN &&
 	       x->nodes < x->limit && !(x->deadline_s > 0 && clock_s() > x->deadline_s)) {
 		struct open_node o = x->open[at++];
@@ -109,6 +114,8 @@ static void cut_tree(struct tree *x)
 			branch_open_node(x, &o);
 	}
 	x->best = w->best;
+	x->leaf = w->leaf;
+	x->has_order = w->has_order;
 	x->n_open -= at;
 	memmove(x->open, x->open + at, x->n_open * sizeof(*x->open));
 	if (x->n_open > 1)
@@ -124,7 +131,9 @@ static void search_below(void *arg, int task, int thread)
 
 	w->best = x->best;
 	w->best_dev = f->device;
-	w->cut = INFINITY;
+	w->best_order = f->order;
+	w->has_order = false;
+	w->cut = w->leaf = INFINITY;
 	w->nodes = 0;
 	w->limit = f->nodes;
 	w->out = false;
@@ -137,15 +146,20 @@ static void search_below(void *arg, int task, int thread)
 		walker_branch(w, o->v, o->bound);
 		undo_open_node(w, was);
 	}
-	*f = (struct exact_found){w->best, w->cut, f->device, w->nodes, w->out};
+	*f = (struct exact_found){w->best,  w->cut,   w->leaf, f->device,
+				  f->order, w->nodes, w->out,  w->has_order};
 }
 
 /* Batch after batch; simulations that are left are shared by the partial placements that are
  * left. */
 static void search_all(struct tree *x, struct pool *pool)
 {
-	for (uint32_t i = 0; i < EXACT_BATCH; i++)
-		x->found[i].device = ARENA_NEWN(x->r->a, uint16_t, x->r->m->n_sets);
+	const struct place_model *m = x->r->m;
+
+	for (uint32_t i = 0; i < EXACT_BATCH; i++) {
+		x->found[i].device = ARENA_NEWN(x->r->a, uint16_t, m->n_sets);
+		x->found[i].order = ARENA_NEWN(x->r->a, uint32_t, m->tasks.dag.n);
+	}
 	for (x->first = 0; x->first < x->n_open; x->first += EXACT_BATCH) {
 		uint32_t left = x->n_open - x->first, n = left < EXACT_BATCH ? left : EXACT_BATCH;
 		uint64_t each =
@@ -161,11 +175,15 @@ static void search_all(struct tree *x, struct pool *pool)
 
 			x->nodes += f->nodes;
 			x->cut = fmin(x->cut, f->cut);
+			x->leaf = fmin(x->leaf, f->leaf);
 			x->out |= f->out;
 			if (f->best < x->best) {
 				x->best = f->best;
-				memcpy(x->r->device, f->device,
-				       x->r->m->n_sets * sizeof(*f->device));
+				memcpy(x->r->device, f->device, m->n_sets * sizeof(*f->device));
+				x->has_order = f->has_order;
+				if (f->has_order)
+					memcpy(x->order, f->order,
+					       m->tasks.dag.n * sizeof(*f->order));
 			}
 		}
 	}
@@ -221,7 +239,7 @@ static void tree_init(struct tree *x, struct method_run *r)
 {
 	double *with_s;
 
-	*x = (struct tree){.r = r, .best = INFINITY, .cut = INFINITY};
+	*x = (struct tree){.r = r, .best = INFINITY, .cut = INFINITY, .leaf = INFINITY};
 	x->limit = r->evals ? r->evals : r->budget_s > 0 ? UINT64_MAX : DEFAULT_NODES;
 	x->deadline_s = method_deadline_s(r);
 	place_units_init(&x->u, r->m, r->a);
@@ -243,6 +261,8 @@ static void tree_init(struct tree *x, struct method_run *r)
 		x->far_s = clock_s() - start_s;
 		x->far_s = x->far_s > SLOW_S ? x->far_s : 0;
 	}
+	if (r->m->rules == PLACE_SCHEDULE && r->m->costs.policy == SCHED_FREE)
+		x->order = ARENA_NEWN(r->a, uint32_t, r->m->tasks.dag.n);
 	x->walker = ARENA_NEWN(r->a, struct walker, (size_t)r->threads);
 	for (int i = 0; i < r->threads; i++) {
 		struct walker *w = &x->walker[i];
@@ -252,7 +272,49 @@ static void tree_init(struct tree *x, struct method_run *r)
 		w->ev = evaluator_new(r->m);
 		w->option = ARENA_NEWN(r->a, struct option, (size_t)x->v.n * x->v.k);
 		w->device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
+		w->order = ARENA_NEWN(r->a, uint32_t, r->m->tasks.dag.n);
+		if (x->order)
+			w->orders = exact_orders_new(r->m, w->ev);
 	}
+}
+
+/* Devices and orders at once. */
+static void search_free(struct tree *x)
+{
+	const struct place_model *m = x->r->m;
+	uint32_t n = m->tasks.dag.n;
+	uint16_t *dev = ARENA_NEWN(x->r->a, uint16_t, n);
+	uint32_t *sequence = ARENA_NEWN(x->r->a, uint32_t, n);
+	struct free_found f;
+
+	exact_free_search(&x->v, x->best, x->least, x->limit, x->deadline_s, dev, sequence, &f);
+	x->nodes = f.nodes;
+	x->best = f.best_s;
+	x->cut = f.least_s;
+	x->out = f.least_s < f.best_s * (1 - EXACT_EQUAL);
+	x->has_order = f.better;
+	for (uint32_t i = 0; f.better && i < n; i++) {
+		place_unit_set(&x->u, x->v.unit_of[i], dev[i], x->r->device);
+		x->order[i] = m->tasks.task_set[sequence[i]];
+	}
+}
+
+/* A placement that was simulated may be better in another order, but not better than its bound.
+ * Is what was proved of the order rule alone? */
+static bool tell_bounds(const struct tree *x)
+{
+	struct method_run *r = x->r;
+	double rule = fmin(x->best, fmax(x->least, x->cut));
+
+	r->bound_s = rule;
+	r->rule_bound_s = 0;
+	if (!place_has_order_rule(r->m))
+		return false;
+	r->bound_s = fmin(x->best, fmax(x->least, fmin(x->cut, x->leaf)));
+	if (rule <= r->bound_s * (1 + EXACT_EQUAL))
+		return false;
+	r->rule_bound_s = rule;
+	return true;
 }
 
 static int run_exact(struct method_run *r, struct err *e)
@@ -263,20 +325,27 @@ static int run_exact(struct method_run *r, struct err *e)
 
 	tree_init(&x, r);
 	first_answer(&x, x.walker[0].ev);
-	if (!at_bound(&x)) {
+	if (!at_bound(&x) && exact_free_fits(&x.u)) {
+		search_free(&x);
+	} else if (!at_bound(&x)) {
 		cut_tree(&x);
 		search_all(&x, pool);
 	}
-	r->bound_s = fmin(x.best, fmax(x.least, x.cut));
+	if (x.has_order) {
+		r->order = x.order;
+		r->n_order = r->m->tasks.dag.n;
+	}
+	bool by_rule = tell_bounds(&x);
 	if (x.best == INFINITY)
 		rc = err_set(e, ST_RUNTIME,
 			     x.out ? "exact: no legal placement was found; more --evals or "
 				     "--budget may find one"
 				   : "exact: there is no legal placement");
-	snprintf(r->note, sizeof(r->note), "%llu nodes, %.9g, %s", (unsigned long long)x.nodes,
-		 x.best, x.out ? "not proved" : "proved");
+	snprintf(r->note, sizeof(r->note), "%llu nodes, %.9g, %s%s", (unsigned long long)x.nodes,
+		 x.best, x.out ? "not proved" : "proved", by_rule ? " for this order rule" : "");
 	for (int i = 0; i < r->threads; i++) {
 		partial_release(&x.walker[i].b);
+		exact_orders_free(x.walker[i].orders);
 		evaluator_free(x.walker[i].ev);
 	}
 	pool_free(pool);

@@ -3,6 +3,7 @@
 #ifndef HSDAG_PLACE_EXACT_EXACT_TREE_H
 #define HSDAG_PLACE_EXACT_EXACT_TREE_H
 
+#include "place/exact/exact_orders.h"
 #include "place/exact/exact_partial.h"
 #include "place/method/method.h"
 
@@ -32,17 +33,22 @@ struct walker {
 	/* of the open node at hand: */
 	uint64_t nodes, limit;
 	double best;
-	uint16_t *best_dev; /* (n_sets) the placement of best */
-	double cut;         /* the smallest bound of branches that were given up */
-	bool out;           /* the budget ended */
+	uint16_t *best_dev;           /* (n_sets) the placement of best */
+	struct exact_orders *orders;  /* where orders are searched; NULL: they are not */
+	uint32_t *order, *best_order; /* (tasks) sets, with orders; the one of best */
+	bool has_order;               /* it is known */
+	double cut;                   /* the smallest bound of branches that were given up */
+	double leaf; /* the same of placements that were simulated: for every order */
+	bool out;    /* the budget ended */
 };
 
 /* The result of one open node. */
 struct exact_found {
-	double best, cut;
+	double best, cut, leaf;
 	uint16_t *device; /* (n_sets) when best is better than the batch's */
+	uint32_t *order;  /* (tasks) where orders are searched */
 	uint64_t nodes;
-	bool out;
+	bool out, has_order;
 };
 
 struct tree {
@@ -55,9 +61,11 @@ struct tree {
 	struct open_node *open;
 	uint32_t n_open;
 	struct exact_found found[EXACT_BATCH];
-	uint32_t first; /* of the batch */
-	double best;    /* value of r->device; INFINITY: nothing legal */
-	double least, cut;
+	uint32_t first;  /* of the batch */
+	double best;     /* value of r->device; INFINITY: nothing legal */
+	uint32_t *order; /* (tasks) sets, the order that has it; NULL: that of the rule */
+	bool has_order;
+	double least, cut, leaf;
 	uint64_t nodes, limit;
 	double deadline_s;
 	double far_s; /* about the seconds of one partial_bound_far; 0: next to none */
@@ -67,8 +75,8 @@ struct tree {
 /* Can nothing of this bound be better than what the walker knows? */
 bool walker_is_worse(const struct walker *w, double bound);
 
-/* Everything is placed: is it the best? */
-void walker_leaf(struct walker *w);
+/* Everything is placed, and no order of it is below the bound: is it the best? */
+void walker_leaf(struct walker *w, double bound);
 
 /* Devices for the unit of task t that may lead to something better, into its row of options; how
  * many. */

@@ -25,14 +25,40 @@ bool walker_is_worse(const struct walker *w, double bound)
 	return !(bound < (w->best < INFINITY ? w->best - EXACT_EQUAL * fabs(w->best) : INFINITY));
 }
 
-void walker_leaf(struct walker *w)
+/* The best order of w->device. */
+static void order_leaf(struct walker *w, double bound)
+{
+	const struct place_model *m = w->x->u.m;
+	bool all;
+	double best = exact_orders_best(w->orders, w->device, w->best, &w->nodes, w->limit,
+					w->x->deadline_s, w->order, &all);
+
+	if (!all) {
+		w->out = true;
+		w->cut = fmin(w->cut, bound);
+	}
+	if (!(best < w->best))
+		return;
+	w->best = best;
+	w->has_order = true;
+	memcpy(w->best_dev, w->device, m->n_sets * sizeof(*w->device));
+	memcpy(w->best_order, w->order, m->tasks.dag.n * sizeof(*w->order));
+}
+
+void walker_leaf(struct walker *w, double bound)
 {
 	const struct place_units *u = &w->x->u;
 
+	w->leaf = fmin(w->leaf, bound);
 	for (uint32_t i = 0; i < u->n; i++)
 		place_unit_set(u, i, w->b.unit_dev[i], w->device);
 	const struct place_result *p = place_evaluate(w->ev, w->device);
 
+	if (w->orders) {
+		if (p->status == PLACE_OK || p->status == PLACE_MEMORY)
+			order_leaf(w, bound);
+		return;
+	}
 	if (p->status != PLACE_OK || p->value >= w->best)
 		return;
 	w->best = p->value;
@@ -108,7 +134,7 @@ void walker_branch(struct walker *w, uint32_t v, double bound)
 		return;
 	}
 	if (v == w->x->v.n) {
-		walker_leaf(w);
+		walker_leaf(w, bound);
 		return;
 	}
 	uint32_t i = w->x->v.unit_of[v], n = walker_options(w, v);

@@ -31,6 +31,8 @@ static int take(struct method_run *r, const struct rec *rec, struct arena *a, st
 	for (uint32_t s = 0; s < p.n_sets; s++)
 		r->device[s] = (uint16_t)device[p.device[s]];
 	r->source = p.source;
+	r->order = p.order;
+	r->n_order = p.n_order;
 	return r->emit(r, e);
 }
 

@@ -31,11 +31,17 @@ struct method_run {
 
 	uint16_t *device;   /* (n_sets) the placement to hand over: indices into names */
 	const char *source; /* of the next placement; NULL: the method's name */
+	/* its sets in the order in which devices run them, as in struct place_rec; NULL: none */
+	const uint32_t *order;
+	uint32_t n_order;
 	/* (k) m's devices, and more when a person's placement has more */
 	const char *const *names;
 	uint32_t k;
-	/* no placement is better, as far as the caller and then the method know; 0: they do not */
+	/* no placement is better, in whichever order devices run it, as far as the caller and then
+	 * the method know; 0: they do not */
 	double bound_s;
+	/* the same for the model's order rule alone; below bound_s: nothing more is known */
+	double rule_bound_s;
 	/* (k) shares of devices that bound_load_s found (bound_parts.h); NULL: nobody asked it */
 	const double *share;
 	const struct search_context

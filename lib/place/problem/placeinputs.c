@@ -4,7 +4,7 @@
 #include "record/graphrec.h"
 #include "place/problem/placeinputs.h"
 
-const char *const place_order_names[] = {"recorded", "rank", "fifo", "improved", NULL};
+const char *const place_order_names[] = {"recorded", "rank", "fifo", "improved", "free", NULL};
 
 int place_inputs_init(struct place_inputs *x, const char *spec_list, struct err *e)
 {

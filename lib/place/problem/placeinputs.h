@@ -13,7 +13,13 @@
 #include "stream/rec.h"
 
 /* Which ready task a device takes.  RECORDED: as the cost record says, else by rank. */
-enum place_order { PLACE_ORDER_RECORDED, PLACE_ORDER_RANK, PLACE_ORDER_FIFO, PLACE_ORDER_IMPROVED };
+enum place_order {
+	PLACE_ORDER_RECORDED,
+	PLACE_ORDER_RANK,
+	PLACE_ORDER_FIFO,
+	PLACE_ORDER_IMPROVED,
+	PLACE_ORDER_FREE
+};
 extern const char *const place_order_names[]; /* as options and records have them; NULL ends */
 
 struct place_inputs {

@@ -182,6 +182,7 @@ static enum sched_policy policy_of(enum place_order order)
 {
 	return order == PLACE_ORDER_FIFO       ? SCHED_FIFO
 	       : order == PLACE_ORDER_IMPROVED ? SCHED_IMPROVED
+	       : order == PLACE_ORDER_FREE     ? SCHED_FREE
 					       : SCHED_RANK;
 }
 

@@ -60,8 +60,9 @@ struct place_options {
 		 "HOW", \
 		 "which ready operation a device takes: that of the highest upward rank, the\n" \
 		 "one that became ready first (fifo), what devrun's plans do (improved: an\n" \
-		 "order searched for this placement), or what the costs were recorded for,\n" \
-		 "else rank", \
+		 "order found for this placement), an order that is searched with the\n" \
+		 "placement and stays with it (free), or what the costs were recorded for,\n" \
+		 "else rank; a placement that brings an order keeps it", \
 		 0, \
 		 0, \
 		 place_order_names, \

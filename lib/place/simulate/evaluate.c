@@ -243,7 +243,7 @@ void place_keep_order(const struct evaluator *x, struct kept_order *out)
 
 void place_model_keeps(struct place_model *m)
 {
-	if (m->costs.policy == SCHED_IMPROVED)
+	if (m->costs.policy == SCHED_IMPROVED || m->costs.policy == SCHED_FREE)
 		m->costs.policy = SCHED_RANK;
 }
 

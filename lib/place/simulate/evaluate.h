@@ -60,6 +60,15 @@ void place_model_keeps(struct place_model *m);
 const struct place_result *place_evaluate_in(struct evaluator *x, const uint16_t *device,
 					     const struct kept_order *o);
 
+/* Orders as place records have them: sets in the order in which devices run them (sequence.c).
+ * place_order_of: that of sets (n, distinct, < n_sets) on device (n_sets), into out; what
+ * reads another task comes behind it in any case, and tasks of other sets right behind what they read.
+ * place_ran_in: the sets of all tasks by their starts, in the schedule of the last result of place_evaluate or
+ * place_evaluate_in, which was OK or MEMORY, of a model with SCHED_FREE; into sets (tasks). */
+void place_order_of(const struct place_model *m, const uint32_t *sets, uint32_t n,
+		    const uint16_t *device, struct kept_order *out);
+void place_ran_in(const struct evaluator *x, uint32_t *sets);
+
 /* Fill in the rest of the last result of place_evaluate, which was OK or MEMORY. */
 void place_account(struct evaluator *x);
 

@@ -16,9 +16,10 @@ struct simulator {
 	/* A schedule of its own, to be told or with other times; NULL: neither is asked for. */
 	struct timeliner *clock;
 	struct sched_costs costs;
-	double *task_s;        /* (tasks,k) */
-	uint16_t *task_device; /* (tasks) */
-	struct arena *arena;   /* of one answer */
+	double *task_s;            /* (tasks,k) */
+	uint16_t *task_device;     /* (tasks) */
+	struct kept_order order;   /* of a placement that brings one */
+	struct arena *arena, *own; /* of one answer; of all */
 };
 
 /* ---- working memory ---- */
@@ -71,6 +72,8 @@ struct simulator *simulator_new(const struct place_model *m, const struct simula
 	x->o = *o;
 	x->ev = evaluator_new(m);
 	x->arena = arena_new();
+	x->own = arena_new();
+	x->order = kept_order_new(m, x->own);
 	find_references(x);
 	if (m->rules != PLACE_SCHEDULE || (!o->schedule && o->op_sigma == 0))
 		return x;
@@ -93,6 +96,7 @@ void simulator_free(struct simulator *x)
 	mem_free(x->task_s);
 	mem_free(x->task_device);
 	arena_free(x->arena);
+	arena_free(x->own);
 	mem_free(x);
 }
 
@@ -122,7 +126,11 @@ static const struct timeline *noisy_schedule(struct simulator *x, const struct p
 
 		x->task_s[(size_t)i * m->k + dev] = f * place_task_s(m, i, dev, x->task_device);
 	}
-	return timeline_run(x->clock, x->task_device, &t) == TIMELINE_OK ? t : NULL;
+	enum timeline_status s = p->order ? timeline_run_in(x->clock, x->task_device, x->order.rank,
+							    x->order.delayed_by, &t)
+					  : timeline_run(x->clock, x->task_device, &t);
+
+	return s == TIMELINE_OK ? t : NULL;
 }
 
 /* The deviation of the busiest device's time, when operations vary by themselves. */
@@ -248,7 +256,10 @@ int simulator_answer(struct simulator *x, const struct place_rec *p, struct rec_
 		     struct err *e)
 {
 	const struct place_model *m = x->m;
-	const struct place_result *r = place_evaluate(x->ev, p->device);
+	if (p->order)
+		place_order_of(m, p->order, p->n_order, p->device, &x->order);
+	const struct place_result *r = p->order ? place_evaluate_in(x->ev, p->device, &x->order)
+						: place_evaluate(x->ev, p->device);
 	struct run_rec out = {.id = p->id,
 			      .source = p->source,
 			      .k = p->k,

@@ -1,0 +1,24 @@
+#!/usr/bin/env bats
+# seconds: 30
+# Orders that are searched with the placement, beside all orders.
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+
+setup_file() { common_setup_file; }
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+@test "exact --order free is the best of all placements and orders; no bound of every order is above it" {
+	run -0 "$HSDAG_PYTHON" "$ROOT/tests/oracle/free_orders.py" 0 10 6
+	[[ $output == "0 faults" ]] || { echo "$output"; return 1; }
+}
+
+@test "task graphs of ten tasks on equal processors are proved, whichever their kind" {
+	for kind in fork-join in-tree out-tree series-parallel pipeline sparse dense; do
+		"$HSDAG_PYTHON" "$ROOT/tests/support/task_graphs.py" "$kind" 10 4 1 1 | json2dag > g.mp
+		run -0 placebase exact --order free --no-contention --evals 400000 -v g.mp -o p.mp
+		[[ $output == *", proved" ]] || { echo "$kind: $output"; return 1; }
+		devsim --no-contention p.mp > r.mp
+		py 'p = of("p.mp", "place")[0]; assert p["predicted_s"] == p["bound_s"] == of("r.mp", "run")[0]["lat_s"], p'
+	done
+}
