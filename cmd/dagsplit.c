@@ -304,6 +304,8 @@ static int decide_and_write(struct place_inputs *in, const struct options *o, st
 	int rc = in->cost.k > 0 ? measured_costs(in, o, a, &costs, e) : 0;
 	if (rc == 0)
 		rc = split_facts_open(&f, in->g, e);
+	if (in->has_devs)
+		costs.stays = split_stays(in->g, &in->devs, a);
 	if (rc == 0)
 		rc = write_cut(&f, o, &costs, out, e);
 	split_facts_close(&f);
@@ -398,7 +400,9 @@ int main(int argc, char **argv)
 			"what a cut passes through, with Concat, Add and Slice where they meet the "
 			"rest. Each part is an operation with a name as 'conv1 [rows 0..55 of "
 			"112]' "
-			"that can be placed by itself. rows: of images, channels: output "
+			"that can be placed by itself. What dagpin, or what a device can run, "
+			"keeps on some devices, or together, stays whole. rows: of images, "
+			"channels: output "
 			"channels, columns: of a product's weights, tokens: rows of a product, "
 			"heads: many small products apart, sum: what is summed over, so that "
 			"the parts are added up.\n"

@@ -55,7 +55,7 @@ has_checkpoint() { [ -s "$dir/checkpoint.mp" ] || [ -s "$checkpoint" ]; }
 is_search() { [ "$(head -n 3 "$1" 2> /dev/null)" = "$(this_search "$2" | head -n 3)" ]; }
 
 # this_search DIGEST: what DIR/search has of it.
-this_search() { printf '%s\n' "graph $1" "devices ${devices:-those that were found}" "objective $objective" "model $(realpath "$model")"; }
+this_search() { printf '%s\n' "graph $1" "devices ${devices:-those that were found}${pins[*]:+ ${pins[*]}}" "objective $objective" "model $(realpath "$model")"; }
 
 # refuse_other_search DIGEST
 refuse_other_search() {

@@ -21,10 +21,15 @@ read_graph() {
 known_costs() {
 	if [[ $* =~ cl: ]]; then
 		devrun probe --profile --max-seconds 0.3 -D "$(IFS=,; echo "$*")" "${running[@]}" "$dir/.uncut.mp" 2> /dev/null
+	elif [ ${#pins[@]} -gt 0 ]; then
+		devrun probe -D "$(IFS=,; echo "$*")" "${running[@]}" "$dir/.uncut.mp" 2> /dev/null
 	else
 		cat "$dir/.uncut.mp"
 	fi
 }
+
+# What --pin, --keep and --default say, in a stream with devices.
+pin() { if [ ${#pins[@]} -gt 0 ]; then stage dagpin "${pins[@]}"; else cat; fi; }
 
 # Where several devices are placed on: operations in a part for each.  People's placements, other objectives, limits of
 # memory (parts of rows each need all weights), segments that OpenVINO compiles, and what reproduces a paper are about whole
@@ -42,14 +47,20 @@ cut_into_parts() {
 	done
 	if [ ${#apart[@]} -lt 2 ] || [ ${#apart[@]} -gt 64 ]; then
 		cat "$dir/.uncut.mp"
+	elif [ ${#pins[@]} -gt 0 ] && [ ${#apart[@]} -lt ${#names[@]} ]; then
+		cat "$dir/.uncut.mp"     # they may be about the device that has no part
 	else
-		known_costs "${apart[@]}" | stage dagsplit --if-possible --ways ${#apart[@]}
+		known_costs "${apart[@]}" | pin | stage dagsplit --if-possible --ways ${#apart[@]}
 	fi
 	rm -f "$dir"/.uncut.mp
 }
 
-# With its features.
-read_model() { read_graph "$xml" "$weights" | stage dagfeat $paper ${threads:+--threads "$threads"} -o "$dir/graph.mp"; }
+# With its features.  Patterns that match nothing are told before anything is measured.
+read_model() {
+	read_graph "$xml" "$weights" | stage dagfeat $paper ${threads:+--threads "$threads"} -o "$dir/graph.mp" || return
+	[ ${#pins[@]} -eq 0 ] ||
+		stage devrun probe ${devices:+-D "$devices"} "${running[@]}" "$dir/graph.mp" | stage dagpin "${pins[@]}" -o /dev/null
+}
 
 # Beside what is there, which stays as it is: --resume of another model changes nothing.
 read_beside() {
@@ -64,8 +75,12 @@ read_beside() {
 
 # The devices: what each can run, and how fast.
 measure_costs() {
-	stage devrun probe --profile --max-seconds "$profile" ${devices:+-D "$devices"} "${running[@]}" \
-		-o "$dir/input.mp" "$dir/graph.mp"
+	local probe=(devrun probe --profile --max-seconds "$profile" ${devices:+-D "$devices"} "${running[@]}" "$dir/graph.mp")
+	if [ ${#pins[@]} -gt 0 ]; then
+		stage "${probe[@]}" | stage dagpin "${pins[@]}" -o "$dir/input.mp"
+	else
+		stage "${probe[@]}" -o "$dir/input.mp"
+	fi
 }
 
 # A name that --map cannot know, and an objective that these costs do not have, are told now, not after the search.

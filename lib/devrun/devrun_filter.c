@@ -69,6 +69,8 @@ static int open_session(struct state *s, const struct place_rec *p, struct err *
 	}
 	if (rc == 0 && !o->probe)
 		rc = session_use_whole(&s->session, o->weights, e);
+	if (rc == 0 && s->devs.k > 0 && !o->probe)
+		session_allow(&s->session, &s->devs);
 	device_list_close(&l);
 	if (rc < 0) {
 		if (!o->devices && e->code == ST_USAGE)

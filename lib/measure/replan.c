@@ -84,7 +84,7 @@ int session_make(struct session *s, const struct trial *t, struct plan *out, str
 
 int session_plan(struct session *s, const struct trial *t, struct plan *out, struct err *e)
 {
-	if (session_make(s, t, out, e) < 0)
+	if (session_may_run(s, t->device, e) < 0 || session_make(s, t, out, e) < 0)
 		return -1;
 	/* Rounds keep to the profile, a race has its runs before it if there is time.  Runs before those that count would change
 	 * what variables keep. */

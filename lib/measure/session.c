@@ -151,7 +151,8 @@ static int try_single(struct session *s, uint32_t d, const uint16_t *device, str
 {
 	struct single_reference *r = &s->single[d];
 	r->tried = true;
-	if (plan_make(&s->planner, device, &r->plan, e) == 0) {
+	if (session_may_run(s, device, e) == 0 &&
+	    plan_make(&s->planner, device, &r->plan, e) == 0) {
 		r->has_plan = true;
 		if (measure_plan(s->x, &r->plan, n_devices(s), &s->opt, s->arena, &r->m, e) == 0 &&
 		    (s->has_costs || learn_durations(s, d, e) == 0))

@@ -6,6 +6,7 @@
 #include "exec/model_inputs.h"
 #include "measure/measure.h"
 #include "race/beside.h"
+#include "record/devrec.h"
 #include "record/runrec.h"
 #include "sched/slowed.h"
 #include "timing/contest.h"
@@ -36,6 +37,9 @@ struct session {
 	bool has_costs;  /* the planner's durations are those of a profile (planned_costs.h) */
 	uint64_t seed;   /* of inputs, and of orders in rounds */
 	uint8_t *mask;   /* (n_sets, k) 1: the set can run there */
+	uint32_t *
+		first; /* (n_sets) session_allow: the first set that shares its device; NULL: any may part */
+	uint8_t *may; /* (n_sets, k) session_allow: 1: the set may run there; NULL: anywhere */
 	struct single_reference *single; /* (k) every device alone */
 	int best;                        /* the fastest single device; -1: none */
 	struct beside beside; /* it and those that are made like it, once placements are measured */
@@ -80,6 +84,12 @@ void session_close(struct session *s);
 /* Of a graph that dagsplit made: one device alone runs the model as it was before.  Inputs, states and weights are the
  * same.  Nothing for other graphs.  Errors as session_open; ST_INPUT: a model with other inputs or results. */
 int session_use_whole(struct session *s, const char *weights, struct err *e) MUST_CHECK;
+
+/* Placements keep to the mask and the classes of devs, where they are about the session's graph: what does not cannot
+ * run, and that may be every single device. */
+void session_allow(struct session *s, const struct devs *d);
+/* -1: a placement does not, and what it has where it must not. */
+int session_may_run(const struct session *s, const uint16_t *device, struct err *e) MUST_CHECK;
 
 /* Is that share of a race's seconds over?  PLANS_SHARE: what it has to prepare in. */
 #define PLANS_SHARE 0.5

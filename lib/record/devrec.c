@@ -232,6 +232,24 @@ static void put_ports(struct rec_writer *w, const struct devs *d)
 	}
 }
 
+static void put_mask(struct rec_writer *w, const struct devs *d)
+{
+	put_uint(w, "graph", d->graph);
+	put_matrix(w, "mask", TT_U8, d->n_sets, d->k, d->mask);
+	if (d->together)
+		put_vector(w, "together", TT_U32, d->n_sets, d->together);
+}
+
+int devs_encode_masked(const struct rec *r, const struct devs *d, struct arena *a,
+		       struct rec_writer *w, struct err *e)
+{
+	static const char *const dropped[] = {"graph", "mask", "together", NULL};
+	rec_begin(w, "devs");
+	put_entries(w, r->map, dropped, a);
+	put_mask(w, d);
+	return rec_end(w, e);
+}
+
 int devs_encode(const struct devs *d, struct rec_writer *w, struct err *e)
 {
 	rec_begin(w, "devs");
@@ -242,12 +260,8 @@ int devs_encode(const struct devs *d, struct rec_writer *w, struct err *e)
 		put_vector(w, "watts", TT_F64, d->k, d->watts);
 		put_vector(w, "idle_watts", TT_F64, d->k, d->idle_watts);
 	}
-	if (d->mask) {
-		put_uint(w, "graph", d->graph);
-		put_matrix(w, "mask", TT_U8, d->n_sets, d->k, d->mask);
-		if (d->together)
-			put_vector(w, "together", TT_U32, d->n_sets, d->together);
-	}
+	if (d->mask)
+		put_mask(w, d);
 	if (d->n_links || d->links_told) {
 		put_list_begin(w, "links", d->n_links);
 		for (uint32_t i = 0; i < d->n_links; i++) {

@@ -64,6 +64,9 @@ struct devs {
 /* From a record of kind "devs"; memory from a.  Names are distinct, indices in range. */
 int devs_decode(const struct rec *r, struct arena *a, struct devs *out, struct err *e) MUST_CHECK;
 int devs_encode(const struct devs *d, struct rec_writer *w, struct err *e) MUST_CHECK;
+/* The record as it came, unknown keys included, with the mask (which is told), its graph and the classes of d; scratch from a. */
+int devs_encode_masked(const struct rec *r, const struct devs *d, struct arena *a,
+		       struct rec_writer *w, struct err *e) MUST_CHECK;
 
 /* From a comma-separated list of names, e.g. "cpu:0,cl:0.0:1": types by the prefix (device_classes.h,
  * else model), nothing else known.  A comma inside a list of cores, as in

@@ -53,18 +53,24 @@ static int by_class(const void *pa, const void *pb)
 	return (a->at > b->at) - (a->at < b->at);
 }
 
-uint32_t group_number(uint32_t *group, uint32_t n)
+void group_first(uint32_t *class, uint32_t n)
 {
 	struct member *x = MEM_NEWN(struct member, n);
-	uint32_t n_groups = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		x[i] = (struct member){group[i], i};
+		x[i] = (struct member){class[i], i};
 	if (n > 1)
 		qsort(x, n, sizeof(*x), by_class);
-	for (uint32_t i = 0; i < n; i++) /* the first of each class, then its number */
-		group[x[i].at] = i && x[i].class == x[i - 1].class ? group[x[i - 1].at] : x[i].at;
+	for (uint32_t i = 0; i < n; i++)
+		class[x[i].at] = i && x[i].class == x[i - 1].class ? class[x[i - 1].at] : x[i].at;
 	mem_free(x);
+}
+
+uint32_t group_number(uint32_t *group, uint32_t n)
+{
+	uint32_t n_groups = 0;
+
+	group_first(group, n);
 	for (uint32_t i = 0; i < n; i++)
 		group[i] = group[i] == i ? n_groups++ : group[group[i]];
 	return n_groups;

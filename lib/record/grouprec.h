@@ -22,5 +22,7 @@ int group_encode(const struct group_rec *x, struct rec_writer *w, struct err *e)
 /* Give classes in group (n), any numbers, the numbers 0 .. in the order of their first members.
  * Returns how many there are. */
 uint32_t group_number(uint32_t *group, uint32_t n);
+/* class[n] of any values: of each the first that has the same. */
+void group_first(uint32_t *class, uint32_t n);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "place/problem/spec.h"
+#include "record/grouprec.h"
 #include "split/decide.h"
 #include "stats/quantile.h"
 
@@ -35,6 +36,26 @@ void split_costs_spec(const struct spec *s, uint32_t ways, struct split_costs *c
 	c->copy_s_per_byte = mean.s_per_byte;
 	split_groups(c, links.latency_s, links.bytes_per_s, group);
 	arena_free(a);
+}
+
+const bool *split_stays(const struct graph *g, const struct devs *d, struct arena *a)
+{
+	if (!d->mask || d->graph != g->digest || d->n_sets != g->n_sets)
+		return NULL;
+	bool *set_stays = ARENA_NEWN(a, bool, g->n_sets), *stays = ARENA_NEWN(a, bool, g->n);
+	uint32_t *first = ARENA_NEWN(a, uint32_t, g->n_sets);
+	if (d->together) {
+		memcpy(first, d->together, g->n_sets * sizeof *first);
+		group_first(first, g->n_sets);
+	}
+	for (uint32_t s = 0; s < g->n_sets; s++) {
+		set_stays[s] |= memchr(d->mask + (size_t)s * d->k, 0, d->k) != NULL;
+		if (d->together && first[s] != s)
+			set_stays[s] = set_stays[first[s]] = true;
+	}
+	for (uint32_t v = 0; v < g->n; v++)
+		stays[v] = g->set[v] != GRAPH_NONE && set_stays[g->set[v]];
+	return stays;
 }
 
 /* ---- measured ---- */

@@ -30,12 +30,16 @@ struct split_costs {
 	double memory_bytes; /* for weights, of each device; 0: any */
 	/* (nodes, n) seconds that were measured, negative: cannot run there; NULL: estimated from flops_per_s and bytes_per_s */
 	const double *node_s;
+	const bool *stays; /* (nodes) stays whole; NULL: none has to */
 };
 
 /* Costs of the first so many devices of a specification, with memories of their own: a part on each.  group (ways). */
 void split_costs_spec(const struct spec *s, uint32_t ways, struct split_costs *c, uint8_t *group);
 /* What a model's costs say of its devices, which share their memory.  node_s is from a. */
 void split_costs_measured(const struct place_model *m, struct split_costs *c, struct arena *a);
+
+/* (nodes), from a: those of sets that only some devices of devs may have, or that share a device with others; NULL: none. */
+const bool *split_stays(const struct graph *g, const struct devs *d, struct arena *a);
 
 /* Fills near, groups, in_group and between from links (n,n; latency negative: none), and group (n): devices are in a
  * group as far as links of half the highest bandwidth join them, if all groups then have equally many. */

@@ -191,7 +191,7 @@ void decide_find_labels(struct work *w, uint32_t v)
 	decide_labels(w, v)[0] =
 		(struct label){SPLIT_WHOLE, seconds_whole(w, v), weights_whole(w, v)};
 	w->n_labels[v] = 1;
-	if (w->f->constant[v] || !split_output(w->f, v, 0, &t))
+	if (w->f->constant[v] || (w->c->stays && w->c->stays[v]) || !split_output(w->f, v, 0, &t))
 		return;
 	if (w->by_node)
 		take_shares(w, v);

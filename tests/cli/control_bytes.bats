@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # No text that a program prints, wherever it comes from, steers a terminal.
-# programs: placeout recdump runstat tabstat devsim devrun placebase topk reinforce gpnembed placepolicy dagfeat daggroup json2dag ir2dag
+# programs: placeout recdump runstat tabstat devsim devrun placebase topk reinforce gpnembed placepolicy dagfeat daggroup json2dag ir2dag dagpin
 # seconds: 15
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
@@ -94,6 +94,7 @@ control() { "$HSDAG_PYTHON" control.py "$@" || { echo "$*"; return 1; }; }
 	control -b devs.mp placebase -v heft
 	control -b devs.mp gpnembed -v
 	control -b devs.mp daggroup -v chunks
+	control -b devs.mp dagpin -v --keep '*'
 	control -b part.mp placepolicy -v -a
 	control -b ran.mp topk -v -k 1
 	control -b ran.mp devsim -v

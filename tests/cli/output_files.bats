@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # What every program does to the file that it writes: the old one is lost to nothing but a complete new one.
-# programs: ir2dag json2dag irfill dagfeat daggroup dagsplit devrun gpnembed placepolicy placebase devsim reinforce pretrain topk placeout recdump tabstat
+# programs: ir2dag json2dag irfill dagfeat daggroup dagsplit devrun gpnembed placepolicy placebase devsim reinforce pretrain topk placeout recdump tabstat dagpin
 # seconds: 15
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
@@ -32,6 +32,7 @@ programs() {
 	tasks.json                   json2dag IN -o OUT
 	graph.mp                     dagfeat IN -o OUT
 	feat.mp                      daggroup chunks IN -o OUT
+	devs.mp                      dagpin --pin *=cpu IN -o OUT
 	dense.mp                     dagsplit --no-auto IN -o OUT
 	devs.mp                      gpnembed --steps 2 IN -o OUT
 	part.mp                      placepolicy -a IN -o OUT

@@ -24,6 +24,7 @@
 	X(json2dag) \
 	X(dagfeat) \
 	X(daggroup) \
+	X(dagpin) \
 	X(dagsplit) \
 	X(devrun) \
 	X(devsim) \
@@ -88,6 +89,7 @@ static const struct target {
 	 {"daggroup metis -g 3 DATA", "daggroup scotch -g 3 DATA", "daggroup heavy-edge -g 3 DATA",
 	  "daggroup chunks -g 3 --sets DATA", "daggroup random -g 3 --acyclic DATA",
 	  "daggroup none DATA", "daggroup --of DATA DATA"}},
+	{"program", "dagpin", {"dagpin DATA"}},
 	{"program",
 	 "dagsplit",
 	 {"dagsplit --no-auto DATA", "dagsplit --no-auto --shares 1,3,2 --halo again DATA",

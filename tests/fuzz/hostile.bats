@@ -29,7 +29,7 @@ damaged() {   # damaged STREAM PROGRAM [ARG...]
 	[ "$status" -eq 0 ]
 }
 
-FILTERS="dagfeat dagsplit gpnembed placepolicy devrun devsim reinforce placeout recdump topk"
+FILTERS="dagfeat dagpin dagsplit gpnembed placepolicy devrun devsim reinforce placeout recdump topk"
 
 # each COMMAND... - one after another: the filters, and those that want a method
 each() {
@@ -156,7 +156,8 @@ said() {   # said LINE COMMAND - its standard error is that line
 		damaged devs.mp placebase $m --evals 50 --budget 0.5
 	done
 }
-@test "damaged streams: daggroup, topk" {
+@test "damaged streams: daggroup, dagpin, topk" {
+	damaged devs.mp dagpin --keep '*'
 	damaged devs.mp daggroup metis --acyclic
 	damaged devs.mp daggroup heavy-edge --groups 3
 	damaged ran.mp topk -k 2

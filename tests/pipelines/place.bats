@@ -63,6 +63,40 @@ on_terminal() { "$HSDAG_PYTHON" "$ROOT/tests/support/on_terminal.py" "$@"; }
 	[[ "$output" == *"core 999 is not there; devrun --list shows the cores (devrun)"* && ! -e missing ]]
 }
 
+@test "what is pinned stays there: starts, races, the learner; patterns that match nothing end it before it measures" {
+	cp "$ROOT/share/examples/models/branches.xml" b.xml
+	printf 'pin block/0/*=cpu:1\npin block/1/*=cpu:0\nkeep block/2/one,block/3/three\n' > pins.conf
+	run -0 timeout 300 "$PLACE" b.xml -D cpu:0,cpu:1 --budget 12 --config pins.conf -o raced
+	[[ $output == *"cpu:0 alone"*"may not run on cpu:0"*"cpu:1 alone"*"may not run on cpu:1"* ]]
+	run -0 timeout 300 "$PLACE" b.xml -D cpu:0,cpu:1 --budget 20 --profile 0.1 --episodes 3 --random 1 --from none --screen 5 --whole -o learned \
+		--pin 'block/0/*=cpu:1' --pin 'block/1/*=cpu:0' --keep 'block/2/one,block/3/three'
+	py '
+		for dir in ("raced", "learned"):
+			for f in ("result", "final"):
+				streams = read(f"{dir}/{f}.mp")
+				g = first(streams, "graph")
+				name, s = g["node_name"], array(g["set"])
+				if "whole" in g:
+					name = [g["whole"]["node_name"][w] if w < 2**32 - 1 else n for n, w in zip(name, array(g["part_of"]))]
+				ok = {(m["source"], m["episode"], m["step"], m["sample"]) for k, m in streams if k == "run" and m["ok"]}
+				for k, m in streams:
+					if k not in ("place", "best") or (k == "place" and (m["source"], m["episode"], m["step"], m["sample"]) not in ok):
+						continue
+					on = [m["devices"][i] for i in array(m["device"])]
+					where = lambda start: {on[s[v]] for v in range(len(s)) if name[v].startswith(start) and s[v] < g["n_sets"]}
+					assert where("block/0/") == {"cpu:1"} and where("block/1/") == {"cpu:0"}, (dir, f, k, m["source"])
+					assert len({on[s[v]] for v in range(len(s)) if name[v] in ("block/2/one", "block/3/three")}) == 1
+			p = json.load(open(f"{dir}/placement.json"))
+			assert {d for n, d in p.items() if n.startswith("block/0/")} == {"cpu:1"}
+			assert {d for n, d in p.items() if n.startswith("block/1/")} == {"cpu:0"}
+	'
+	for args in "--pin nothing*=cpu:0" "--pin block/0/*=cpu:9" "--keep nothing --whole" "--default cl:9" "--pin nothing"; do
+		# shellcheck disable=SC2086
+		run -2 timeout 60 "$PLACE" b.xml -D cpu:0,cpu:1 -o none $args
+		[[ ${#lines[@]} -le 2 && "${lines[-1]}" == "place: error: --"* && ! -e none ]] || { echo "$args: $output"; return 1; }
+	done
+}
+
 @test "what it refuses, before it measures" {
 	run -2 "$PLACE"
 	[[ "$output" == *"no model; see place --help"* ]]

@@ -24,6 +24,26 @@ static uint32_t fastest(const struct place_model *m)
 	return best;
 }
 
+/* What may not be where it is goes to the first device that it, and what shares its device, may have. */
+static void keep_to_masks(struct method_run *r)
+{
+	const struct place_model *m = r->m;
+	bool *may = ARENA_NEWN(r->a, bool, (size_t)m->n_sets * m->k);
+	place_allowed_together(m, may);
+	for (uint32_t s = 0; s < m->n_sets; s++) {
+		uint32_t first = m->together ? m->together[s] : s;
+		const bool *row = may + (size_t)first * m->k;
+		uint16_t d = 0;
+		if (first != s)
+			r->device[s] = r->device[first];
+		else if (!row[r->device[s]]) {
+			while (d + 1U < m->k && !row[d])
+				d++;
+			r->device[s] = d;
+		}
+	}
+}
+
 static int run_parts(struct method_run *r, struct err *e)
 {
 	const struct graph *g = r->m->g;
@@ -35,6 +55,7 @@ static int run_parts(struct method_run *r, struct err *e)
 	for (uint32_t v = 0; g->part && v < g->n; v++)
 		if (g->set[v] != GRAPH_NONE && g->part[v] != GRAPH_NONE)
 			r->device[g->set[v]] = (uint16_t)(g->part[v] % r->m->k);
+	keep_to_masks(r);
 	return r->emit(r, e);
 }
 

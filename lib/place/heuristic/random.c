@@ -12,19 +12,6 @@
 enum { DRAW_BIAS = 1, DRAW_DEVICE };
 enum { MAX_REPEATS = 1000 };
 
-/* allowed (n_sets,k): may all sets that share the device of this one run there?  Only the rows of
- * the first of them count. */
-static void combine_allowed(const struct place_model *m, bool *allowed)
-{
-	for (uint32_t v = 0; v < m->n_sets; v++)
-		for (uint32_t d = 0; d < m->k; d++) {
-			uint32_t first = m->together ? m->together[v] : v;
-			bool *at = &allowed[(size_t)first * m->k + d];
-
-			*at = place_allowed(m, v, d) && (v == first || *at);
-		}
-}
-
 /* A device by cumulated weights, of those that are allowed (k); of all when none is. */
 static uint16_t draw_device(const bool *allowed, uint32_t k, const double *weight, double u)
 {
@@ -56,7 +43,7 @@ void random_placement(const struct place_model *m, uint64_t seed, uint32_t index
 	double *weight = MEM_NEWN(double, m->k);
 	bool *allowed = MEM_NEWN(bool, (size_t)m->n_sets * m->k);
 
-	combine_allowed(m, allowed);
+	place_allowed_together(m, allowed);
 	for (uint32_t d = 0; d < m->k; d++)
 		weight[d] = biased ? -log(1 - rng_uniform(&bias, d)) : 1;
 	for (uint32_t v = 0; v < m->n_sets; v++)

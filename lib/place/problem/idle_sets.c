@@ -71,6 +71,25 @@ static void follow_neighbour(const struct place_model *m, uint32_t v, uint32_t w
 	fixed[s] = true;
 }
 
+/* What runs nothing, and does not stay with what does, is where it may be: else on the first device that it may have. */
+static void leave_forbidden(const struct place_model *m, uint16_t *device)
+{
+	bool *runs = MEM_NEWN(bool, m->n_sets);
+
+	for (uint32_t t = 0; t < m->tasks.dag.n; t++)
+		runs[m->together ? m->together[m->tasks.task_set[t]] : m->tasks.task_set[t]] = true;
+	for (uint32_t s = 0; s < m->n_sets; s++) {
+		uint32_t first = m->together ? m->together[s] : s;
+
+		if (runs[first])
+			continue;
+		device[s] = device[first];
+		for (uint32_t d = 0; d < m->k && !place_allowed(m, s, device[s]); d++)
+			device[s] = (uint16_t)d;
+	}
+	mem_free(runs);
+}
+
 void place_idle_sets(const struct place_model *m, uint16_t *device)
 {
 	const struct graph *g = m->g;
@@ -85,4 +104,5 @@ void place_idle_sets(const struct place_model *m, uint16_t *device)
 			if (g->in_node[i] != GRAPH_NONE)
 				follow_neighbour(m, g->in_node[i], v, fixed, device);
 	mem_free(fixed);
+	leave_forbidden(m, device);
 }

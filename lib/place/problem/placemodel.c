@@ -214,6 +214,17 @@ void place_model_together(struct place_model *m, const uint32_t *class, struct a
 	mem_free(x);
 }
 
+void place_allowed_together(const struct place_model *m, bool *allowed)
+{
+	for (uint32_t v = 0; v < m->n_sets; v++)
+		for (uint32_t d = 0; d < m->k; d++) {
+			uint32_t first = m->together ? m->together[v] : v;
+			bool *at = &allowed[(size_t)first * m->k + d];
+
+			*at = place_allowed(m, v, d) && (v == first || *at);
+		}
+}
+
 double place_task_s(const struct place_model *m, uint32_t t, uint32_t dev, const uint16_t *device)
 {
 	double s = m->costs.task_s[(size_t)t * m->k + dev];

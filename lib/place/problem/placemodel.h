@@ -120,7 +120,7 @@ void place_idle_nodes(const struct graph *g, const double *set_s, uint32_t k, bo
 		      uint32_t *root);
 
 /* Choose devices for sets that run nothing and do not have to stay with one that does: that of what
- * they read, or of what reads them.  The simulator does not care, but programs that carry a
+ * they read, or of what reads them, or the first that they may have.  The simulator does not care, but programs that carry a
  * placement out as it is written do. */
 void place_idle_sets(const struct place_model *m, uint16_t *device);
 
@@ -152,6 +152,10 @@ static inline bool place_has_order_rule(const struct place_model *m)
 	return m->rules == PLACE_SCHEDULE && m->costs.policy != SCHED_FREE &&
 	       (place_objective_is_latency(o) || o->latency > 0 || o->energy > 0 || o->memory > 0);
 }
+
+/* allowed (n_sets,k): may all sets that share the device of this one run there?  Only the rows of
+ * the first of them count. */
+void place_allowed_together(const struct place_model *m, bool *allowed);
 
 /* What is computed at once takes at most as long as in turn: devices that share everything take the sum of their times.  With
  * more a schedule would gain by idle time, as that makes `at once` smaller by more than it makes the makespan longer. */
