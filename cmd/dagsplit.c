@@ -8,6 +8,7 @@
 #include "place/problem/placeinputs.h"
 #include "record/graphrec.h"
 #include "record/placerec.h"
+#include "sched/turns.h"
 #include "split/decide.h"
 #include "split/sets.h"
 #include "stream/filter.h"
@@ -148,12 +149,13 @@ static void tell_all(struct split_facts *f, const struct split_plan *plan)
 }
 
 static int write_cut(struct split_facts *f, const struct options *o,
-		     const struct split_costs *costs, struct filter *out, struct err *e)
+		     const struct split_costs *costs, uint32_t ways, struct filter *out,
+		     struct err *e)
 {
 	struct graph *g = (struct graph *)(uintptr_t)f->g;
 	struct split_decision decision;
 	struct split_counts counts;
-	struct split_plan plan = {.ways = costs->node_s ? costs->n : (uint32_t)o->ways,
+	struct split_plan plan = {.ways = ways,
 				  .share = o->shares ? o->share : NULL,
 				  .axis = ARENA_NEWN(f->arena, int8_t, g->n),
 				  .again = o->halo == HALO_AGAIN,
@@ -272,26 +274,61 @@ static int rejoin(struct filter *f, struct err *e)
 
 /* ---- the stream ---- */
 
-/* What the stream tells of devices: one part for each. */
-static int measured_costs(struct place_inputs *in, const struct options *o, struct arena *a,
-			  struct split_costs *c, struct err *e)
+/* The devices of the stream that compute at once, one part for each, from a; n 0: it tells of none. */
+static uint32_t stream_devices(struct place_inputs *in, struct arena *a, const char ***names)
 {
-	const struct cost_rec *d = &in->cost;
+	uint32_t k = in->cost.k > 0 ? in->cost.k
+		     : in->has_devs ? in->devs.k
+				    : 0,
+		 *dev = ARENA_NEWN(a, uint32_t, (size_t)k + 1);
+	const char *const *all = in->cost.k > 0 ? in->cost.names : in->devs.names;
+	uint32_t n = sched_apart(place_inputs_turns(in, all, k, a), k, dev);
+	*names = ARENA_NEWN(a, const char *, (size_t)k + 1);
+	for (uint32_t i = 0; i < n; i++)
+		(*names)[i] = all[dev[i]];
+	return n;
+}
+
+/* The least that one of these devices may hold, as the stream tells; 0: any. */
+static double least_memory(const struct place_inputs *in, const char *const *names, uint32_t n)
+{
+	double least = 0;
+	for (uint32_t i = 0; in->has_devs && i < n; i++) {
+		int d = devs_find(&in->devs, names[i]);
+		double bytes = d < 0 ? 0 : (double)in->devs.mem_bytes[d];
+		if (bytes > 0 && (least == 0 || bytes < least))
+			least = bytes;
+	}
+	return least;
+}
+
+/* What the stream tells of devices; *ways: their number, which is less than 2 where only the caller's --if-possible allows it. */
+static int stream_costs(struct place_inputs *in, const struct options *o, struct arena *a,
+			struct split_costs *c, uint32_t *ways, struct err *e)
+{
 	struct place_model m;
+	const char **names;
+	uint32_t n = stream_devices(in, a, &names);
+	if (!in->has_devs && in->cost.k == 0)
+		return 0;
 	if (o->spec)
-		return err_set(e, ST_USAGE, "--spec: the stream tells what operations take");
-	if (d->k < 2 || d->k > SPLIT_MAX_WAYS || (o->ways_given && o->ways != d->k) ||
-	    (o->shares && o->ways != d->k))
-		return err_set(e, d->k < 2 || d->k > SPLIT_MAX_WAYS ? ST_INPUT : ST_USAGE,
-			       "the stream has %u devices; parts are for 2 to %d, one each", d->k,
+		return err_set(e, ST_USAGE, "--spec: the stream tells of devices");
+	if ((o->ways_given || o->shares) && (uint32_t)o->ways != n)
+		return err_set(e, ST_USAGE,
+			       "%s: %u devices of the stream compute at once, one part for each",
+			       o->shares ? "--shares" : "--ways", n);
+	*ways = n;
+	if (n < 2 && o->if_possible)
+		return 0;
+	if (n < 2 || n > SPLIT_MAX_WAYS)
+		return err_set(e, ST_INPUT,
+			       "%u devices of the stream compute at once; parts are for 2 to %d", n,
 			       SPLIT_MAX_WAYS);
-	if (place_inputs_turns(in, d->names, d->k, a))
-		return err_set(
-			e, ST_INPUT,
-			"devices of the stream share cores, so that parts on them take turns");
-	if (place_inputs_model(in, d->names, d->k, a, &m, e) < 0)
+	if (in->cost.k > 0 && place_inputs_model(in, names, n, a, &m, e) < 0)
 		return -1;
-	split_costs_measured(&m, c, a);
+	if (in->cost.k > 0)
+		split_costs_measured(&m, c, a);
+	c->memory_bytes = least_memory(in, names, n);
 	return 0;
 }
 
@@ -301,14 +338,18 @@ static int decide_and_write(struct place_inputs *in, const struct options *o, st
 	struct split_facts f = {0};
 	struct split_costs costs = o->costs;
 	struct arena *a = arena_new();
-	int rc = in->cost.k > 0 ? measured_costs(in, o, a, &costs, e) : 0;
-	if (rc == 0)
+	uint32_t ways = (uint32_t)o->ways;
+	int rc = stream_costs(in, o, a, &costs, &ways, e);
+	if (rc == 0 && ways < 2) {
+		rc = graph_encode(in->g, out->out, e);
+	} else if (rc == 0) {
 		rc = split_facts_open(&f, in->g, e);
-	if (in->has_devs)
-		costs.stays = split_stays(in->g, &in->devs, a);
-	if (rc == 0)
-		rc = write_cut(&f, o, &costs, out, e);
-	split_facts_close(&f);
+		if (in->has_devs)
+			costs.stays = split_stays(in->g, &in->devs, a);
+		if (rc == 0)
+			rc = write_cut(&f, o, &costs, ways, out, e);
+		split_facts_close(&f);
+	}
 	arena_free(a);
 	return rc;
 }
@@ -393,8 +434,9 @@ int main(int argc, char **argv)
 		.max_args = 1,
 		.opts = table,
 		.details =
-			"Reads graph, and devs and cost of `devrun probe --profile` where they are "
-			"there, by which it decides then, and writes another graph: parts of "
+			"Reads graph, and devs and cost of `devrun probe` where they are "
+			"there: then there is a part for each device that computes at once with "
+			"the others, and it decides by the costs. Writes another graph: parts of "
 			"products and convolutions, and "
 			"of "
 			"what a cut passes through, with Concat, Add and Slice where they meet the "

@@ -17,42 +17,28 @@ read_graph() {
 		if [ -n "$pieces" ]; then stage daggroup heavy-edge -g "$pieces" --sets; else cut_into_parts; fi
 }
 
-# known_costs DEVICE...: the model with what its operations take on unlike devices, by a brief profile; cores of one processor are alike.
-known_costs() {
-	if [[ $* =~ cl: ]]; then
-		devrun probe --profile --max-seconds 0.3 -D "$(IFS=,; echo "$*")" "${running[@]}" "$dir/.uncut.mp" 2> /dev/null
-	elif [ ${#pins[@]} -gt 0 ]; then
-		devrun probe -D "$(IFS=,; echo "$*")" "${running[@]}" "$dir/.uncut.mp" 2> /dev/null
-	else
-		cat "$dir/.uncut.mp"
-	fi
-}
-
 # What --pin, --keep and --default say, in a stream with devices.
 pin() { if [ ${#pins[@]} -gt 0 ]; then stage dagpin "${pins[@]}"; else cat; fi; }
 
-# Where several devices are placed on: operations in a part for each.  People's placements, other objectives, limits of
-# memory (parts of rows each need all weights), segments that OpenVINO compiles, and what reproduces a paper are about whole
-# operations.
+# Where several devices are placed on: operations in a part for each that computes at once with the others.  On unlike devices a
+# brief profile decides; cores of one processor are alike.  Limits of memory (parts of rows each need all weights), segments that
+# OpenVINO compiles, what reproduces a paper, and objectives that know no latency are about whole operations.
 cut_into_parts() {
-	local device names=() apart=()
-	if [ -n "$whole$memory" ] || [ "$objective" != latency ] || [ "$recipe" = paper ] || [ -f "$from" ] || [[ $devices =~ ov: ]]; then
+	local probe=(devrun probe ${devices:+-D "$devices"} "${running[@]}")
+	if [ -n "$whole$memory" ] || [[ $objective != *latency* ]] || [ "$recipe" = paper ] || [[ $devices =~ ov: ]]; then
 		cat
 		return
 	fi
 	cat > "$dir/.uncut.mp"
-	mapfile -t names < <(devrun probe ${devices:+-D "$devices"} "${running[@]}" "$dir/.uncut.mp" 2> /dev/null | recdump -k devs --tsv 'names[]' 2> /dev/null)
-	for device in "${names[@]}"; do
-		[[ $device = cpu && ${names[*]} =~ cpu: ]] || apart+=("$device")
-	done
-	if [ ${#apart[@]} -lt 2 ] || [ ${#apart[@]} -gt 64 ]; then
+	# What is wrong with devices or model is told where costs are measured.
+	if ! "${probe[@]}" -o "$dir/.probed.mp" "$dir/.uncut.mp" 2> /dev/null; then
 		cat "$dir/.uncut.mp"
-	elif [ ${#pins[@]} -gt 0 ] && [ ${#apart[@]} -lt ${#names[@]} ]; then
-		cat "$dir/.uncut.mp"     # they may be about the device that has no part
+	elif recdump -k devs --tsv 'types[]' "$dir/.probed.mp" | grep -q '^cl$'; then
+		stage "${probe[@]}" --profile --max-seconds 0.3 "$dir/.uncut.mp" | pin | stage dagsplit --if-possible
 	else
-		known_costs "${apart[@]}" | pin | stage dagsplit --if-possible --ways ${#apart[@]}
+		pin < "$dir/.probed.mp" | stage dagsplit --if-possible
 	fi
-	rm -f "$dir"/.uncut.mp
+	rm -f "$dir"/.uncut.mp "$dir"/.probed.mp
 }
 
 # With its features.  Patterns that match nothing are told before anything is measured.

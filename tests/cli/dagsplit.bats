@@ -68,8 +68,40 @@ parts_us() { devsim --probe --spec unlike.spec "$1" | placebase parts | devsim |
 	[ "$(parts_us chains.mp)" -lt "$best" ]
 	devsim --probe --spec unlike.spec chains.mp | placebase single:a -o placed.mp
 	dagsplit --rejoin placed.mp | recdump --check
-	refused 2 "--spec: the stream tells what operations take" --spec unlike.spec unlike.mp
-	refused 2 "the stream has 2 devices" --ways 3 unlike.mp
+	refused 2 "--spec: the stream tells of devices" --spec unlike.spec unlike.mp
+	refused 2 "--ways: 2 devices of the stream compute at once" --ways 3 unlike.mp
+	refused 2 "--shares: 2 devices of the stream compute at once" --shares 1,2,3 unlike.mp
+}
+
+@test "devices without costs: a part for each that computes at once with the others" {
+	devrun probe -D cpu:0,cpu,cpu:1 googlenet.mp -o three.mp
+	dagsplit three.mp -o by_devices.mp
+	dagsplit --ways 2 googlenet.mp -o by_ways.mp
+	cmp <(recdump -k graph by_devices.mp) <(recdump -k graph by_ways.mp)
+	devrun probe -D cpu googlenet.mp -o all.mp
+	refused 3 "1 devices of the stream compute at once; parts are for 2 to 64" all.mp
+	dagsplit --if-possible all.mp -o whole.mp
+	cmp <(recdump -k graph whole.mp) <(recdump -k graph googlenet.mp)
+}
+
+@test "a placement of whole operations: all their parts are where the operation is" {
+	devrun probe -D cpu:0,cpu:1 googlenet.mp | placebase random --seed 2 | placeout --format affinity -o whole.json
+	dagsplit googlenet.mp | devrun probe -D cpu:0,cpu:1 | placebase expert:whole.json -o parts.mp
+	py '
+		import json
+		said = json.load(open("whole.json"))
+		g, p = of("parts.mp", "graph")[0], of("parts.mp", "place")[0]
+		names, sets, at = g["whole"]["node_name"], array(g["set"]), array(p["device"])
+		seen = 0
+		for v, w in enumerate(array(g["part_of"])):
+			if w != 2**32 - 1 and sets[v] < g["n_sets"] and names[w] in said:
+				assert p["devices"][at[sets[v]]] == said[names[w]], g["node_name"][v]
+				seen += 1
+		assert seen > 200 and len(set(said.values())) == 2, seen
+	'
+	echo '{"nothing": "cpu:0"}' > nothing.json
+	run -3 --separate-stderr placebase expert:nothing.json parts.mp
+	[[ $stderr == *"has no operation 'nothing'"* && ${#stderr_lines[@]} -eq 1 ]]
 }
 
 @test "what cannot be cut: one line, status 3; what is not worth it passes, with a warning" {

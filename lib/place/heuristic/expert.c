@@ -1,6 +1,7 @@
 /* expert.c - a placement that a person wrote, from JSON: {"operation name": "device", ...}, as
  * placeout writes it, or dnn-partitioning's {"cpus": [{"nodes": [ids]}], "fpgas": [...]}.  Sets
- * that are not named go where one is that they share a device with. */
+ * that are not named go where one is that they share a device with.  A graph in parts also takes the names of the operations
+ * before they were cut: all parts go where the operation is. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +71,23 @@ static int unknown_name(const struct graph *g, const char *name, uint32_t n, str
 			   err_escape(text, sizeof(text), name, strlen(name)), more);
 }
 
-/* {"name": "device"}.  Nodes of a cost graph may be named by their ids. */
+/* Which of `names` node v goes by: its own, its id in a cost graph, or that of the operation that it is a part of;
+ * UINT32_MAX: none of them. */
+static uint32_t find_name(const struct strtab *names, const struct graph *g, uint32_t v)
+{
+	uint32_t i = strtab_find(names, g->node_name[v]);
+	char id[24];
+
+	if (i == UINT32_MAX && g->ir_version == 0) {
+		snprintf(id, sizeof(id), "%" PRId64, g->id[v]);
+		i = strtab_find(names, id);
+	}
+	if (i == UINT32_MAX && g->whole && g->part_of[v] != GRAPH_NONE)
+		i = strtab_find(names, g->whole->node_name[g->part_of[v]]);
+	return i;
+}
+
+/* {"name": "device"}. */
 static int by_name(struct method_run *r, const struct val *json, struct err *e)
 {
 	uint32_t *device = ARENA_NEWN(r->a, uint32_t, val_count(json));
@@ -97,17 +114,19 @@ static int by_name(struct method_run *r, const struct val *json, struct err *e)
 			rc = devs_unknown(r->m->names, r->m->k, dev, ST_INPUT, e);
 	}
 	for (uint32_t v = 0; rc == 0 && v < r->m->g->n; v++) {
-		uint32_t i = strtab_find(&names, r->m->g->node_name[v]);
-		char id[24];
+		uint32_t i = find_name(&names, r->m->g, v);
 
-		if (i == UINT32_MAX && r->m->g->ir_version == 0) {
-			snprintf(id, sizeof(id), "%" PRId64, r->m->g->id[v]);
-			i = strtab_find(&names, id);
-		}
 		if (i != UINT32_MAX) {
 			used[i] = true;
 			rc = set_device(r, v, device[i], e);
 		}
+	}
+	/* Of what was cut some operations are gone, as those that only told a shape. */
+	for (uint32_t v = 0; r->m->g->whole && v < r->m->g->whole->n; v++) {
+		uint32_t i = strtab_find(&names, r->m->g->whole->node_name[v]);
+
+		if (i != UINT32_MAX)
+			used[i] = true;
 	}
 	for (size_t i = 0; rc == 0 && i < val_count(json); i++) {
 		const char *name;
@@ -200,6 +219,44 @@ static int by_kind(struct method_run *r, const struct val *json, const char *key
 	return 0;
 }
 
+/* Set i and those that share its device, known by the one that is together[i]: class (n_sets) has their devices. */
+static void place_class(struct method_run *r, uint16_t *class, uint32_t i, uint16_t dev)
+{
+	const uint32_t *together = r->m->together;
+	uint32_t c = together ? together[i] : i;
+
+	if (class[c] == NOT_PLACED)
+		class[c] = dev;
+	if (r->device[i] == NOT_PLACED)
+		r->device[i] = class[c];
+}
+
+/* The nodes of a graph in parts that no name stands for, as slices: where the first that reads them is, else where what they read
+ * is. */
+static void place_beside(struct method_run *r, uint16_t *class)
+{
+	const struct graph *g = r->m->g;
+
+	for (uint32_t v = g->n; v-- > 0;)
+		for (uint32_t i = g->consumers.ptr[v]; i < g->consumers.ptr[v + 1]; i++) {
+			uint32_t set = g->set[v], reader = g->set[g->consumers.dst[i]];
+
+			if (set != GRAPH_NONE && reader != GRAPH_NONE &&
+			    r->device[set] == NOT_PLACED && r->device[reader] != NOT_PLACED)
+				place_class(r, class, set, r->device[reader]);
+		}
+	for (uint32_t v = 0; v < g->n; v++)
+		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
+			uint32_t set = g->set[v], read = g->in_node[i] == GRAPH_NONE
+								 ? GRAPH_NONE
+								 : g->set[g->in_node[i]];
+
+			if (set != GRAPH_NONE && read != GRAPH_NONE &&
+			    r->device[set] == NOT_PLACED && r->device[read] != NOT_PLACED)
+				place_class(r, class, set, r->device[read]);
+		}
+}
+
 /* What was not named: with a set that shares its device. */
 static int fill_in(struct method_run *r, struct err *e)
 {
@@ -207,17 +264,18 @@ static int fill_in(struct method_run *r, struct err *e)
 	uint16_t *class = ARENA_NEWN(r->a, uint16_t, m->n_sets);
 
 	memset(class, 0xff, m->n_sets * sizeof(*class));
-	for (uint32_t i = 0; m->together && i < m->n_sets; i++)
+	for (uint32_t i = 0; i < m->n_sets; i++)
 		if (r->device[i] != NOT_PLACED)
-			class[m->together[i]] = r->device[i];
-	for (uint32_t i = 0; i < m->n_sets; i++) {
-		if (r->device[i] == NOT_PLACED && m->together)
-			r->device[i] = class[m->together[i]];
+			place_class(r, class, i, r->device[i]);
+	for (uint32_t i = 0; i < m->n_sets; i++)
+		place_class(r, class, i, NOT_PLACED);
+	if (m->g->whole)
+		place_beside(r, class);
+	for (uint32_t i = 0; i < m->n_sets; i++)
 		for (uint32_t v = 0; r->device[i] == NOT_PLACED && v < m->g->n; v++)
 			if (m->g->set[v] == i)
 				return err_set(e, ST_INPUT, "no device for node %lld ('%s')",
 					       (long long)m->g->id[v], m->g->node_name[v]);
-	}
 	return 0;
 }
 
