@@ -111,6 +111,7 @@ static int walk(struct shapes *s, struct err *e)
 {
 	const struct graph *g = s->g;
 	char name[100];
+	shapes_probe(s, shapes_walk);
 	if (shapes_walk(s, e) == 0)
 		return 0;
 	for (uint32_t v = 0; v < g->n; v++) {

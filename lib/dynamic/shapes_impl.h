@@ -1,5 +1,6 @@
 /* shapes_impl.h - shared by shapes.c (names and the whole), shapes_parse.c, shapes_walk.c (nodes in
- * order), shapes_control.c (bodies) and shapes_state.c (what is known).  Not for others. */
+ * order), shapes_control.c (bodies), shapes_probe.c (what holds for all sizes of open dims) and shapes_state.c (what is
+ * known).  Not for others. */
 #ifndef HSDAG_DYNAMIC_SHAPES_IMPL_H
 #define HSDAG_DYNAMIC_SHAPES_IMPL_H
 
@@ -15,7 +16,15 @@ struct shapes {
 	bool *wanted;                   /* (n) shapes depend on its value, which can be known */
 	struct shapes **body;           /* (n_bodies) inferred with; NULL: left as it is */
 	const struct shape_list *given; /* of the whole model; NULL in bodies */
+	struct shapes **
+		probe; /* (n_probes) the same graph with sizes for open dims of inputs; NULL: none */
+	int n_probes;
+	int size_of_probe; /* in such a graph: which sizes, else -1 */
+	uint32_t n_open;   /* and how many dims have had one */
 };
+
+/* All outputs, but of Parameters, which are set. */
+typedef int shapes_walk_fn(struct shapes *s, struct err *e) MUST_CHECK;
 
 /* ---- shapes_state.c ---- */
 
@@ -33,10 +42,18 @@ bool shape_is_for(const char *given, const char *name);
 /* The given shape of a variable, or NULL. */
 const struct shape_given *shapes_find(const struct shape_list *l, const char *name);
 
+/* ---- shapes_probe.c ---- */
+
+/* Walks the graph, whose Parameters are set, with sizes for their open dims. */
+void shapes_probe(struct shapes *s, shapes_walk_fn *walk);
+void shapes_probe_free(struct shapes *s);
+/* A shape of which all open dims have the sizes of this graph. */
+void shapes_fill(struct shapes *s, struct tensor *t);
+/* What all sizes agree on in the outputs of node v is known. */
+void shapes_agree(struct shapes *s, uint32_t v);
+
 /* ---- shapes_walk.c, shapes_control.c ---- */
 
-/* All outputs, but of Parameters, which are set. */
-typedef int shapes_walk_fn(struct shapes *s, struct err *e) MUST_CHECK;
 shapes_walk_fn shapes_walk;
 /* The node v has bodies, to be walked so: shapes of its outputs. */
 int shapes_control(struct shapes *s, uint32_t v, shapes_walk_fn *walk, struct err *e) MUST_CHECK;

@@ -41,6 +41,7 @@ struct shapes *shapes_new(struct graph *g, const void *weights, uint64_t weights
 {
 	struct shapes *s = MEM_NEW(struct shapes);
 	s->g = g;
+	s->size_of_probe = -1;
 	s->op = MEM_NEWN(struct op, (size_t)g->n + 1);
 	s->wanted = MEM_NEWN(bool, (size_t)g->n + 1);
 	s->body = MEM_NEWN(struct shapes *, (size_t)g->n_bodies + 1);
@@ -60,6 +61,7 @@ void shapes_free(struct shapes *s)
 {
 	if (!s)
 		return;
+	shapes_probe_free(s);
 	for (uint32_t b = 0; b < s->g->n_bodies; b++)
 		shapes_free(s->body[b]);
 	host_values_release(&s->h);

@@ -154,6 +154,7 @@ static bool set_variable(struct shapes *s, uint32_t v)
 		return false;
 	struct tensor t = {.elem = (enum elem)s->g->out_elem[s->g->out_ptr[v]], .rank = x->rank};
 	memcpy(t.dim, x->dim, sizeof t.dim);
+	shapes_fill(s, &t);
 	host_values_set(&s->h, s->g->out_ptr[v], &t);
 	return true;
 }
@@ -169,6 +170,20 @@ static void set_empty(struct shapes *s, uint32_t v)
 		t->dim[d] = t->dim[d] < 0 ? 0 : t->dim[d];
 }
 
+/* Values of node v, but for large ones of made-up sizes, which would take long, and on which no shape depends. */
+static int evaluate(struct shapes *s, uint32_t v, struct err *e)
+{
+	enum { MOST = 1 << 20 };
+	if (s->size_of_probe < 0)
+		return host_eval_node(&s->h, v, e);
+	if (host_infer_node(&s->h, v, e) < 0)
+		return -1;
+	for (uint32_t o = s->g->out_ptr[v]; o < s->g->out_ptr[v + 1]; o++)
+		if (tensor_elements(&s->h.value[o]) > MOST)
+			return 0;
+	return host_eval_node(&s->h, v, e);
+}
+
 static int infer_known(struct shapes *s, uint32_t v, const struct tensor *in, struct err *e)
 {
 	const struct op *op = &s->op[v];
@@ -176,7 +191,7 @@ static int infer_known(struct shapes *s, uint32_t v, const struct tensor *in, st
 	for (int i = 0; i < op->n_in; i++)
 		data = data && (in[i].elem == EL_DYNAMIC || in[i].data || op->kind == OP_SHAPE_OF);
 	if (s->wanted[v] && data && op->n_in > 0)
-		return host_eval_node(&s->h, v, e);
+		return evaluate(s, v, e);
 	if (op_is_bounded(op) && values_there(op, in))
 		return infer_bounded(s, v, e);
 	if (values_there(op, in))
@@ -205,11 +220,16 @@ static int infer_node(struct shapes *s, uint32_t v, struct tensor *in, struct er
 		break;
 	default: /* has inputs */ break;
 	}
-	if (op_info(op->kind)->category == OPC_CONTROL)
+	/* Which branch is taken may depend on a size that was made up. */
+	if (op_info(op->kind)->category == OPC_CONTROL && s->size_of_probe >= 0)
+		shapes_set_all_unknown(s, v);
+	else if (op_info(op->kind)->category == OPC_CONTROL)
 		return shapes_control(s, v, shapes_walk, e);
-	if (known)
-		return infer_known(s, v, in, e);
-	infer_partly(s, v, in);
+	else if (known && infer_known(s, v, in, e) < 0)
+		return -1;
+	else if (!known)
+		infer_partly(s, v, in);
+	shapes_agree(s, v);
 	return 0;
 }
 
@@ -225,8 +245,14 @@ int shapes_walk(struct shapes *s, struct err *e)
 							      : most;
 	struct tensor *in = MEM_NEWN(struct tensor, (size_t)most + 1);
 	int rc = 0;
-	for (uint32_t v = 0; v < g->n && rc == 0; v++)
+	for (uint32_t v = 0; v < g->n && rc == 0; v++) {
 		rc = infer_node(s, v, in, e);
+		if (rc < 0 && s->size_of_probe >= 0) { /* these sizes cannot be */
+			shapes_set_all_unknown(s, v);
+			*e = (struct err)ERR_INIT;
+			rc = 0;
+		}
+	}
 	mem_free(in);
 	return rc;
 }

@@ -245,3 +245,57 @@ around() {
 	run -0 bash -c 'ulimit -v 300000; ir2dag --stats long.xml'
 	[[ $output == *"|V|"$'\t'"100001"$'\t'"|E|"$'\t'"100000"* ]]
 }
+
+@test "ir2dag: of shapes with open dims that is known which no size changes, and nothing else" {
+	py '
+		sys.path.insert(0, os.environ["ROOT"] + "/tests/support")
+		from tiny_ir import Model
+		m = Model("open")
+		i64 = lambda *v: m.const("c%d" % len(m.layers), "i64", np.array(v, np.int64), (len(v),))
+		one = lambda v: m.const("c%d" % len(m.layers), "i64", np.array(v, np.int64), ())
+		def length(x, rank, axis, name):
+			return m.layer("Gather", name, "i64", (1,), m.layer("ShapeOf", name + "/of", "i64", (rank,), x, opset="opset3", output_type="i64"),
+			               i64(axis), one(0), opset="opset8", batch_dims=0)
+		def filled(name, *lengths):
+			to = m.layer("Concat", name + "/to", "i64", (len(lengths),), *lengths, axis=0)
+			m.result(m.layer("Broadcast", name, "f32", (-1,) * len(lengths), m.const(name + "/c", "f32", np.float32(1), ()), to, opset="opset3", mode="numpy"))
+		past = m.layer("Parameter", "past", "f32", (1, 4, -1, 8))
+		new = m.layer("Parameter", "new", "f32", (1, 4, 2, 8))
+		x, y = (m.layer("Parameter", n, "f32", (-1, 4)) for n in "xy")
+		both = m.layer("Concat", "both", "f32", (1, 4, -1, 8), past, new, axis=2)
+		p = length(both, 4, 2, "p")
+		# Keys of a group of three queries: of the five numbers one alone is open.
+		to = m.layer("Concat", "to", "i64", (5,), i64(1), i64(4), i64(3), p, i64(8), axis=0)
+		wide = m.layer("Broadcast", "wide", "f32", (-1,) * 5, m.layer("Unsqueeze", "apart", "f32", (1, 4, 1, -1, 8), both, i64(2)), to, opset="opset3", mode="bidirectional")
+		heads = m.layer("Reshape", "heads", "f32", (-1,) * 4, wide, i64(0, 12, -1, 8), special_zero="true")
+		q = m.layer("Parameter", "q", "f32", (1, 12, 2, 8))
+		scores = m.layer("MatMul", "scores", "f32", (-1,) * 4, q, heads, transpose_a="false", transpose_b="true")
+		m.result(m.layer("MatMul", "answer", "f32", (-1,) * 4, m.layer("Softmax", "soft", "f32", (-1,) * 4, scores, opset="opset8", axis=-1), heads,
+		                 transpose_a="false", transpose_b="false"))
+		# Known only if two lengths are equal, which nothing says.
+		n, k = length(x, 2, 0, "n"), length(y, 2, 0, "k")
+		filled("less", m.layer("Add", "d1", "i64", (1,), m.layer("Subtract", "d", "i64", (1,), n, k), i64(3)), i64(5))
+		# Where sizes are large both are constant.
+		filled("rest", m.layer("Maximum", "most", "i64", (1,), m.layer("Subtract", "left", "i64", (1,), i64(128), n), i64(0)), i64(6))
+		filled("window", m.layer("Minimum", "least", "i64", (1,), n, i64(100)), i64(7))
+		# They must be equal, as they are added up: then the difference is zero.
+		z = m.layer("Add", "z", "f32", (-1, 4), x, y, auto_broadcast="none")
+		filled("same", m.layer("Add", "s1", "i64", (1,), m.layer("Subtract", "s", "i64", (1,), length(z, 2, 0, "zn"), length(z, 2, 0, "zk")), i64(3)), n)
+		m.save()
+	'
+	ir2dag --shape 'past=1,4,?,8' open.xml -o g.mp
+	ir2dag --shape 'past=1,4,6,8;x=3,4;y=3,4' open.xml -o six.mp
+	ir2dag --shape 'past=1,4,0,8;x=200,4;y=200,4' open.xml -o none.mp
+	py '
+		def shapes(f):
+			g = of(f, "graph")[0]
+			at, rank, first, dim = (array(g[k]) for k in ("out_ptr", "out_rank", "dim_ptr", "dim"))
+			return {n: tuple(dim[first[at[v]]:first[at[v] + 1]]) for v, n in enumerate(g["node_name"]) if at[v] < at[v + 1]}
+		g = shapes("g.mp")
+		assert g["wide"] == (1, 4, 3, -1, 8) and g["heads"] == (1, 12, -1, 8) and g["scores"] == (1, 12, 2, -1) and g["answer"] == (1, 12, 2, 8), g
+		assert g["less"] == (-1, 5) and g["rest"] == (-1, 6) and g["window"] == (-1, 7) and g["same"] == (3, -1), g
+		for f in "six.mp", "none.mp":
+			for n, s in shapes(f).items():
+				assert len(s) == len(g[n]) and all(a in (-1, b) for a, b in zip(g[n], s)), (f, n, g[n], s)
+	'
+}
