@@ -54,6 +54,11 @@ static void find_chains(struct chains *x)
 			if (aligned)
 				disjoint_join(parent, graph_source(g, v, i), v);
 		}
+	for (uint32_t v = 0; v < g->n; v++) {
+		uint32_t u = w->f->peer[v];
+		if (u < v && is_cut(w, v) && w->plan->axis[u] == w->plan->axis[v])
+			disjoint_join(parent, u, v);
+	}
 	x->of = ARENA_NEWN(w->a, uint32_t, g->n);
 	x->ptr = ARENA_NEWN(w->a, uint32_t, (size_t)g->n + 1);
 	x->v = ARENA_NEWN(w->a, uint32_t, g->n);

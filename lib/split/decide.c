@@ -54,11 +54,21 @@ static void add_shared(struct work *w, struct pairwise *pw, uint32_t o)
 	uint32_t u = graph_node_of(w->g, o);
 	double bytes = decide_bytes(w, o);
 	double moved = (w->plan->ways - 1) * bytes;
-	struct reading all = {moved, moved, 0, SPLIT_WHOLE, false, false};
+	struct reading all = {moved, moved, 0, SPLIT_WHOLE, false, false, false};
 	for (uint8_t a = 0; a < w->n_labels[u]; a++)
 		pairwise_add_pair(
 			pw, u, a, w->shared[o], 1,
 			decide_edge_seconds(w, u, decide_labels(w, u)[a].axis, 0, bytes, &all, 0));
+}
+
+/* What reads a variable and what assigns it are cut alike. */
+static void add_peer(struct work *w, struct pairwise *pw, uint32_t v)
+{
+	uint32_t u = w->f->peer[v];
+	for (uint8_t b = 0; u != GRAPH_NONE && u < v && b < w->n_labels[v]; b++)
+		for (uint8_t a = 0; a < w->n_labels[u]; a++)
+			if (decide_labels(w, u)[a].axis != decide_labels(w, v)[b].axis)
+				pairwise_add_pair(pw, u, a, v, b, REFUSED_S);
 }
 
 /* The least sum, with weights at their price. */
@@ -86,6 +96,8 @@ static void solve(struct work *w)
 	for (uint32_t o = 0; o < n_outputs; o++)
 		if (w->shared[o])
 			add_shared(w, pw, o);
+	for (uint32_t v = 0; v < g->n; v++)
+		add_peer(w, pw, v);
 	pairwise_solve(pw, choice);
 	for (uint32_t v = 0; v < g->n; v++)
 		w->plan->axis[v] = decide_labels(w, v)[choice[v]].axis;

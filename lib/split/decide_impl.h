@@ -15,6 +15,7 @@ struct reading {
 	int axis;          /* SPLIT_WHOLE: whole */
 	bool once;         /* one device alone reads it */
 	bool result;       /* nobody reads it: it is the model's */
+	bool shape;        /* its shape alone is read */
 };
 enum { UNREAD = -6 };
 
@@ -60,13 +61,21 @@ static inline struct label *decide_labels(struct work *w, uint32_t v)
 	return &w->label[(size_t)v * PAIRWISE_CHOICES];
 }
 
+/* What an open dim counts as in estimates: rows of a cache. */
+enum { OPEN_DIM = 512 };
+
 /* Of constants as they are stored. */
 static inline double decide_bytes(const struct work *w, uint32_t o)
 {
-	if (w->f->constant[graph_node_of(w->g, o)])
-		return (double)op_stored_bytes(w->g, o);
-	int64_t bytes = graph_out_bytes(w->g, o);
-	return bytes < 0 ? 0 : (double)bytes;
+	const struct graph *g = w->g;
+	double bytes = elem_bits((enum elem)g->out_elem[o]) / 8.0;
+	if (w->f->constant[graph_node_of(g, o)])
+		return (double)op_stored_bytes(g, o);
+	if (g->out_rank[o] == RANK_DYNAMIC)
+		return 0;
+	for (uint32_t d = g->dim_ptr[o]; d < g->dim_ptr[o + 1]; d++)
+		bytes *= g->dim[d] < 0 ? OPEN_DIM : (double)g->dim[d];
+	return bytes;
 }
 
 static inline bool decide_is_product(const struct work *w, uint32_t v)

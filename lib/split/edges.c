@@ -59,7 +59,8 @@ struct reading decide_read(struct work *w, uint32_t v, uint32_t i, int axis)
 					0,
 					SPLIT_WHOLE,
 					true,
-					w->f->op[v].kind == OP_RESULT};
+					w->f->op[v].kind == OP_RESULT,
+					w->f->op[v].kind == OP_SHAPE_OF};
 	}
 	while (decide_labels(w, v)[k].axis != axis)
 		k++;
@@ -133,6 +134,8 @@ double decide_edge_seconds(struct work *w, uint32_t u, int a, int b, double byte
 	double here = 1 / w->bytes_per_s,
 	       join = c->handover_s + bytes / 2 * c->copy_s_per_byte + bytes * here;
 	if (a == SPLIT_WHOLE && (b == SPLIT_WHOLE || w->f->op[u].kind == OP_PARAMETER))
+		return 0;
+	if (r->shape && a >= 0) /* a part has it, too */
 		return 0;
 	if (c->apart)
 		return apart_seconds(w, a, bytes, r);

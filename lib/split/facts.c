@@ -3,12 +3,41 @@
 
 #include <string.h>
 
+#include "graph/strtab.h"
 #include "op/slice.h"
 
 enum {
 	SMALL = 4096,
 	DEPTH = 16
 }; /* bytes of a constant that shapes depend on; nodes behind each other */
+
+/* Who reads and who assigns each variable. */
+static void find_peers(struct split_facts *f)
+{
+	const struct graph *g = f->g;
+	struct strtab ids = {0};
+	uint32_t *n = MEM_NEWN(uint32_t, 2 * (size_t)g->n + 1),
+		 *at = MEM_NEWN(uint32_t, 2 * (size_t)g->n + 1);
+	f->peer = arena_raw(f->arena, g->n, sizeof *f->peer);
+	memset(f->peer, 0xff, g->n * sizeof *f->peer);
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t v = 0; v < g->n; v++) {
+			bool reads = g->kind[v] == OP_READ_VALUE;
+			const char *id = graph_attr(g, v, "variable_id");
+			if (!id || (!reads && g->kind[v] != OP_ASSIGN))
+				continue;
+			uint32_t k = 2 * strtab_add(&ids, id);
+			if (pass == 0) {
+				n[k + !reads]++;
+				at[k + !reads] = v;
+			} else if (n[k] == 1 && n[k + 1] == 1) {
+				f->peer[v] = at[k + reads];
+			}
+		}
+	strtab_release(&ids);
+	mem_free(n);
+	mem_free(at);
+}
 
 int split_facts_open(struct split_facts *f, const struct graph *g, struct err *e)
 {
@@ -23,6 +52,7 @@ int split_facts_open(struct split_facts *f, const struct graph *g, struct err *e
 			return err_prefix(e, "%s", graph_layer(g, v, l, sizeof l));
 	}
 	op_constant_nodes(g, f->constant);
+	find_peers(f);
 	if (*g->weights || (g->tail_bytes && weights_size(g) == 0)) {
 		if (weights_open(&f->weights, g->weights, g, e) < 0 ||
 		    weights_check(&f->weights, g, e) < 0)
@@ -46,21 +76,27 @@ void split_facts_close(struct split_facts *f)
 	*f = (struct split_facts){0};
 }
 
-static bool known(const struct tensor *t)
+bool split_output_open(const struct split_facts *f, uint32_t v, uint32_t o, struct tensor *t)
 {
-	return t->rank <= TENSOR_DIMS && tensor_is_static(t);
+	return f->g->out_ptr[v] + o < f->g->out_ptr[v + 1] &&
+	       tensor_describe(f->g, f->g->out_ptr[v] + o, t) && t->rank <= TENSOR_DIMS;
+}
+
+bool split_input_open(const struct split_facts *f, uint32_t v, uint32_t i, struct tensor *t)
+{
+	return graph_source(f->g, v, i) != GRAPH_NONE &&
+	       tensor_describe(f->g, graph_slot_output(f->g, f->g->in_ptr[v] + i), t) &&
+	       t->rank <= TENSOR_DIMS;
 }
 
 bool split_output(const struct split_facts *f, uint32_t v, uint32_t o, struct tensor *t)
 {
-	return f->g->out_ptr[v] + o < f->g->out_ptr[v + 1] &&
-	       tensor_describe(f->g, f->g->out_ptr[v] + o, t) && known(t);
+	return split_output_open(f, v, o, t) && tensor_is_static(t);
 }
 
 bool split_input(const struct split_facts *f, uint32_t v, uint32_t i, struct tensor *t)
 {
-	return graph_source(f->g, v, i) != GRAPH_NONE &&
-	       tensor_describe(f->g, graph_slot_output(f->g, f->g->in_ptr[v] + i), t) && known(t);
+	return split_input_open(f, v, i, t) && tensor_is_static(t);
 }
 
 /* Is output o, of a node that is constant, computed? */

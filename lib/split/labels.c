@@ -8,7 +8,7 @@ bool decide_part(struct work *w, uint32_t v, int axis, uint32_t p, struct split_
 	int64_t size = split_extent(w->f, v, axis);
 	*s = (struct split_part){.axis = axis, .lo = 0, .hi = size, .need = w->need};
 	if (size < w->plan->ways || !split_rule(w->f, v, s) ||
-	    (axis == SPLIT_SUM && size / s->unit < (int64_t)w->plan->ways))
+	    (split_is_apart(w->f, v, axis) && size / s->unit < (int64_t)w->plan->ways))
 		return false;
 	struct split_range r = split_share(w->plan, v, size, s->unit, p);
 	s->lo = r.lo;
@@ -22,7 +22,7 @@ double decide_read_share(const struct work *w, uint32_t v, uint32_t i,
 	struct tensor t;
 	if (need->axis == SPLIT_NOTHING)
 		return 0;
-	if (need->axis < 0 || !split_input(w->f, v, i, &t) || t.dim[need->axis] == 0)
+	if (need->axis < 0 || !split_input_open(w->f, v, i, &t) || t.dim[need->axis] <= 0)
 		return 1;
 	return (double)(need->hi - need->lo) / (double)t.dim[need->axis];
 }
@@ -73,9 +73,29 @@ static double weights_whole(const struct work *w, uint32_t v)
 	return weights;
 }
 
+/* What node v reads and writes, open dims as in its parts. */
+static double bytes_whole(const struct work *w, uint32_t v)
+{
+	const struct graph *g = w->g;
+	struct tensor t;
+	bool open = false;
+	double bytes = 0;
+	for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++) {
+		open |= !tensor_describe(g, o, &t) || !tensor_is_static(&t);
+		bytes += decide_bytes(w, o);
+	}
+	for (uint32_t i = 0; i < g->in_ptr[v + 1] - g->in_ptr[v]; i++) {
+		if (graph_source(g, v, i) == GRAPH_NONE)
+			continue;
+		open |= !split_input(w->f, v, i, &t);
+		bytes += decide_bytes(w, graph_slot_output(g, g->in_ptr[v] + i));
+	}
+	return open ? bytes : (double)op_bytes(g, v);
+}
+
 static struct load whole_load(const struct work *w, uint32_t v)
 {
-	return (struct load){v, 1, (double)op_flops(w->g, v), (double)op_bytes(w->g, v),
+	return (struct load){v, 1, (double)op_flops(w->g, v), bytes_whole(w, v),
 			     weights_whole(w, v)};
 }
 
@@ -191,7 +211,8 @@ void decide_find_labels(struct work *w, uint32_t v)
 	decide_labels(w, v)[0] =
 		(struct label){SPLIT_WHOLE, seconds_whole(w, v), weights_whole(w, v)};
 	w->n_labels[v] = 1;
-	if (w->f->constant[v] || (w->c->stays && w->c->stays[v]) || !split_output(w->f, v, 0, &t))
+	if (w->f->constant[v] || (w->c->stays && w->c->stays[v]) ||
+	    !split_output_open(w->f, v, 0, &t))
 		return;
 	if (w->by_node)
 		take_shares(w, v);

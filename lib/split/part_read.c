@@ -19,9 +19,11 @@ bool split_read_broadcast(struct split_facts *f, uint32_t v, struct split_part *
 	struct tensor t;
 	if (graph_source(f->g, v, i) == GRAPH_NONE)
 		return true;
-	if (!split_input(f, v, i, &t) || t.rank > rank)
+	if (!split_input_open(f, v, i, &t) || t.rank > rank)
 		return false;
 	int axis = p->axis - (int)(rank - t.rank);
+	if (axis >= 0 && t.dim[axis] < 0)
+		return false;
 	if (axis >= 0 && t.dim[axis] != 1)
 		split_read(p, i, axis, p->lo, p->hi);
 	return true;

@@ -62,7 +62,7 @@ static int64_t find_unit(struct split_facts *f, const struct split_plan *plan, u
 			if (!halo && reads_part(f, plan, v, i, need))
 				fits = need->hi % unit[graph_source(f->g, v, i)] == 0;
 		}
-		if (fits && plan->axis[v] == SPLIT_SUM && size / k < (int64_t)plan->ways)
+		if (fits && split_is_apart(f, v, plan->axis[v]) && size / k < (int64_t)plan->ways)
 			break; /* what is added up twice is wrong */
 		if (fits)
 			return size / k < (int64_t)plan->ways && size / step >= (int64_t)plan->ways
@@ -94,9 +94,14 @@ struct work {
 static void take_shares(struct work *w, uint32_t v)
 {
 	int64_t size = split_extent(w->f, v, w->plan->axis[v]);
+	uint32_t peer = w->f->peer[v], by = peer < v ? peer : v;
 	for (uint32_t p = 0; p < w->plan->ways; p++) {
-		struct split_range r = split_share(w->plan, v, size, w->unit[v], p);
-		widen(&w->own[(size_t)v * w->plan->ways + p], r.lo, r.hi);
+		struct split_range r = split_share(w->plan, by, size, w->unit[v], p),
+				   *own = &w->own[(size_t)v * w->plan->ways + p];
+		if (split_is_apart(w->f, v, w->plan->axis[v]))
+			*own = r; /* and nothing more, whatever others read */
+		else
+			widen(own, r.lo, r.hi);
 	}
 }
 
@@ -151,7 +156,7 @@ static bool ask(struct work *w, uint32_t v)
 	struct split_range *own = &w->own[(size_t)v * plan->ways];
 	for (uint32_t p = 0; p < plan->ways; p++)
 		w->shared[v] |= own[p].lo == own[p].hi; /* nobody reads part p */
-	if (w->shared[v] || plan->axis[v] == SPLIT_SUM)
+	if (w->shared[v] || split_is_apart(w->f, v, plan->axis[v]))
 		take_shares(w, v);
 	round_outward(w, v);
 	bool uneven = is_uneven(w, v);
@@ -172,6 +177,23 @@ static bool ask(struct work *w, uint32_t v)
 	return true;
 }
 
+/* What reads a variable and what assigns it have the same parts, or are whole; false: they became whole. */
+static bool keep_peers(struct work *w)
+{
+	int8_t *axis = w->plan->axis;
+	bool kept = true;
+	for (uint32_t v = 0; v < w->f->g->n; v++) {
+		uint32_t u = w->f->peer[v];
+		if (u == GRAPH_NONE || u < v ||
+		    (axis[u] == axis[v] && w->unit[u] == w->unit[v] &&
+		     split_extent(w->f, u, axis[u]) == split_extent(w->f, v, axis[v])))
+			continue;
+		kept &= axis[u] == SPLIT_WHOLE && axis[v] == SPLIT_WHOLE;
+		axis[u] = axis[v] = SPLIT_WHOLE;
+	}
+	return kept;
+}
+
 /* One pass; false: a node became whole, so others are read otherwise than was thought. */
 static bool pass(struct work *w)
 {
@@ -190,6 +212,8 @@ static bool pass(struct work *w)
 			return false;
 		}
 	}
+	if (!keep_peers(w))
+		return false;
 	for (uint32_t v = g->n; v-- > 0;) {
 		if (w->plan->axis[v] == SPLIT_WHOLE) {
 			for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++)

@@ -97,6 +97,51 @@ static bool copy_shape(struct rewrite *x, uint32_t v)
 	return true;
 }
 
+/* n integers, those of `from` but for the one at `at`. */
+static uint32_t put_ints(struct rewrite *x, const char *name, int64_t id, struct draft_value from,
+			 int64_t n, int at, int64_t value)
+{
+	struct draft_value in[3];
+	int n_in = 0;
+	if (at > 0)
+		in[n_in++] = join_slice(x, from, 0, 0, at, false);
+	in[n_in++] = draft_ints(&x->d, &value, 1);
+	if (at + 1 < n)
+		in[n_in++] = join_slice(x, from, 0, at + 1, n, false);
+	uint32_t v = draft_node(&x->d, name, "Concat", "opset1", id);
+	draft_attr(&x->d, "axis", "0");
+	for (int i = 0; i < n_in; i++)
+		draft_in(&x->d, in[i]);
+	draft_out(&x->d, EL_I64, 1, &n, "");
+	return v;
+}
+
+/* The shape of something that is cut and has open dims: that of a part, with the size of the whole. */
+static bool shape_of_part(struct rewrite *x, uint32_t v)
+{
+	const struct graph *g = x->g;
+	struct tensor t;
+	if (x->f->op[v].kind != OP_SHAPE_OF || g->out_elem[g->out_ptr[v]] != EL_I64 ||
+	    !split_input_open(x->f, v, 0, &t))
+		return false;
+	uint32_t u = graph_source(g, v, 0), o = graph_slot_output(g, g->in_ptr[v]);
+	int axis = x->plan->axis[u];
+	if (x->f->constant[u] || axis < 0 || t.dim[axis] < 0)
+		return false;
+	int64_t rank = t.rank;
+	x->d.part = 0;
+	uint32_t part = draft_node(&x->d, arena_printf(x->a, "%s/of part 0", g->node_name[v]),
+				   g->type[v], g->opset[v], -1);
+	copy_attrs(x, v, NULL);
+	draft_in(&x->d,
+		 (struct draft_value){x->part[(size_t)u * x->plan->ways], o - g->out_ptr[u]});
+	draft_out(&x->d, EL_I64, 1, &rank, "");
+	x->d.part = GRAPH_NONE;
+	x->row[v] = put_ints(x, g->node_name[v], g->id[v], (struct draft_value){part, 0}, rank,
+			     axis, t.dim[axis]);
+	return true;
+}
+
 static uint32_t rewrite_node(struct rewrite *x, uint32_t v)
 {
 	const struct graph *g = x->g;
@@ -104,8 +149,10 @@ static uint32_t rewrite_node(struct rewrite *x, uint32_t v)
 						    ? x->plan->home[v]
 						    : GRAPH_NONE;
 	x->d.part = home;
-	if (x->f->constant[v] && copy_shape(x, v))
+	if ((x->f->constant[v] && copy_shape(x, v)) || shape_of_part(x, v)) {
+		x->d.part = reader;
 		return x->row[v];
+	}
 	uint32_t n = g->in_ptr[v + 1] - g->in_ptr[v];
 	struct draft_value *in = MEM_NEWN(struct draft_value, (size_t)n + 1);
 	for (uint32_t i = 0; i < n; i++)
@@ -192,6 +239,24 @@ static struct draft_value read_addend(struct rewrite *x, uint32_t v, uint32_t i,
 	return zeros_like(x, o, p);
 }
 
+/* The integers of output o but for the one at s->ints_axis, which is what the part has. */
+static struct draft_value other_ints(struct rewrite *x, uint32_t o, const struct split_part *s,
+				     uint32_t p)
+{
+	struct draft_value from = whole_of(x, o, p);
+	int64_t own = s->hi - s->lo;
+	int at = s->ints_axis;
+	uint64_t a = output_key(x->d.node[from.node].out + from.port, at), b = range_key(p, own);
+	const uint64_t *known = pairmap_get(&x->ints, a, b);
+	if (known)
+		return (struct draft_value){(uint32_t)*known, 0};
+	const char *name = arena_printf(x->a, "%s/%" PRId64 " at %d for part %u",
+					x->d.node[from.node].name, own, at, p);
+	uint32_t v = put_ints(x, name, -1, from, s->n_ints, at, own);
+	pairmap_put(&x->ints, a, b, v);
+	return (struct draft_value){v, 0};
+}
+
 /* Part p of node v as a node; const_axis of constants, who have no part of their own. */
 static uint32_t put_part(struct rewrite *x, uint32_t v, struct split_part *s, const char *name,
 			 uint32_t p)
@@ -207,7 +272,10 @@ static uint32_t put_part(struct rewrite *x, uint32_t v, struct split_part *s, co
 		else if ((int)i == s->addend)
 			in[i] = read_addend(x, v, i, s, p);
 		else if ((int)i == s->ints_input)
-			in[i] = draft_ints(&x->d, s->ints, s->n_ints);
+			in[i] = s->ints_axis < 0
+					? draft_ints(&x->d, s->ints, s->n_ints)
+					: other_ints(x, graph_slot_output(g, g->in_ptr[v] + i), s,
+						     p);
 		else
 			in[i] = read_part(x, graph_slot_output(g, g->in_ptr[v] + i), &s->need[i],
 					  p);
@@ -388,6 +456,7 @@ struct graph *split_graph(struct split_facts *f, struct split_plan *plan,
 	draft_release(&x.d);
 	pairmap_release(&x.slices);
 	pairmap_release(&x.consts);
+	pairmap_release(&x.ints);
 	pairmap_release(&x.sums);
 	pairmap_release(&x.relays);
 	strtab_release(&x.zeros);

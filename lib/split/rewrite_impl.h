@@ -21,6 +21,8 @@ struct rewrite {
 	struct pairmap slices; /* draft output and axis, range -> node of the Slice */
 	struct pairmap sums;   /* draft output and axis, range and group -> node of a sum */
 	struct pairmap relays; /* draft output, group -> node that hands it on there */
+	struct pairmap
+		ints; /* draft output and place, size and part -> node of integers with another one there */
 	struct pairmap consts; /* output and axis, range -> node of that part of a constant */
 	uint32_t *addend; /* (n) output that is added to the sum of the node's parts; GRAPH_NONE */
 	struct strtab zeros; /* zeros that are there, by type, shape and part */

@@ -63,7 +63,10 @@
 	X(STRIDED_SLICE, slice) \
 	X(PAD, pad) \
 	X(BROADCAST, broadcast) \
-	X(TILE, tile)
+	X(TILE, tile) \
+	/* caches: a variable for each part */ \
+	X(READ_VALUE, variable) \
+	X(ASSIGN, variable)
 
 typedef bool rule_fn(struct split_facts *f, uint32_t v, struct split_part *p);
 
@@ -95,7 +98,7 @@ bool split_rule(struct split_facts *f, uint32_t v, struct split_part *p)
 	struct tensor t;
 	p->unit = 1;
 	p->n_edits = p->n_ints = 0;
-	p->ints_input = p->addend = -1;
+	p->ints_input = p->ints_axis = p->addend = -1;
 	for (uint32_t i = 0; i < n_inputs(f, v); i++)
 		p->need[i] = (struct split_need){.axis = SPLIT_WHOLE};
 	if (f->op[v].kind == OP_UNKNOWN)
@@ -105,11 +108,21 @@ bool split_rule(struct split_facts *f, uint32_t v, struct split_part *p)
 		return false;
 	/* All outputs are cut alike. */
 	for (uint32_t o = 0; o < f->g->out_ptr[v + 1] - f->g->out_ptr[v]; o++) {
-		bool found = split_output(f, v, o, &t);
-		if (!found || (p->axis >= 0 && (uint32_t)p->axis >= t.rank))
+		bool found = split_output_open(f, v, o, &t);
+		if (!found || (p->axis >= 0 && ((uint32_t)p->axis >= t.rank || t.dim[p->axis] < 0)))
 			return false;
 	}
 	return rule(f, v, p);
+}
+
+bool split_is_apart(const struct split_facts *f, uint32_t v, int axis)
+{
+	return axis == SPLIT_SUM || f->op[v].kind == OP_READ_VALUE || f->op[v].kind == OP_ASSIGN;
+}
+
+static int64_t closed(int64_t dim)
+{
+	return dim < 0 ? 0 : dim;
 }
 
 int64_t split_extent(struct split_facts *f, uint32_t v, int axis)
@@ -117,14 +130,16 @@ int64_t split_extent(struct split_facts *f, uint32_t v, int axis)
 	struct tensor t;
 	const struct op *op = &f->op[v];
 	if (axis >= 0)
-		return split_output(f, v, 0, &t) && (uint32_t)axis < t.rank ? t.dim[axis] : 0;
+		return split_output_open(f, v, 0, &t) && (uint32_t)axis < t.rank
+			       ? closed(t.dim[axis])
+			       : 0;
 	if (axis == SPLIT_OUTPUTS)
 		return op->kind == OP_SPLIT ? op->n_out : 0;
 	if (op->kind == OP_SCATTER_ND_UPDATE && op->a.scatter.reduction == SCATTER_SUM &&
 	    split_input(f, v, 1, &t) && t.rank == 2)
 		return t.dim[0];
-	if (op->kind == OP_MATMUL && split_input(f, v, 0, &t) && t.rank >= 2)
-		return t.dim[t.rank - (op->a.matmul.transpose_a ? 2 : 1)];
+	if (op->kind == OP_MATMUL && split_input_open(f, v, 0, &t) && t.rank >= 2)
+		return closed(t.dim[t.rank - (op->a.matmul.transpose_a ? 2 : 1)]);
 	bool summed = op->kind == OP_CONVOLUTION || op->kind == OP_CONVOLUTION_BACKPROP;
 	if (summed && split_input(f, v, 0, &t) && t.rank >= 3)
 		return t.dim[1];
@@ -147,7 +162,7 @@ int split_axis_kind(const struct split_facts *f, uint32_t v, int axis)
 			return f->op[v].a.window.grouped ? AXIS_GROUPS : AXIS_CHANNELS;
 		return axis == 0 ? AXIS_BATCH : axis == 2 ? AXIS_ROWS : AXIS_WIDTH;
 	}
-	if (c != OPC_MATMUL || !split_output(f, v, 0, &t))
+	if (c != OPC_MATMUL || !split_output_open(f, v, 0, &t))
 		return -1;
 	if (axis == SPLIT_SUM)
 		return AXIS_SUM;

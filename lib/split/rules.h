@@ -26,7 +26,7 @@ struct split_need {
 				   * are apart and leave nothing out */
 };
 
-enum { SPLIT_EDITS = 4, SPLIT_EDIT_TEXT = 80 };
+enum { SPLIT_EDITS = 4, SPLIT_EDIT_TEXT = 256 };
 struct split_part {
 	int axis;                /* given: of the outputs, or SPLIT_SUM, SPLIT_OUTPUTS */
 	int64_t lo, hi;          /* given */
@@ -38,6 +38,7 @@ struct split_part {
 		char value[SPLIT_EDIT_TEXT];
 	} edit[SPLIT_EDITS];
 	int ints_input; /* this input becomes a constant of the integers below; -1: none */
+	int ints_axis;  /* or keeps all of its integers but this one; -1: it keeps none */
 	int n_ints;
 	int64_t ints[TENSOR_DIMS];
 	int addend; /* of SPLIT_SUM: this input is no part's, but added to their sum; -1: none */
@@ -45,7 +46,9 @@ struct split_part {
 
 /* What part p (axis, lo, hi and need given) of node v reads; false: it cannot be cut so. */
 bool split_rule(struct split_facts *f, uint32_t v, struct split_part *p);
-/* How long the axis is, or what is summed over; 0: there is none. */
+/* Must parts of node v have no element in common?  What is summed over, and variables, which each part has one of. */
+bool split_is_apart(const struct split_facts *f, uint32_t v, int axis);
+/* How long the axis is, or what is summed over; 0: there is none, or that is open. */
 int64_t split_extent(struct split_facts *f, uint32_t v, int axis);
 
 /* What axes are called, for options and names of parts. */

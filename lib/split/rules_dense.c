@@ -16,9 +16,9 @@ bool split_rule_elementwise(struct split_facts *f, uint32_t v, struct split_part
 	enum op_bcast mode = op->kind == OP_FAKE_QUANTIZE ? op->a.quantize.bcast
 			     : broadcasts                 ? op->a.broadcast.bcast
 							  : BCAST_NUMPY;
-	if (!split_output(f, v, 0, &out) || (mode != BCAST_NUMPY && mode != BCAST_NONE))
+	if (!split_output_open(f, v, 0, &out) || (mode != BCAST_NUMPY && mode != BCAST_NONE))
 		return false;
-	if (op->kind == OP_PRELU && split_input(f, v, 1, &slope) && slope.rank == 1 &&
+	if (op->kind == OP_PRELU && split_input_open(f, v, 1, &slope) && slope.rank == 1 &&
 	    out.rank > 1 && slope.dim[0] != 1) { /* one for each channel */
 		split_read(p, 0, p->axis, p->lo, p->hi);
 		if (p->axis == 1)
@@ -37,8 +37,8 @@ bool split_rule_matmul(struct split_facts *f, uint32_t v, struct split_part *p)
 {
 	struct tensor a, b, out;
 	const struct op *op = &f->op[v];
-	if (!split_input(f, v, 0, &a) || !split_input(f, v, 1, &b) ||
-	    !split_output(f, v, 0, &out) || a.rank < 2 || b.rank < 2)
+	if (!split_input_open(f, v, 0, &a) || !split_input_open(f, v, 1, &b) ||
+	    !split_output_open(f, v, 0, &out) || a.rank < 2 || b.rank < 2)
 		return false;
 	int ra = (int)a.rank, rb = (int)b.rank, r = (int)out.rank;
 	bool ta = op->a.matmul.transpose_a, tb = op->a.matmul.transpose_b;
@@ -63,13 +63,13 @@ bool split_rule_attention(struct split_facts *f, uint32_t v, struct split_part *
 {
 	struct tensor q, out, mask;
 	uint32_t n = f->g->in_ptr[v + 1] - f->g->in_ptr[v];
-	if (!split_input(f, v, 0, &q) || !split_output(f, v, 0, &out) || n > 5)
+	if (!split_input_open(f, v, 0, &q) || !split_output_open(f, v, 0, &out) || n > 5)
 		return false;
 	int r = (int)out.rank;
-	bool masked = n > 3 && split_input(f, v, 3, &mask) && mask.rank > 0;
+	bool masked = n > 3 && split_input_open(f, v, 3, &mask) && mask.rank > 0;
 	if (p->axis == r - 1) {
 		struct tensor value;
-		if (!split_input(f, v, 2, &value))
+		if (!split_input_open(f, v, 2, &value))
 			return false;
 		split_read(p, 2, (int)value.rank - 1, p->lo, p->hi);
 		return true;
@@ -100,7 +100,7 @@ bool split_rule_one_axis(struct split_facts *f, uint32_t v, struct split_part *p
 	struct tensor x;
 	const struct op *op = &f->op[v];
 	int64_t of = op->kind == OP_TOP_K ? op->a.topk.axis : op->a.axis.axis;
-	if (!split_input(f, v, 0, &x))
+	if (!split_input_open(f, v, 0, &x))
 		return false;
 	int axis = op_axis(of, x.rank);
 	return axis >= 0 && axis != p->axis && pass_axis(p);
@@ -111,7 +111,7 @@ bool split_rule_some_axes(struct split_facts *f, uint32_t v, struct split_part *
 	struct tensor x;
 	int64_t axes[TENSOR_DIMS];
 	int n = split_ints(f, v, 1, axes, TENSOR_DIMS);
-	if (n < 0 || !split_input(f, v, 0, &x))
+	if (n < 0 || !split_input_open(f, v, 0, &x))
 		return false;
 	for (int i = 0; i < n; i++)
 		if (op_axis(axes[i], x.rank) == p->axis)
@@ -133,7 +133,7 @@ bool split_rule_reduce(struct split_facts *f, uint32_t v, struct split_part *p)
 	int64_t axes[TENSOR_DIMS];
 	bool reduced[TENSOR_DIMS] = {false};
 	int n = split_ints(f, v, 1, axes, TENSOR_DIMS);
-	if (n < 0 || !split_input(f, v, 0, &x))
+	if (n < 0 || !split_input_open(f, v, 0, &x))
 		return false;
 	for (int i = 0; i < n; i++) {
 		int axis = op_axis(axes[i], x.rank);
@@ -160,7 +160,7 @@ bool split_rule_cum_sum(struct split_facts *f, uint32_t v, struct split_part *p)
 {
 	struct tensor x;
 	int64_t axis = 0;
-	if (!split_input(f, v, 0, &x) ||
+	if (!split_input_open(f, v, 0, &x) ||
 	    (f->op[v].n_in > 1 && split_ints(f, v, 1, &axis, 1) != 1) ||
 	    op_axis(axis, x.rank) == p->axis)
 		return false;
@@ -171,7 +171,7 @@ bool split_rule_cum_sum(struct split_facts *f, uint32_t v, struct split_part *p)
 bool split_rule_last_axis(struct split_facts *f, uint32_t v, struct split_part *p)
 {
 	struct tensor x;
-	return split_input(f, v, 0, &x) && p->axis != (int)x.rank - 1 && pass_axis(p);
+	return split_input_open(f, v, 0, &x) && p->axis != (int)x.rank - 1 && pass_axis(p);
 }
 
 /* Channels at borders of groups: fewer groups of as many. */

@@ -37,6 +37,7 @@ bool split_rule_slice(struct split_facts *f, uint32_t v, struct split_part *p);
 bool split_rule_pad(struct split_facts *f, uint32_t v, struct split_part *p);
 bool split_rule_broadcast(struct split_facts *f, uint32_t v, struct split_part *p);
 bool split_rule_tile(struct split_facts *f, uint32_t v, struct split_part *p);
+bool split_rule_variable(struct split_facts *f, uint32_t v, struct split_part *p);
 
 /* The part has this attribute; a list as 1,2. */
 void split_edit(struct split_part *p, const char *key, const char *value);

@@ -11,7 +11,7 @@ bool split_rule_transpose(struct split_facts *f, uint32_t v, struct split_part *
 	struct tensor x;
 	int64_t order[TENSOR_DIMS];
 	int n = split_ints(f, v, 1, order, TENSOR_DIMS);
-	if (!split_input(f, v, 0, &x) || n < 0)
+	if (!split_input_open(f, v, 0, &x) || n < 0)
 		return false;
 	int axis = n == 0 ? (int)x.rank - 1 - p->axis : op_axis(order[p->axis], x.rank);
 	if (axis < 0 || (n != 0 && n != (int)x.rank))
@@ -47,12 +47,50 @@ static uint32_t outermost(const struct tensor *t, uint32_t from, uint32_t end, i
 	return at;
 }
 
+static int n_open(const struct tensor *t, int64_t *product, uint32_t *last)
+{
+	int n = 0;
+	*product = 1;
+	for (uint32_t i = 0; i < t->rank; i++) {
+		if (t->dim[i] < 0) {
+			n++;
+			*last = i;
+		} else if (__builtin_mul_overflow(*product, t->dim[i], product)) {
+			return -1;
+		}
+	}
+	return n;
+}
+
+/* An open dim of either shape of as many elements: what the other one says it is, or, where both have one that must be the same, a
+ * prime number, which no product of others is. */
+static bool close_dims(struct tensor *x, struct tensor *y)
+{
+	int64_t in, out;
+	uint32_t i = 0, j = 0;
+	int a = n_open(x, &in, &i), b = n_open(y, &out, &j);
+	if (a < 0 || b < 0 || a > 1 || b > 1 || in <= 0 || out <= 0)
+		return false;
+	if (a == 1 && b == 1 && in == out)
+		x->dim[i] = y->dim[j] = 1000003;
+	else if (a == 1 && b == 0 && out % in == 0)
+		x->dim[i] = out / in;
+	else if (a == 0 && b == 1 && in % out == 0)
+		y->dim[j] = in / out;
+	else
+		return a == 0 && b == 0;
+	return true;
+}
+
 /* A cut passes where its axis is the outermost of dims that are merged or divided, and its borders are borders of the
  * input's outermost axis, too. */
 bool split_rule_reshape(struct split_facts *f, uint32_t v, struct split_part *p)
 {
-	struct tensor x, y;
-	if (!split_input(f, v, 0, &x) || !split_output(f, v, 0, &y) || tensor_elements(&x) <= 0 ||
+	struct tensor x, y, open;
+	if (!split_input_open(f, v, 0, &x) || !split_output_open(f, v, 0, &y))
+		return false;
+	open = y;
+	if (!close_dims(&x, &y) || tensor_elements(&x) <= 0 ||
 	    tensor_elements(&x) != tensor_elements(&y))
 		return false;
 	for (uint32_t i = 0, j = 0; i < x.rank && j < y.rank;) {
@@ -78,7 +116,7 @@ bool split_rule_reshape(struct split_facts *f, uint32_t v, struct split_part *p)
 		p->ints_input = 1;
 		p->n_ints = (int)y.rank;
 		for (uint32_t k = 0; k < y.rank; k++)
-			p->ints[k] = (int)k == p->axis ? p->hi - p->lo : y.dim[k];
+			p->ints[k] = (int)k == p->axis ? p->hi - p->lo : open.dim[k];
 		return true;
 	}
 	return false;
@@ -90,7 +128,7 @@ bool split_rule_split(struct split_facts *f, uint32_t v, struct split_part *p)
 	struct tensor x;
 	int64_t of;
 	char text[24];
-	if (!split_input(f, v, 0, &x) || split_ints(f, v, 1, &of, 1) != 1)
+	if (!split_input_open(f, v, 0, &x) || split_ints(f, v, 1, &of, 1) != 1)
 		return false;
 	int axis = op_axis(of, x.rank);
 	if (axis < 0 || axis == p->axis)
@@ -99,6 +137,8 @@ bool split_rule_split(struct split_facts *f, uint32_t v, struct split_part *p)
 		split_read(p, 0, p->axis, p->lo, p->hi);
 		return true;
 	}
+	if (x.dim[axis] < 0)
+		return false;
 	int64_t each = x.dim[axis] / f->op[v].n_out;
 	split_read(p, 0, axis, p->lo * each, p->hi * each);
 	snprintf(text, sizeof text, "%lld", (long long)(p->hi - p->lo));
@@ -111,20 +151,20 @@ bool split_rule_concat(struct split_facts *f, uint32_t v, struct split_part *p)
 {
 	struct tensor x, one;
 	uint32_t n = f->g->in_ptr[v + 1] - f->g->in_ptr[v];
-	if (!split_input(f, v, 0, &x))
+	if (!split_input_open(f, v, 0, &x))
 		return false;
 	int axis = op_axis(f->op[v].a.axis.axis, x.rank);
 	if (axis < 0)
 		return false;
 	if (axis == p->axis)
 		p->unit = x.dim[axis];
-	if (axis == p->axis && (p->unit == 0 || !split_aligned(p, p->unit * (int64_t)n)))
+	if (axis == p->axis && (p->unit <= 0 || !split_aligned(p, p->unit * (int64_t)n)))
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
 		int64_t at = (int64_t)i * p->unit;
 		if (axis != p->axis)
 			split_read(p, i, p->axis, p->lo, p->hi);
-		else if (!split_input(f, v, i, &one) || one.dim[axis] != p->unit)
+		else if (!split_input_open(f, v, i, &one) || one.dim[axis] != p->unit)
 			return false;
 		else if (at < p->lo || at >= p->hi)
 			p->need[i].axis = SPLIT_NOTHING;
@@ -138,7 +178,7 @@ bool split_rule_scatter(struct split_facts *f, uint32_t v, struct split_part *p)
 {
 	struct tensor x, index;
 	int64_t of;
-	if (!split_input(f, v, 0, &x) || !split_input(f, v, 1, &index) ||
+	if (!split_input_open(f, v, 0, &x) || !split_input_open(f, v, 1, &index) ||
 	    split_ints(f, v, 3, &of, 1) != 1)
 		return false;
 	int axis = op_axis(of, x.rank);
@@ -153,7 +193,7 @@ bool split_rule_scatter_elements(struct split_facts *f, uint32_t v, struct split
 {
 	struct tensor x, index;
 	int64_t of;
-	if (!split_input(f, v, 0, &x) || !split_input(f, v, 1, &index) ||
+	if (!split_input_open(f, v, 0, &x) || !split_input_open(f, v, 1, &index) ||
 	    split_ints(f, v, 3, &of, 1) != 1)
 		return false;
 	int axis = op_axis(of, x.rank);
@@ -169,7 +209,7 @@ bool split_rule_scatter_elements(struct split_facts *f, uint32_t v, struct split
 bool split_rule_scatter_nd(struct split_facts *f, uint32_t v, struct split_part *p)
 {
 	struct tensor x, index;
-	if (!split_input(f, v, 0, &x) || !split_input(f, v, 1, &index) || index.rank < 1)
+	if (!split_input_open(f, v, 0, &x) || !split_input_open(f, v, 1, &index) || index.rank < 1)
 		return false;
 	if (p->axis == SPLIT_SUM) {
 		if (x.elem == EL_BOOLEAN || x.rank == 0)
@@ -194,7 +234,7 @@ bool split_rule_gather(struct split_facts *f, uint32_t v, struct split_part *p)
 {
 	struct tensor data, index;
 	int64_t of;
-	if (!split_input(f, v, 0, &data) || !split_input(f, v, 1, &index) ||
+	if (!split_input_open(f, v, 0, &data) || !split_input_open(f, v, 1, &index) ||
 	    split_ints(f, v, 2, &of, 1) != 1 || f->op[v].a.axis.batch_dims != 0)
 		return false;
 	int axis = op_axis(of, data.rank), n = (int)index.rank;
@@ -248,7 +288,8 @@ bool split_rule_pad(struct split_facts *f, uint32_t v, struct split_part *p)
 {
 	struct tensor x;
 	int64_t begin[TENSOR_DIMS], end[TENSOR_DIMS];
-	if (!split_input(f, v, 0, &x) || split_ints(f, v, 1, begin, TENSOR_DIMS) != (int)x.rank ||
+	if (!split_input_open(f, v, 0, &x) ||
+	    split_ints(f, v, 1, begin, TENSOR_DIMS) != (int)x.rank ||
 	    split_ints(f, v, 2, end, TENSOR_DIMS) != (int)x.rank || begin[p->axis] || end[p->axis])
 		return false;
 	split_read(p, 0, p->axis, p->lo, p->hi);
@@ -257,25 +298,60 @@ bool split_rule_pad(struct split_facts *f, uint32_t v, struct split_part *p)
 
 bool split_rule_broadcast(struct split_facts *f, uint32_t v, struct split_part *p)
 {
-	struct tensor y;
+	struct tensor y, to;
 	enum op_bcast mode = f->op[v].a.broadcast.bcast;
-	if ((mode != BCAST_NUMPY && mode != BCAST_BIDIRECTIONAL) || !split_output(f, v, 0, &y) ||
-	    !split_read_broadcast(f, v, p, 0, y.rank))
+	if ((mode != BCAST_NUMPY && mode != BCAST_BIDIRECTIONAL) ||
+	    !split_output_open(f, v, 0, &y) || !split_read_broadcast(f, v, p, 0, y.rank))
 		return false;
 	p->ints_input = 1;
 	p->n_ints = (int)y.rank;
 	for (uint32_t k = 0; k < y.rank; k++)
 		p->ints[k] = (int)k == p->axis ? p->hi - p->lo : y.dim[k];
-	return true;
+	if (tensor_is_static(&y))
+		return true;
+	p->ints_axis = p->axis;
+	return split_input(f, v, 1, &to) && to.elem == EL_I64 && to.rank == 1 &&
+	       to.dim[0] == (int64_t)y.rank;
 }
 
 bool split_rule_tile(struct split_facts *f, uint32_t v, struct split_part *p)
 {
 	struct tensor x, y;
-	if (!split_input(f, v, 0, &x) || !split_output(f, v, 0, &y) || x.rank != y.rank ||
+	if (!split_input_open(f, v, 0, &x) || !split_output_open(f, v, 0, &y) || x.rank != y.rank ||
 	    x.dim[p->axis] != y.dim[p->axis])
 		return false;
 	split_read(p, 0, p->axis, p->lo, p->hi);
+	return true;
+}
+
+/* ---- variables ---- */
+
+/* A part has a variable of its own, for as much of the value; what reads and what assigns it are cut alike (ranges.c). */
+bool split_rule_variable(struct split_facts *f, uint32_t v, struct split_part *p)
+{
+	const struct graph *g = f->g;
+	const char *id = graph_attr(g, v, "variable_id"),
+		   *shape = graph_attr(g, v, "variable_shape");
+	char text[SPLIT_EDIT_TEXT], dims[SPLIT_EDIT_TEXT] = "";
+	struct tensor y;
+	if (f->peer[v] == GRAPH_NONE || !split_output_open(f, v, 0, &y))
+		return false;
+	int n = snprintf(text, sizeof text, "%s [%lld..%lld of %lld]", id, (long long)p->lo,
+			 (long long)p->hi - 1, (long long)y.dim[p->axis]);
+	if (n >= (int)sizeof text)
+		return false;
+	split_edit(p, "variable_id", text);
+	for (uint32_t k = 0, at = 0; k < y.rank; k++) {
+		int64_t dim = (int)k == p->axis ? p->hi - p->lo : y.dim[k];
+		const char *comma = k ? "," : "";
+		at += (uint32_t)(dim < 0 ? snprintf(dims + at, sizeof dims - at, "%s?", comma)
+					 : snprintf(dims + at, sizeof dims - at, "%s%lld", comma,
+						    (long long)dim));
+	}
+	if (shape)
+		split_edit(p, "variable_shape", dims);
+	if (g->in_ptr[v] < g->in_ptr[v + 1])
+		split_read(p, 0, p->axis, p->lo, p->hi);
 	return true;
 }
 

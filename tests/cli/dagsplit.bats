@@ -500,3 +500,43 @@ machine() {   # GROUPS SIZE MEMORY - fast links within a group, slow ones betwee
 		[[ $stderr == *"key 'cut': key '$change': "* && ${#stderr_lines[@]} -eq 1 ]] || { echo "$stderr"; return 1; }
 	done
 }
+
+@test "caches: a variable for each part, read and assigned there; three inferences are those of the whole" {
+	needs_openvino
+	"$HSDAG_PYTHON" "$ROOT/tests/support/stateful_models.py" .
+	run_three() { devrun run --keep-state -n 3 --warmup 0 --no-reference --outputs "$1" "$2" -o r.mp && [ "$(recdump -k run --tsv ok r.mp)" = true ]; }
+	for m in "decoder" "grows --shape x=1,2,16;beam_idx=1;?.cache=1,?,16"; do
+		# shellcheck disable=SC2086
+		set -- $m
+		ir2dag "$1.xml" "${@:2}" -o state.mp
+		placebase single -D cpu:0 state.mp -o s.mp
+		run_three whole s.mp
+		for o in "--ways 2 --axes columns" "--ways 3 --shares 1,2,1" "--ways 4 --axes columns,sum"; do
+			# shellcheck disable=SC2086
+			dagsplit --no-auto $o state.mp -o cut.mp
+			placebase random -D cpu:0,cpu:1 --seed 5 cut.mp -o s.mp
+			run_three parts s.mp
+			py '
+				g, p = of("s.mp", "graph")[0], of("s.mp", "place")[0]
+				names, sets, at = g["node_name"], array(g["set"]), array(p["device"])
+				key, value = ([g["attr_strings"][i] for i in array(g[k])] for k in ("attr_key", "attr_value"))
+				ptr, where = array(g["attr_ptr"]), {}
+				for v, n in enumerate(names):
+					for i in range(ptr[v], ptr[v + 1]):
+						if key[i] == "variable_id":
+							where.setdefault(value[i], []).append((n, sets[v]))
+				ways = int(sys.argv[1].split()[1])
+				layers = 3 if "2.cache" in " ".join(where) else 2
+				assert len(where) == ways * layers and all(" of 16]" in n and len(x) == 2 and x[0][1] == x[1][1] for n, x in where.items()), where
+				a, b = (np.load(d + "/0.npy") for d in ("whole", "parts"))
+				assert a.shape == b.shape and np.abs(a - b).max() <= 2e-6 * np.abs(a).max(), sys.argv[1]
+			' "$o"
+			rm -r parts
+			dagsplit --rejoin s.mp -o again.mp
+			run_three parts again.mp
+			py 'a, b = (np.load(d + "/0.npy") for d in ("whole", "parts")); assert np.abs(a - b).max() <= 2e-6 * np.abs(a).max(), sys.argv[1]' "$o"
+			rm -r parts
+		done
+		rm -r whole
+	done
+}

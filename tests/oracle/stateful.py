@@ -12,6 +12,7 @@ not run again.
 
 devrun     all tokens in one inference, on one core, and in a random placement on two, beside three inferences of OpenVINO;
 kept       devrun --keep-state: three inferences of one token in a placement on two cores beside those on one
+parts      operations and caches in two parts (dagsplit): the same as kept, and the graph of parts as IR in OpenVINO
 segments   placeout --segments of a random placement with open lengths: 5 tokens, then one and one, beams that change their rows
 layers     HETERO, a layer of the model on each device (apply)
 random     HETERO, a random placement (apply)
@@ -115,7 +116,7 @@ class Case:
             self.problems.append("%s: difference %.2g" % (what, worst))
         return "%.0e" % worst
 
-    def devrun(self, how, options, values, shape):
+    def devrun(self, how, options, values, shape, cut=""):
         """Outputs of devrun for `values`."""
         given, to, stream = self.work / "in", self.work / "out", self.work / "devrun.mp"
         for directory in given, to:
@@ -123,7 +124,7 @@ class Case:
         given.mkdir()
         for i, v in enumerate(values):
             np.save(given / ("%d.npy" % i), np.ascontiguousarray(v))
-        self.run("%s %s | placebase %s -o %s" % (self.ir2dag, shape, how, stream))
+        self.run("%s %s | %splacebase %s -o %s" % (self.ir2dag, shape, cut, how, stream))
         self.run("devrun run %s --warmup 0 --timeout 60 -i %s --outputs %s -o /dev/null %s" % (options, given, to, stream))
         return [np.load(to / ("%d.npy" % i)) for i in range(len(self.model.outputs))]
 
@@ -138,7 +139,7 @@ class Case:
         got = self.devrun(how, "-n 1", values, shapes(self.model, self.rows, values[n[0]].shape[1]))
         return seg.difference(got[:1], [np.concatenate(made, 1)])
 
-    def kept(self):
+    def kept(self, cut=""):
         """Variables that last on two devices beside those on one.  OpenVINO is no oracle here: inputs of devrun keep their shapes, and
         OpenVINO 2026.4 reads beyond a mask that is shorter than the cache."""
         values, worst = draw(self.model, self.rows, 1, 0, np.random.default_rng(2)), 0.0
@@ -147,9 +148,22 @@ class Case:
                 v[:] = np.roll(v, 1)
         shape = shapes(self.model, self.rows, 1, open_variables(self.model, self.rows))
         for k in 2, 3:
-            one, two = (self.devrun(how, "--keep-state -n %d" % k, values, shape)
-                        for how in ("single -D cpu:0", "random -D cpu:0,cpu:1 --seed 2"))
+            one, two = (self.devrun(how, "--keep-state -n %d" % k, values, shape, made)
+                        for how, made in (("single -D cpu:0", ""), ("random -D cpu:0,cpu:1 --seed 2", cut)))
             worst = max(worst, seg.difference(two, one))
+        return worst
+
+    def parts(self):
+        cut, to = "dagsplit --no-auto --if-possible | ", self.work / "parts"
+        worst = self.kept(cut)
+        shape = shapes(self.model, self.rows, 1, open_variables(self.model, self.rows))
+        shape = shape.replace("attention_mask=%d,1" % self.rows, "attention_mask=%d,?" % self.rows)
+        self.run("%s %s | %splacebase random -D cpu:0,cpu:1 | placeout --openvino %s -o /dev/null" % (self.ir2dag, shape, cut, to))
+        made, whole = seg.Runner(seg.load(self.core, str(to / "model.xml"))), self.whole()
+        rng = np.random.default_rng(4)
+        for past in range(3):
+            values = draw(self.model, self.rows, 1, past, rng)
+            worst = max(worst, seg.difference(made.run(values), whole.run(values)))
         return worst
 
     def steps(self, beams=True):
@@ -217,7 +231,7 @@ class Case:
         return self.apply(to, "place")
 
 
-COLUMNS = ("devrun one", "devrun placed", "devrun kept", "segments", "HETERO layers", "HETERO random", "place, apply")
+COLUMNS = ("devrun one", "devrun placed", "devrun kept", "parts", "segments", "HETERO layers", "HETERO random", "place, apply")
 
 
 def folder(work, name, rows):
@@ -227,7 +241,7 @@ def folder(work, name, rows):
 def run_row(work, name, rows, placed, binaries):
     """All ways of one row, in a process of its own: what a runtime does to it is the row's."""
     c = Case(ov.Core(), (work / name / "openvino_model.xml").resolve(), rows, folder(work, name, rows), os.path.abspath(binaries))
-    ways = (lambda: c.at_once("single -D cpu:0"), lambda: c.at_once("random -D cpu:0,cpu:1 --seed 2"), c.kept, c.segments,
+    ways = (lambda: c.at_once("single -D cpu:0"), lambda: c.at_once("random -D cpu:0,cpu:1 --seed 2"), c.kept, c.parts, c.segments,
             lambda: c.apply(c.placed("layers"), "layers"), lambda: c.apply(c.placed("random"), "random"),
             c.answer if placed else lambda: "")
     row = {"cells": [c.guarded(what, f) for what, f in zip(COLUMNS, ways)], "problems": c.problems,
