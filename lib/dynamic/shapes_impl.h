@@ -31,6 +31,7 @@ typedef int shapes_walk_fn(struct shapes *s, struct err *e) MUST_CHECK;
 struct shapes *shapes_new(struct graph *g, const void *weights, uint64_t weights_bytes,
 			  struct cpu_ctx *ctx, struct err *e) MUST_CHECK;
 void shapes_free(struct shapes *s);
+void shapes_free_probes(struct shapes *s);
 /* Nothing but what the file says of the rank: of output o, of all outputs of node v. */
 void shapes_set_unknown(struct shapes *s, uint32_t o);
 void shapes_set_all_unknown(struct shapes *s, uint32_t v);
@@ -46,7 +47,6 @@ const struct shape_given *shapes_find(const struct shape_list *l, const char *na
 
 /* Walks the graph, whose Parameters are set, with sizes for their open dims. */
 void shapes_probe(struct shapes *s, shapes_walk_fn *walk);
-void shapes_probe_free(struct shapes *s);
 /* A shape of which all open dims have the sizes of this graph. */
 void shapes_fill(struct shapes *s, struct tensor *t);
 /* What all sizes agree on in the outputs of node v is known. */

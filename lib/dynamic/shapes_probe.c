@@ -77,16 +77,7 @@ void shapes_probe(struct shapes *s, shapes_walk_fn *walk)
 	while (s->n_probes < N_SIZES && (s->probe[s->n_probes] = walk_with(s, s->n_probes, walk)))
 		s->n_probes++;
 	if (s->n_probes < N_SIZES)
-		shapes_probe_free(s);
-}
-
-void shapes_probe_free(struct shapes *s)
-{
-	for (int k = 0; k < s->n_probes; k++)
-		shapes_free(s->probe[k]);
-	mem_free(s->probe);
-	s->probe = NULL;
-	s->n_probes = 0;
+		shapes_free_probes(s);
 }
 
 /* The shape that all sizes agree on, with open dims where they do not; false: they say nothing. */

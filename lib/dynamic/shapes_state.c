@@ -57,11 +57,20 @@ struct shapes *shapes_new(struct graph *g, const void *weights, uint64_t weights
 	return s;
 }
 
+void shapes_free_probes(struct shapes *s)
+{
+	for (int k = 0; k < s->n_probes; k++)
+		shapes_free(s->probe[k]);
+	mem_free(s->probe);
+	s->probe = NULL;
+	s->n_probes = 0;
+}
+
 void shapes_free(struct shapes *s)
 {
 	if (!s)
 		return;
-	shapes_probe_free(s);
+	shapes_free_probes(s);
 	for (uint32_t b = 0; b < s->g->n_bodies; b++)
 		shapes_free(s->body[b]);
 	host_values_release(&s->h);
