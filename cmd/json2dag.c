@@ -1,12 +1,11 @@
-/* json2dag - a cost graph in JSON becomes graph, devs and cost records: problems that are not
+/* json2dag - a cost graph in JSON, DOT or STG becomes graph, devs and cost records: problems that are not
  * IR, in the place of ir2dag and a probe. */
 #include <stdio.h>
 
 #include "base/msg.h"
 #include "base/opt.h"
-#include "place/problem/jsonproblem.h"
+#include "place/forms/forms.h"
 #include "stream/filter.h"
-#include "stream/json_read.h"
 
 static int write_stream(const struct json_problem *p, const struct opt_common *common, int argc,
 			char **argv, struct err *e)
@@ -21,20 +20,19 @@ static int write_stream(const struct json_problem *p, const struct opt_common *c
 	return filter_close(&f, k, e);
 }
 
-static int run(const char *path, const struct opt_common *common, int argc, char **argv,
-	       struct err *e)
+static int run(const char *path, const struct form_options *o, const struct opt_common *common,
+	       int argc, char **argv, struct err *e)
 {
 	struct arena *a = arena_new();
 	struct json_problem p;
-	const struct val *json = json_read(path, a, e);
-	int rc = json ? json_problem_read(json, a, &p, e) : -1;
+	int rc = form_read(path, o, a, &p, e);
 
 	if (rc == 0) {
 		msg_note(1, "'%s': %u nodes, %u edges, %u devices", path, p.n, p.n_edges, p.devs.k);
 		rc = write_stream(&p, common, argc, argv, e);
+		if (rc < 0 && e->code == ST_INPUT)
+			err_prefix(e, "'%s'", path);
 	}
-	if (json && rc < 0 && e->code == ST_INPUT)
-		err_prefix(e, "'%s'", path);
 	arena_free(a);
 	return rc;
 }
@@ -42,16 +40,30 @@ static int run(const char *path, const struct opt_common *common, int argc, char
 int main(int argc, char **argv)
 {
 	struct opt_common common = OPT_COMMON_INIT;
-	const struct opt opts[] = {{0}};
+	struct form_options o = {.unit_s = 1};
+	const struct opt opts[] = {
+		{"spec", 's', OPT_TEXT, &o.spec, "LIST",
+		 "for files that tell no devices: these devices and links, as in devsim.\n"
+		 "A task takes what the file tells on the first of them, on others by their\n"
+		 "FLOP/s",
+		 0, 0, NULL, NULL},
+		{"devices", 'D', OPT_TEXT, &o.devices, "LIST",
+		 "devices of --spec, as in gpu:0,gpu:1 (default: each once)", 0, 0, NULL, NULL},
+		{"network", 'n', OPT_TEXT, &o.network, "FILE",
+		 "for a task graph of SAGA: its network", 0, 0, NULL, NULL},
+		{"unit", 'u', OPT_REAL, &o.unit_s, "SECONDS",
+		 "of a unit of time, where files tell none (dot, stg)", 1e-30, 1e30, NULL, NULL},
+		{"form", 'f', OPT_TEXT, &o.form, "NAME",
+		 "the file's form (default: by its content)", 0, 0, NULL, NULL},
+		{0}};
 	const struct opt_program program = {
 		.name = "json2dag",
-		.summary = "turn a cost graph in JSON into records",
+		.summary = "turn a cost graph in JSON, DOT or STG into records",
 		.args = "[FILE]",
 		.max_args = 1,
 		.opts = opts,
-		.details = "Two forms, told apart by their keys; keys that are not known are "
-			   "ignored.\n"
-			   "General, SI units:\n"
+		.print_details = form_print_list,
+		.details = "The general form, in SI units; keys that are not known are ignored:\n"
 			   "  {\"devices\": [{\"name\", \"type\"?, \"mem_bytes\"?, \"watts\"?, "
 			   "\"idle_watts\"?,\n"
 			   "                \"turns\"?}],\n"
@@ -83,14 +95,15 @@ int main(int argc, char **argv)
 			   "that leave a device share its way out of this name, those that reach "
 			   "it its way in; ports tell their rates, where they are not those of the "
 			   "fastest of these links.\n\n"
-			   "dnn-partitioning (Tarnawski et al. 2020), ms: maxFPGAs, maxCPUs, "
-			   "maxSizePerFPGA, "
-			   "nodes, edges; its devices are cpu:N and acc:N. See devsim --model.",
+			   "dot: cost, time or weight of a node are units of time, flops or size "
+			   "(as in "
+			   "SimGrid) what it computes; bytes, size, data or weight of an edge are "
+			   "bytes.",
 		.example = "json2dag instance.json | placebase heft | devsim | recdump -k run"};
 	struct err e = ERR_INIT;
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 
 	if (rc > 0)
-		rc = run(first < argc ? argv[first] : "-", &common, argc, argv, &e);
+		rc = run(first < argc ? argv[first] : "-", &o, &common, argc, argv, &e);
 	return filter_finish(rc, &common, &e);
 }

@@ -103,38 +103,58 @@ static int convert(const json_t *j, int depth, struct arena *a, msgpack_object *
 	}
 }
 
-const struct val *json_read(const char *path, struct arena *a, struct err *e)
+int json_file(const char *path, char **text, size_t *n, struct err *e)
 {
 	bool std = strcmp(path, "-") == 0;
 	int fd = std ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	msgpack_object *o = ARENA_NEWN(a, msgpack_object, 1);
-	static const char bom[] = "\xef\xbb\xbf";
-	char *text = NULL, quoted[200];
-	json_error_t why;
-	size_t n = 0;
-	int rc = fd < 0 ? err_sys(e, ST_RUNTIME, "cannot read '%s'", path)
-			: read_all(fd, path, &text, &n, e);
 
+	*text = NULL;
+	*n = 0;
+	int rc = fd < 0 ? err_sys(e, ST_RUNTIME, "cannot read '%s'", path)
+			: read_all(fd, path, text, n, e);
 	if (fd >= 0 && !std)
 		close(fd);
-	if (rc == 0 && n == 0)
+	if (rc == 0 && *n == 0)
 		rc = err_set(e, ST_INPUT, "empty input '%s'", path);
-	if (rc == 0) {
-		if (n >= 3 && memcmp(text, bom, 3) == 0)
-			memset(text, ' ', 3);
-		json_t *j = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
-
-		const char *is = j ? NULL : rec_file_kind(text, n);
-		if (is && !strchr("{[", text[strspn(text, " \t\r\n")]))
-			err_set(e, ST_INPUT, "no JSON; %s", is);
-		rc = j ? convert(j, 0, a, o, e)
-		       : err_set(e, ST_INPUT, "not JSON at line %d, column %d: %s", why.line,
-				 why.column,
-				 err_escape(quoted, sizeof(quoted), why.text, strlen(why.text)));
-		json_decref(j);
-		if (rc < 0)
-			err_prefix(e, "'%s'", path);
+	if (rc < 0) {
+		mem_free(*text);
+		*text = NULL;
 	}
-	mem_free(text);
+	return rc;
+}
+
+const struct val *json_parse(char *text, size_t n, struct arena *a, struct err *e)
+{
+	static const char bom[] = "\xef\xbb\xbf";
+	msgpack_object *o = ARENA_NEWN(a, msgpack_object, 1);
+	char quoted[200];
+	json_error_t why;
+
+	if (n >= 3 && memcmp(text, bom, 3) == 0)
+		memset(text, ' ', 3);
+	json_t *j = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
+
+	const char *is = j ? NULL : rec_file_kind(text, n);
+	if (is && !strchr("{[", text[strspn(text, " \t\r\n")]))
+		err_set(e, ST_INPUT, "no JSON; %s", is);
+	int rc =
+		j ? convert(j, 0, a, o, e)
+		  : err_set(e, ST_INPUT, "not JSON at line %d, column %d: %s", why.line, why.column,
+			    err_escape(quoted, sizeof(quoted), why.text, strlen(why.text)));
+	json_decref(j);
 	return rc < 0 ? NULL : mp_val(o);
+}
+
+const struct val *json_read(const char *path, struct arena *a, struct err *e)
+{
+	char *text;
+	size_t n;
+
+	if (json_file(path, &text, &n, e) < 0)
+		return NULL;
+	const struct val *v = json_parse(text, n, a, e);
+	if (!v)
+		err_prefix(e, "'%s'", path);
+	mem_free(text);
+	return v;
 }

@@ -14,7 +14,8 @@
 
 struct json_problem_edge {
 	uint32_t src, dst; /* nodes */
-	uint64_t bytes;    /* edges of one source with other bytes are other tensors */
+	uint64_t bytes;    /* edges of one source with other bytes are other tensors, */
+	uint32_t tensor;   /* and so are those with other numbers of these */
 };
 
 struct json_problem {
@@ -34,8 +35,7 @@ struct json_problem {
 	bool contention, overlap, fifo; /* how it is scheduled (sched.h); fifo: else by rank */
 };
 
-/* From JSON in either form, told apart by their keys: the general form (`devices`) or that of
- * dnn-partitioning (`maxFPGAs`).  Memory from a.  -1 (ST_INPUT) says where and what is wrong. */
+/* From JSON in the general form; place/forms reads others, too.  Memory from a.  -1 (ST_INPUT) says where and what is wrong. */
 int json_problem_read(const struct val *json, struct arena *a, struct json_problem *p,
 		      struct err *e) MUST_CHECK;
 

@@ -467,12 +467,8 @@ int json_problem_read(const struct val *json, struct arena *a, struct json_probl
 	*p = (struct json_problem){.name = ""};
 	if (val_type(json) != VAL_MAP)
 		return err_set(e, ST_INPUT, "not an object");
-	if (!val_get(json, "devices") && val_get(json, "maxFPGAs"))
-		return json_problem_read_dnnpart(json, a, p, e);
 	if (!val_get(json, "devices"))
-		return err_set(e, ST_INPUT,
-			       "neither key 'devices' (the general form) nor 'maxFPGAs' "
-			       "(dnn-partitioning)");
+		return err_set(e, ST_INPUT, "no key 'devices'");
 	r.ids = id_table_new(a);
 	r.colours = id_table_new(a);
 	rc = check_keys(&r, json, problem_keys) < 0 ||

@@ -1,4 +1,4 @@
-/* jsonproblem_keys.h - what the readers of both JSON forms share; for jsonproblem_*.c alone. */
+/* jsonproblem_keys.h - what readers of JSON forms share; for jsonproblem_*.c and place/forms alone. */
 #ifndef HSDAG_PLACE_PROBLEM_JSONPROBLEM_KEYS_H
 #define HSDAG_PLACE_PROBLEM_JSONPROBLEM_KEYS_H
 

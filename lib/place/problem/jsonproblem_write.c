@@ -52,11 +52,12 @@ static int topological(const struct json_problem *p, uint32_t *order, struct are
 /* An edge with the new numbers of its ends. */
 struct port {
 	uint32_t src, dst, at; /* at: position in the file */
-	uint32_t first;        /* that of the first edge of this source and size */
+	uint32_t first;        /* that of the first edge of this source, size and tensor */
 	uint64_t bytes;
+	uint32_t tensor;
 };
 
-/* By source, then size; what is of one size in file order. */
+/* By source, then size and tensor; what is of one tensor in file order. */
 static int by_size(const void *pa, const void *pb)
 {
 	const struct port *a = pa, *b = pb;
@@ -65,6 +66,8 @@ static int by_size(const void *pa, const void *pb)
 		return a->src < b->src ? -1 : 1;
 	if (a->bytes != b->bytes)
 		return a->bytes < b->bytes ? -1 : 1;
+	if (a->tensor != b->tensor)
+		return a->tensor < b->tensor ? -1 : 1;
 	return (a->at > b->at) - (a->at < b->at);
 }
 
@@ -86,15 +89,16 @@ static void sort_ports(struct port *port, uint32_t n)
 		return;
 	qsort(port, n, sizeof(*port), by_size);
 	for (uint32_t i = 0; i < n; i++) {
-		bool same =
-			i && port[i].src == port[i - 1].src && port[i].bytes == port[i - 1].bytes;
+		bool same = i && port[i].src == port[i - 1].src &&
+			    port[i].bytes == port[i - 1].bytes &&
+			    port[i].tensor == port[i - 1].tensor;
 
 		port[i].first = same ? port[i - 1].first : port[i].at;
 	}
 	qsort(port, n, sizeof(*port), by_tensor);
 }
 
-/* Outputs: one for each size among a node's edges, by the first of these in the file; one of
+/* Outputs: one for each size and tensor among a node's edges, by the first of these in the file; one of
  * out_bytes for a node without. */
 static void fill_outputs(struct graph *g, const struct json_problem *p, const uint32_t *order,
 			 const struct port *port, uint32_t *out_of)
@@ -112,7 +116,7 @@ static void fill_outputs(struct graph *g, const struct json_problem *p, const ui
 		if (i == p->n_edges || port[i].src != v)
 			g->dim[n++] = (int64_t)p->out_bytes[order[v]];
 		for (uint32_t first = i; i < p->n_edges && port[i].src == v; i++) {
-			if (i == first || port[i].bytes != port[i - 1].bytes)
+			if (i == first || port[i].first != port[i - 1].first)
 				g->dim[n++] = (int64_t)port[i].bytes;
 			out_of[port[i].at] = n - 1 - g->out_ptr[v];
 		}
@@ -167,8 +171,12 @@ static void fill_graph(struct graph *g, const struct json_problem *p, const uint
 		g->set[v] = v;
 	}
 	for (uint32_t i = 0; i < p->n_edges; i++)
-		port[i] = (struct port){row_of[p->edge[i].src], row_of[p->edge[i].dst], i, i,
-					p->edge[i].bytes};
+		port[i] = (struct port){.src = row_of[p->edge[i].src],
+					.dst = row_of[p->edge[i].dst],
+					.at = i,
+					.first = i,
+					.bytes = p->edge[i].bytes,
+					.tensor = p->edge[i].tensor};
 	sort_ports(port, p->n_edges);
 	fill_outputs(g, p, order, port, out_of);
 	fill_inputs(g, p, row_of, out_of);

@@ -77,6 +77,15 @@ static void describe_links(const struct spec *spec, struct arena *a, struct devs
 		describe_ports(spec, l.ports, a, d);
 }
 
+int spec_devices(const struct spec *spec, const char *spec_name, const char *devices,
+		 struct arena *a, struct devs *d, struct err *e)
+{
+	if (describe_devices(spec, spec_name, devices, a, d, e) < 0)
+		return -1;
+	describe_links(spec, a, d);
+	return 0;
+}
+
 static int write_records(const struct graph *g, const struct spec *spec, struct devs *d,
 			 struct arena *a, struct rec_writer *w, struct err *e)
 {
@@ -116,12 +125,10 @@ int spec_probe(const struct graph *g, const struct spec *spec, const char *spec_
 	if (!g)
 		return err_set(e, ST_INPUT, "no graph in the input; ir2dag makes one");
 	struct arena *a = arena_new();
-	int rc = describe_devices(spec, spec_name, devices, a, &d, e);
+	int rc = spec_devices(spec, spec_name, devices, a, &d, e);
 
-	if (rc == 0) {
-		describe_links(spec, a, &d);
+	if (rc == 0)
 		rc = write_records(g, spec, &d, a, w, e);
-	}
 	arena_free(a);
 	return rc;
 }

@@ -13,4 +13,8 @@
 int spec_probe(const struct graph *g, const struct spec *spec, const char *spec_name,
 	       const char *devices, struct rec_writer *w, struct err *e) MUST_CHECK;
 
+/* The devices of the list (NULL: all), and links between them, into d; memory from a.  -1: as spec_probe. */
+int spec_devices(const struct spec *spec, const char *spec_name, const char *devices,
+		 struct arena *a, struct devs *d, struct err *e) MUST_CHECK;
+
 #endif
