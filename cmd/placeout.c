@@ -21,6 +21,7 @@
 #include "report/screen.h"
 #include "report/scheduled.h"
 #include "report/trace.h"
+#include "report/why.h"
 #include "dynamic/fold.h"
 #include "ir/placed_model.h"
 #include "ir/split.h"
@@ -30,7 +31,7 @@ struct options {
 	int format; /* of report_formats */
 	int colour; /* enum screen_colour */
 	const char *map, *search, *random, *segments, *openvino, *phases, *weights, *objective,
-		*values, *curve, *beside;
+		*values, *curve, *beside, *why;
 	bool literal;
 	double search_s;
 };
@@ -48,7 +49,7 @@ struct input {
 	bool wants_comparison;
 	struct comparison comparison;
 	struct search_curve curve;
-	bool wants_others;
+	bool wants_others, wants_cost;
 	struct scheduled_list others;
 	struct rec *cost; /* the last one */
 };
@@ -90,8 +91,9 @@ static int take_record(struct input *x, const struct rec *r, struct err *e)
 		return -1;
 	if (x->wants_trace && trace_take(&x->trace, r, e) < 0)
 		return -1;
-	if (x->wants_others &&
-	    (take_cost(x, r, e) < 0 || scheduled_take(&x->others, r, false, e) < 0))
+	if ((x->wants_others || x->wants_cost) && take_cost(x, r, e) < 0)
+		return -1;
+	if (x->wants_others && scheduled_take(&x->others, r, false, e) < 0)
 		return -1;
 	return answer_take(&x->x, r, e);
 }
@@ -297,7 +299,7 @@ static int write_text(FILE *out, const struct input *in, const struct options *o
 	memcpy(names, x->place.names, k * sizeof *names);
 	if (o->map && devicemap_rename(o->map, k, names, a, e) < 0)
 		return -1;
-	for (uint32_t d = 0; report_formats[o->format]->plain && d < k; d++)
+	for (uint32_t d = 0; (o->why || report_formats[o->format]->plain) && d < k; d++)
 		names[d] = escaped(names[d], a);
 	for (uint32_t v = 0; v < g->n; v++)
 		flops[v] = (double)op_flops(g, v);
@@ -337,6 +339,8 @@ static int write_text(FILE *out, const struct input *in, const struct options *o
 		.screen = screen,
 		.warn = warn,
 	};
+	if (o->why)
+		return why_write(out, &input, o->why, e);
 	int rc = report_formats[o->format]->write(out, &input, e);
 	if (rc < 0)
 		return -1;
@@ -445,6 +449,11 @@ int main(int argc, char **argv)
 		 NULL},
 		{"map", 'm', OPT_TEXT, &o.map, "OLD=NEW,...",
 		 "other names for devices, e.g. cpu:0=CPU,cl:0.0:1=GPU.1", 0, 0, NULL, NULL},
+		{"why", 'w', OPT_TEXT, &o.why, "OPERATION",
+		 "instead of a format: what it takes on each device, what it waits for, and what\n"
+		 "waits for it, where a run has a schedule; its name, or a part that no other "
+		 "has",
+		 0, 0, NULL, NULL},
 		{"openvino", 0, OPT_TEXT, &o.openvino, "DIR",
 		 "also write the model as it was placed, and the devices of its operations, for "
 		 "OpenVINO, into DIR, which is new or empty",
@@ -509,7 +518,8 @@ int main(int argc, char **argv)
 	if (rc <= 0)
 		return opt_finish(rc, &e);
 	in.devs_arena = arena_new();
-	in.wants_trace = report_formats[o.format]->needs_trace;
+	in.wants_trace = report_formats[o.format]->needs_trace || o.why;
+	in.wants_cost = o.why != NULL;
 	in.wants_history = report_formats[o.format]->needs_history;
 	in.wants_comparison = report_formats[o.format]->needs_comparison;
 	in.wants_others = report_formats[o.format]->needs_others;

@@ -21,6 +21,10 @@
 	X(html) \
 	X(timeline_svg) \
 	X(graph_svg) \
+	X(device_map) \
+	X(ort) \
+	X(llama_ot) \
+	X(dot) \
 /* end */
 /* clang-format on */
 
