@@ -1,7 +1,6 @@
 /* spec.c - reading device specifications. */
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +11,14 @@
 #include "base/utf8.h"
 #include "place/problem/spec.h"
 
-enum { MAX_FILE = 1 << 20, MAX_WORDS = 32, MAX_DEVICES = 1024, MAX_LINKS = 4096, MAX_PORTS = 4096 };
+enum {
+	MAX_FILE = 1 << 20,
+	MAX_WORDS = 32,
+	MAX_DEVICES = 1024,
+	MAX_LINKS = 4096,
+	MAX_PORTS = 4096,
+	MAX_GROUPS = 4096
+};
 
 /* One line, cut into words. */
 struct spec_line {
@@ -104,6 +110,36 @@ static void *grow(struct arena *a, void *old, uint32_t n, size_t size)
 	return bigger;
 }
 
+/* NAME*N: N, and *name is NAME; 1: there is no '*'; 0: an error. */
+static uint32_t read_count(const char **name, struct arena *a, struct err *e)
+{
+	const char *star = strrchr(*name, '*');
+	int64_t n;
+
+	if (!star || star == *name)
+		return 1;
+	if (opt_int(star + 1, *name, 1, MAX_DEVICES, &n, e) < 0) {
+		e->code = ST_INPUT;
+		return 0;
+	}
+	*name = arena_strndup(a, *name, (size_t)(star - *name));
+	return (uint32_t)n;
+}
+
+/* One device, or one of many alike. */
+static int add_device(struct spec *s, const struct device_spec *d, struct arena *a, struct err *e)
+{
+	for (uint32_t i = 0; i < s->n_devs; i++)
+		if (strcmp(s->dev[i].name, d->name) == 0 ||
+		    (s->dev[i].class && strcmp(s->dev[i].class, d->name) == 0))
+			return err_set(e, ST_INPUT, "device '%s' is described twice", d->name);
+	if (s->n_devs == MAX_DEVICES)
+		return err_set(e, ST_INPUT, "more than %d devices", MAX_DEVICES);
+	s->dev = grow(a, s->dev, s->n_devs, sizeof(*d));
+	s->dev[s->n_devs++] = *d;
+	return 0;
+}
+
 static int read_device(const struct spec_line *l, struct arena *a, struct spec *s, struct err *e)
 {
 	struct device_spec d = {.type = "model"};
@@ -127,15 +163,91 @@ static int read_device(const struct spec_line *l, struct arena *a, struct spec *
 		return -1;
 	if (!f[0].given || !f[1].given)
 		return err_set(e, ST_INPUT, "device '%s' needs flops and bandwidth", d.name);
-	for (uint32_t i = 0; i < s->n_devs; i++)
-		if (strcmp(s->dev[i].name, d.name) == 0)
-			return err_set(e, ST_INPUT, "device '%s' is described twice", d.name);
-	if (s->n_devs == MAX_DEVICES)
-		return err_set(e, ST_INPUT, "more than %d devices", MAX_DEVICES);
 	d.flops_per_s *= efficiency;
 	d.mem_bytes = (uint64_t)memory;
-	s->dev = grow(a, s->dev, s->n_devs, sizeof(d));
-	s->dev[s->n_devs++] = d;
+	bool many = strchr(d.name, '*') != NULL;
+	uint32_t n = read_count(&d.name, a, e);
+	if (!many || n == 0)
+		return n ? add_device(s, &d, a, e) : -1;
+	d.class = d.name;
+	for (uint32_t i = 0; i < n; i++) {
+		d.name = arena_printf(a, "%s:%u", d.class, i);
+		if (add_device(s, &d, a, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- groups ---- */
+
+/* The group of that name; n_groups: there is none. */
+static uint32_t find_group(const struct spec *s, const char *name)
+{
+	uint32_t i = 0;
+
+	while (i < s->n_groups && strcmp(s->group[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+static int add_member(const struct spec *s, struct group_spec *g, uint32_t dev, struct err *e)
+{
+	for (uint32_t i = 0; i < g->n; i++)
+		if (g->dev[i] == dev)
+			return err_set(e, ST_INPUT, "'%s' is in the group twice", s->dev[dev].name);
+	g->dev[g->n++] = dev;
+	return 0;
+}
+
+/* A device, all of a class, or an earlier group's. */
+static int add_members(const struct spec *s, struct group_spec *g, const char *name, struct err *e)
+{
+	uint32_t before = g->n, of = find_group(s, name);
+	struct err_near near = {.name = name};
+
+	for (uint32_t i = 0; of < s->n_groups && i < s->group[of].n; i++)
+		if (add_member(s, g, s->group[of].dev[i], e) < 0)
+			return -1;
+	for (uint32_t i = 0; of == s->n_groups && i < s->n_devs; i++) {
+		const struct device_spec *d = &s->dev[i];
+
+		err_offer(&near, d->class ? d->class : d->name);
+		if ((strcmp(d->name, name) == 0 || (d->class && strcmp(d->class, name) == 0)) &&
+		    add_member(s, g, i, e) < 0)
+			return -1;
+	}
+	return g->n > before ? 0
+			     : err_unknown(e, ST_INPUT, &near, NULL,
+					   "no device or group '%s' is described above", name);
+}
+
+static int read_group(const struct spec_line *l, struct arena *a, struct spec *s, struct err *e)
+{
+	struct group_spec g = {0};
+
+	if (l->n < 3)
+		return err_set(e, ST_INPUT, "a group needs a name and devices");
+	g.name = l->word[1];
+	g.n_parts = read_count(&g.name, a, e);
+	if (g.n_parts == 0)
+		return -1;
+	if (find_group(s, g.name) < s->n_groups || s->n_groups == MAX_GROUPS)
+		return err_set(e, ST_INPUT, "group '%s' is described twice, or one of too many",
+			       g.name);
+	g.dev = ARENA_NEWN(a, uint32_t, MAX_DEVICES);
+	for (int i = 2; i < l->n; i++)
+		if (add_members(s, &g, l->word[i], e) < 0)
+			return -1;
+	if (g.n % g.n_parts)
+		return err_set(e, ST_INPUT, "group '%s': %u devices are not %u equal parts", g.name,
+			       g.n, g.n_parts);
+	g.part = ARENA_NEWN(a, uint32_t, MAX_DEVICES);
+	for (uint32_t i = 0; i < MAX_DEVICES; i++)
+		g.part[i] = g.n_parts;
+	for (uint32_t i = 0; i < g.n; i++)
+		g.part[g.dev[i]] = i / (g.n / g.n_parts);
+	s->group = grow(a, s->group, s->n_groups, sizeof(g));
+	s->group[s->n_groups++] = g;
 	return 0;
 }
 
@@ -148,21 +260,42 @@ static int read_port_name(const char *name, struct arena *a, struct spec *s, uin
 	return *port ? 0 : err_set(e, ST_INPUT, "more than %d names of ports", PORT_NAMES_MAX);
 }
 
-static int read_link(const struct spec_line *l, struct arena *a, struct spec *s, struct err *e)
+/* What a link's line names: two devices, or a group.  The number of words; -1: an error. */
+static int read_ends(const struct spec_line *l, struct spec *s, struct link_spec *x, struct err *e)
 {
-	struct link_spec x = {0};
+	struct err_near near = {.name = l->n > 1 ? l->word[1] : ""};
+
+	if (x->reach == LINK_NAMED && l->n < 3)
+		return err_set(e, ST_INPUT, "a link needs two device names");
+	if (x->reach == LINK_NAMED) {
+		x->src = l->word[1];
+		x->dst = l->word[2];
+		return 3;
+	}
+	if (l->n < 2)
+		return err_set(e, ST_INPUT, "%s needs the name of a group", l->word[0]);
+	x->group = find_group(s, l->word[1]);
+	for (uint32_t i = 0; i < s->n_groups; i++)
+		err_offer(&near, s->group[i].name);
+	if (x->group == s->n_groups)
+		return err_unknown(e, ST_INPUT, &near, NULL, "no group '%s' is described above",
+				   l->word[1]);
+	return 2;
+}
+
+static int read_link(const struct spec_line *l, enum spec_reach reach, struct arena *a,
+		     struct spec *s, struct err *e)
+{
+	struct link_spec x = {.reach = reach};
 	struct spec_field f[] = {{"latency", &x.latency_s, 0, 1e6, false},
 				 {"bandwidth", &x.bytes_per_s, 1, 1e30, false},
 				 {"j_per_byte", &x.j_per_byte, 0, 1e6, false},
 				 {NULL, NULL, 0, 0, false}};
 
-	if (l->n < 3)
-		return err_set(e, ST_INPUT, "a link needs two device names");
 	const char *port = NULL;
+	int first = read_ends(l, s, &x, e);
 	x.where = arena_printf(a, "%s, line %u", l->origin, l->number);
-	x.src = l->word[1];
-	x.dst = l->word[2];
-	if (read_fields(l, 3, f, "port", &port, e) < 0 ||
+	if (first < 0 || read_fields(l, first, f, "port", &port, e) < 0 ||
 	    (port && read_port_name(port, a, s, &x.port, e) < 0))
 		return -1;
 	if (!f[0].given || !f[1].given)
@@ -197,21 +330,41 @@ static int read_port(const struct spec_line *l, struct arena *a, struct spec *s,
 	return 0;
 }
 
+static int read_named(const struct spec_line *l, struct arena *a, struct spec *s, struct err *e)
+{
+	return read_link(l, LINK_NAMED, a, s, e);
+}
+
+static int read_within(const struct spec_line *l, struct arena *a, struct spec *s, struct err *e)
+{
+	return read_link(l, LINK_WITHIN, a, s, e);
+}
+
+static int read_between(const struct spec_line *l, struct arena *a, struct spec *s, struct err *e)
+{
+	return read_link(l, LINK_BETWEEN, a, s, e);
+}
+
+/* Kinds of lines. */
+static const struct {
+	const char *word;
+	int (*read)(const struct spec_line *l, struct arena *a, struct spec *s, struct err *e);
+} kinds[] = {{"device", read_device}, {"link", read_named},    {"port", read_port},
+	     {"group", read_group},   {"within", read_within}, {"between", read_between}};
+
 static int read_line(const struct spec_line *l, struct arena *a, struct spec *s, struct err *e)
 {
+	struct err_near near = {.name = l->n ? l->word[0] : ""};
+
 	if (l->n == 0)
 		return 0;
-	if (strcmp(l->word[0], "device") == 0)
-		return read_device(l, a, s, e);
-	if (strcmp(l->word[0], "link") == 0)
-		return read_link(l, a, s, e);
-	if (strcmp(l->word[0], "port") == 0)
-		return read_port(l, a, s, e);
-	struct err_near near = {.name = l->word[0]};
-	err_offer(&near, "device");
-	err_offer(&near, "link");
-	err_offer(&near, "port");
-	return err_unknown(e, ST_INPUT, &near, NULL, "'%s' is neither device, link nor port",
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (strcmp(l->word[0], kinds[i].word) == 0)
+			return kinds[i].read(l, a, s, e);
+		err_offer(&near, kinds[i].word);
+	}
+	return err_unknown(e, ST_INPUT, &near, NULL,
+			   "'%s' is neither device, link nor port, nor group, within, between",
 			   l->word[0]);
 }
 
@@ -289,8 +442,11 @@ static int check_device(const struct spec *s, const char *name, const char *wher
 
 	if (strcmp(name, "*") == 0 || spec_find(s, name))
 		return 0;
-	for (uint32_t d = 0; d < s->n_devs; d++)
+	for (uint32_t d = 0; d < s->n_devs; d++) {
+		if (s->dev[d].class && strcmp(s->dev[d].class, name) == 0)
+			return 0;
 		err_offer(&near, s->dev[d].name);
+	}
 	return err_unknown(e, ST_INPUT, &near, NULL, "%s: no device '%s' is described", where,
 			   name);
 }
@@ -304,8 +460,8 @@ static int check_links(const struct spec *s, struct err *e)
 		const struct link_spec *l = &s->link[i];
 
 		linked[l->port] = true;
-		if (check_device(s, l->src, l->where, e) < 0 ||
-		    check_device(s, l->dst, l->where, e) < 0)
+		if (l->reach == LINK_NAMED && (check_device(s, l->src, l->where, e) < 0 ||
+					       check_device(s, l->dst, l->where, e) < 0))
 			return -1;
 	}
 	for (uint32_t i = 0; i < s->n_ports; i++) {
@@ -344,90 +500,4 @@ int spec_load(const char *list, struct arena *a, struct spec *out, struct err *e
 	if (out->n_devs == 0)
 		return err_set(e, ST_INPUT, "'%s' describes no device", list);
 	return check_links(out, e);
-}
-
-/* ---- questions ---- */
-
-const struct device_spec *spec_find(const struct spec *s, const char *name)
-{
-	size_t base = strcspn(name, ":");
-
-	for (uint32_t i = 0; i < s->n_devs; i++)
-		if (strcmp(s->dev[i].name, name) == 0)
-			return &s->dev[i];
-	for (uint32_t i = 0; i < s->n_devs; i++)
-		if (strlen(s->dev[i].name) == base && strncmp(s->dev[i].name, name, base) == 0)
-			return &s->dev[i];
-	return NULL;
-}
-
-/* 2: pattern is this name, 1: it is "*", 0: it does not match. */
-static int match_name(const struct spec *s, const char *pattern, const char *name)
-{
-	const struct device_spec *d = spec_find(s, name);
-
-	if (strcmp(pattern, "*") == 0)
-		return 1;
-	return strcmp(pattern, name) == 0 || (d && strcmp(pattern, d->name) == 0) ? 2 : 0;
-}
-
-static const struct link_spec *find_link(const struct spec *s, const char *src, const char *dst)
-{
-	const struct link_spec *best = NULL;
-	int best_score = 0;
-
-	for (uint32_t i = 0; i < s->n_links; i++) {
-		int from = match_name(s, s->link[i].src, src),
-		    to = match_name(s, s->link[i].dst, dst);
-
-		if (!from || !to || from + to < best_score)
-			continue;
-		best = &s->link[i];
-		best_score = from + to;
-	}
-	return best;
-}
-
-/* What lines tell of the ports of device number i. */
-static void tell_ports(const struct spec *s, const char *name, uint32_t i, struct sched_ports *p)
-{
-	for (int score = 1; score <= 2; score++)
-		for (uint32_t j = 0; j < s->n_ports; j++) {
-			const struct port_spec *x = &s->port[j];
-			size_t at = (size_t)i * p->n + x->port - 1;
-
-			if (match_name(s, x->dev, name) != score)
-				continue;
-			if (x->out_bytes_per_s > 0)
-				p->out_bytes_per_s[at] = x->out_bytes_per_s;
-			if (x->in_bytes_per_s > 0)
-				p->in_bytes_per_s[at] = x->in_bytes_per_s;
-		}
-}
-
-void spec_links(const struct spec *s, const char *const *names, uint32_t k, struct arena *a,
-		struct sched_links *out, double **j_per_byte)
-{
-	struct sched_ports *ports = s->port_names.n ? sched_ports_new(k, s->port_names.n, a) : NULL;
-
-	*out = (struct sched_links){.k = k,
-				    .latency_s = ARENA_NEWN(a, double, (size_t)k *k),
-				    .bytes_per_s = ARENA_NEWN(a, double, (size_t)k *k),
-				    .ports = ports};
-	*j_per_byte = ARENA_NEWN(a, double, (size_t)k *k);
-	for (uint32_t i = 0; i < k; i++) {
-		for (uint32_t j = 0; j < k; j++) {
-			const struct link_spec *l = find_link(s, names[i], names[j]);
-			size_t at = (size_t)i * k + j;
-
-			out->latency_s[at] = i == j ? 0 : l ? l->latency_s : -1;
-			out->bytes_per_s[at] = i == j || !l ? INFINITY : l->bytes_per_s;
-			(*j_per_byte)[at] = i == j || !l ? 0 : l->j_per_byte;
-			if (i != j && l && l->port)
-				ports->of[at] = l->port - 1;
-		}
-		if (ports)
-			tell_ports(s, names[i], i, ports);
-	}
-	sched_ports_limit(out);
 }

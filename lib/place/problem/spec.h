@@ -8,6 +8,18 @@
  *   link gpu gpu  latency 5e-6  bandwidth 4e11  port nvlink
  *   port gpu nvlink  out 4e11  in 4e11
  *
+ * Many alike, and what joins them:
+ *
+ *   device h100*16  flops 9.9e14  efficiency 0.6  bandwidth 3.35e12  memory 8e10
+ *   group node*2 h100
+ *   within node   latency 3e-6  bandwidth 4.5e11  port nvlink
+ *   between node  latency 1e-5  bandwidth 5e10  port net
+ *
+ * device NAME*N is N devices NAME:0 .. NAME:N-1, whose links and ports may say NAME of all of them.  A group has devices, by
+ * their names, NAME or an earlier group; NAME*N divides them, in their order, into N of the same size.  within NAME is a link
+ * from each device of one of these to each other of it, between NAME from those of one to those of another.  They count as exact
+ * names.
+ *
  * SI units: FLOP/s, bytes/s, seconds, bytes, watts, joules.  type (default model), efficiency
  * (share of the peak that is reached, default 1), overhead (seconds per operation, default 0),
  * memory (default 0: not limited), watts while computing and while idle, and a link's joules per
@@ -31,13 +43,26 @@
 
 struct device_spec {
 	const char *name, *type;
+	const char *class;               /* what many alike are called; NULL: it is alone */
 	double flops_per_s, bytes_per_s; /* what is reached: efficiency is in it */
 	double overhead_s;
 	uint64_t mem_bytes; /* 0: not limited */
 	double watts, idle_watts;
 };
 
+/* Devices, divided into n_parts, of which each has as many. */
+struct group_spec {
+	const char *name;
+	uint32_t n, n_parts;
+	uint32_t *dev;  /* (n) indices */
+	uint32_t *part; /* (most devices) of each device; n_parts: it is not in the group */
+};
+
+enum spec_reach { LINK_NAMED, LINK_WITHIN, LINK_BETWEEN };
+
 struct link_spec {
+	enum spec_reach reach; /* else of devices of one part of group, or of different ones */
+	uint32_t group;
 	const char *src, *dst; /* "*": any */
 	const char *where;     /* origin and line, for messages */
 	double latency_s, bytes_per_s, j_per_byte;
@@ -51,8 +76,9 @@ struct port_spec {
 };
 
 struct spec {
-	uint32_t n_devs, n_links, n_ports;
+	uint32_t n_devs, n_links, n_ports, n_groups;
 	struct device_spec *dev;
+	struct group_spec *group;
 	struct link_spec *link;
 	struct port_spec *port;
 	struct port_names port_names;
