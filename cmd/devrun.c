@@ -75,9 +75,11 @@ static int run_filter(struct devrun_command *c, int argc, char **argv, struct er
 {
 	struct devrun_options *o = &c->filter;
 	struct filter f;
-	char found[4096], *precise = NULL;
+	char found[4096], quantised[4096], *precise = NULL;
+	if (o->probe && !o->devices && !c->precision)
+		o->devices_quantised = device_list_default(quantised, sizeof quantised, true);
 	if (o->probe && !o->devices)
-		o->devices = device_list_default(found, sizeof found);
+		o->devices = device_list_default(found, sizeof found, false);
 	if (c->precision && o->devices)
 		o->devices = precise = device_list_precision(o->devices, c->precision);
 	int rc = filter_open(&f, c->file, &c->common, argc, argv, e);

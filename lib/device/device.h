@@ -276,8 +276,11 @@ struct device_list {
  * duplicates refused.  On error, too, the list is to be closed. */
 int device_list_parse(const char *text, struct device_list *out, struct err *e) MUST_CHECK;
 /* What --probe takes when no list is given: every accelerator and all cores; without
- * one, the cores in two halves and all of them, which take turns.  Text in dst[cap]. */
-char *device_list_default(char *dst, size_t cap);
+ * one, the cores in two halves and all of them, which take turns.  For a quantised model also all cores in int8.
+ * Text in dst[cap]. */
+char *device_list_default(char *dst, size_t cap, bool quantised);
+/* Does it compute in f32, as its name has it? */
+bool device_is_f32(const struct device *d);
 /* All cores as one device, and every device that is not a part of them. */
 char *device_list_whole(char *dst, size_t cap);
 /* The list with "/precision=" behind the devices whose class has this one among its precisions and

@@ -353,7 +353,26 @@ static void add_cores(const struct found_devices *f, int first, int last)
 	}
 }
 
-char *device_list_default(char *dst, size_t cap)
+static const char precision_key[] = "/precision=";
+
+bool device_is_f32(const struct device *d)
+{
+	const char *option = strstr(d->name, precision_key);
+	return !option || strcmp(option + sizeof precision_key - 1, "f32") == 0;
+}
+
+/* The device of all cores in int8, where it has that. */
+static void add_int8(const struct found_devices *f)
+{
+	struct names l = f->accelerators;
+	const struct device_class *c = device_class_of_name(f->all_cores);
+	char text[80];
+	snprintf(text, sizeof text, "%s%sint8", f->all_cores, precision_key);
+	if (c && has_word(c->precisions, "int8"))
+		add_name(&l, text);
+}
+
+char *device_list_default(char *dst, size_t cap, bool quantised)
 {
 	struct found_devices f = {.accelerators = {dst, cap}};
 	const struct device_class *c;
@@ -368,6 +387,8 @@ char *device_list_default(char *dst, size_t cap)
 		add_cores(&f, f.n_cores / 2, f.n_cores);
 		add_name(&f.accelerators, f.all_cores);
 	}
+	if (f.all_cores && quantised)
+		add_int8(&f);
 	mem_free(f.core);
 	return dst;
 }
@@ -388,11 +409,11 @@ char *device_list_whole(char *dst, size_t cap)
 
 char *device_list_precision(const char *list, const char *precision)
 {
-	static const char option[] = "/precision=";
 	size_t commas = 1;
 	for (const char *c = list; *c; c++)
 		commas += *c == ',';
-	size_t cap = strlen(list) + commas * (strlen(precision) + sizeof option) + 1, len = 0;
+	size_t cap = strlen(list) + commas * (strlen(precision) + sizeof precision_key) + 1,
+	       len = 0;
 	char *all = mem_alloc(cap, 1);
 	while (*list) {
 		size_t n = devs_name_length(list);
@@ -400,8 +421,8 @@ char *device_list_precision(const char *list, const char *precision)
 		name[n] = '\0';
 		const struct device_class *c = device_class_of_name(name);
 		bool add = c && has_word(c->precisions, precision) && !strchr(name, '/');
-		len += (size_t)snprintf(all + len, cap - len, "%s%s%s", name, add ? option : "",
-					add ? precision : "");
+		len += (size_t)snprintf(all + len, cap - len, "%s%s%s", name,
+					add ? precision_key : "", add ? precision : "");
 		mem_free(name);
 		list += n;
 		if (*list == ',')

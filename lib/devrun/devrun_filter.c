@@ -18,6 +18,7 @@
 
 struct state {
 	const struct devrun_options *o;
+	struct devrun_options own; /* o, with the devices for this model */
 	uint64_t seed;
 	struct filter *f;
 	struct graph *g;
@@ -237,6 +238,9 @@ static int decode_graph(struct state *s, const struct rec *r, struct err *e)
 			       "record %llu is a second graph; devrun runs one model per stream",
 			       (unsigned long long)r->index);
 	s->g = graph_decode(r, e);
+	for (uint32_t v = 0; s->g && s->own.devices_quantised && v < s->g->n; v++)
+		if (s->g->kind[v] == OP_FAKE_QUANTIZE)
+			s->own.devices = s->own.devices_quantised;
 	return s->g ? 0 : -1;
 }
 
@@ -389,7 +393,8 @@ static int run_filter(struct state *s, struct err *e)
 int devrun_filter_run(const struct devrun_options *o, uint64_t seed, struct filter *f,
 		      struct err *e)
 {
-	struct state s = {.o = o, .seed = seed, .f = f, .arena = arena_new()};
+	struct state s = {.own = *o, .seed = seed, .f = f, .arena = arena_new()};
+	s.o = &s.own;
 	run_queue_init(&s.queue);
 	int rc = run_filter(&s, e);
 	reset(&s);

@@ -16,9 +16,11 @@ enum choose_answer { CHOOSE_FASTEST, CHOOSE_FIRST };
 
 struct devrun_options {
 	const char *devices; /* names; NULL: what the stream has (not with probe) */
-	const char *memory;  /* limits, "DEVICE=BYTES,..."; NULL: none */
-	const char *weights; /* the .bin; NULL: the one that the graph names */
-	const char *inputs;  /* directory to read; NULL: drawn from the seed */
+	const char *
+		devices_quantised; /* in their place for models with FakeQuantize; NULL: the same */
+	const char *memory;        /* limits, "DEVICE=BYTES,..."; NULL: none */
+	const char *weights;       /* the .bin; NULL: the one that the graph names */
+	const char *inputs;        /* directory to read; NULL: drawn from the seed */
 	const char *outputs, *save_inputs, *boundaries; /* directories to write; NULL: not */
 	bool again; /* with profile: the mean with that of the stream (profile_mean.h) */
 	bool probe, profile, paired, allow_shared, reference;

@@ -124,7 +124,10 @@ int verdict_encode(const struct verdict *v, const struct session *s, const struc
 			     .not_compared = v->not_compared,
 			     .out_mse = v->diff.mse,
 			     .out_cos = v->diff.cosine,
-			     .out_max = v->diff.largest};
+			     .out_max = v->diff.largest,
+			     .out_of = v->compared == v->reference || v->compared < 0
+					       ? ""
+					       : s->devices.dev[v->compared].name};
 	x.place.device = t->device;
 	x.place.predicted &= v->race.n_blocks > 0;
 	return best_encode(&x, w, e);

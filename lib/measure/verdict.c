@@ -360,18 +360,30 @@ static int compare_results(void *arg, const void *const *result, struct err *e)
 	return outputs_compare(r->m, result, (const void *const *)r->copy, &r->diff, e);
 }
 
-/* Results of the reference; where no single device has the memory, of the first one that runs the
+/* The reference, or, where that computes in less than f32, the first device that ran the model in f32. */
+static int outputs_of(const struct session *s, const struct verdict *v)
+{
+	if (v->reference < 0 || device_is_f32(&s->devices.dev[v->reference]))
+		return v->reference;
+	for (uint32_t d = 0; d < s->devices.n; d++)
+		if (v->single[d].ok && device_is_f32(&s->devices.dev[d]))
+			return (int)d;
+	return v->reference;
+}
+
+/* What outputs are compared with; where no single device has the memory, results of the first one that runs the
  * model without the user's limits, which are about placements. */
-static int reference_results(struct session *s, const struct verdict *v, struct results *r,
-			     struct err *e)
+static int reference_results(struct session *s, struct verdict *v, struct results *r, struct err *e)
 {
 	int rc = -1;
-	if (v->reference >= 0)
-		return session_results(s, v->single[v->reference].device, keep_results, r, e);
+	v->compared = outputs_of(s, v);
+	if (v->compared >= 0)
+		return session_results(s, v->single[v->compared].device, keep_results, r, e);
 	uint64_t *limit = device_list_lift(&s->devices);
 	for (uint32_t d = 0; rc < 0 && d < s->devices.n && executor_alive(s->x); d++) {
 		err_clear(e);
 		rc = session_results(s, v->single[d].device, keep_results, r, e);
+		v->compared = (int)d;
 	}
 	device_list_restore(&s->devices, limit);
 	return rc;
@@ -399,7 +411,7 @@ int verdict_reach(struct session *s, struct trial *t, uint32_t n, const struct p
 		  struct arena *a, struct verdict *out, struct err *e)
 {
 	struct participants p;
-	*out = (struct verdict){.winner = -1, .reference = -1, .diff = {0, 1, 0}};
+	*out = (struct verdict){.winner = -1, .reference = -1, .compared = -1, .diff = {0, 1, 0}};
 	/* For the durations that plans are made of, where no profile has them; in a race single devices run, too. */
 	if (!(s->has_costs && s->opt.race_s > 0) && session_measure_singles(s, e) < 0)
 		return -1;

@@ -16,6 +16,7 @@ struct verdict {
 	struct contest_verdict says;
 	struct output_difference diff; /* of the winner's outputs to the reference's */
 	char not_compared[sizeof((struct err *)0)->msg]; /* why there is no diff; "": there is */
+	int compared; /* the device with whose outputs; -1: none */
 };
 
 /* What an earlier race measured of everything on each device; n may be any number. */

@@ -73,6 +73,8 @@ static void put_final(const struct best_rec *x, struct rec_writer *w)
 	put_real(w, "out_mse", x->out_mse);
 	put_real(w, "out_cos", x->out_cos);
 	put_real(w, "out_max", x->out_max);
+	if (x->out_of && *x->out_of)
+		put_text(w, "out_of", x->out_of);
 }
 
 int best_encode(const struct best_rec *x, struct rec_writer *w, struct err *e)
@@ -215,7 +217,9 @@ static int decode_final(const struct rec *r, struct arena *a, struct best_rec *x
 	    get_tensor(r->map, "mem_bytes", TT_U64, 1, k, a, &x->mem_bytes, e) < 0)
 		return -1;
 	x->has_diff = mse && cosine && largest;
-	x->not_compared = "";
+	x->out_of = x->not_compared = "";
+	if (val_get(r->map, "out_of") && get_text(r->map, "out_of", a, &x->out_of, e) < 0)
+		return -1;
 	return val_get(r->map, "not_compared")
 		       ? get_text(r->map, "not_compared", a, &x->not_compared, e)
 		       : 0;

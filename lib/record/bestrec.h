@@ -43,6 +43,8 @@ struct best_rec {
 	const struct run_schedule *schedule; /* of one of its runs; NULL: not told, or read back */
 	const char *not_compared;            /* without has_diff: why there is none; "": not told */
 	double out_mse, out_cos, out_max;
+	const char *
+		out_of; /* with has_diff: the device whose outputs they are compared with, where that is not the reference; else "" */
 };
 
 int best_encode(const struct best_rec *x, struct rec_writer *w, struct err *e) MUST_CHECK;

@@ -12,6 +12,7 @@ void answer_init(struct answer *x)
 {
 	*x = (struct answer){.reference = "",
 			     .not_compared = "",
+			     .out_of = "",
 			     .arena = arena_new(),
 			     .spare = arena_new(),
 			     .runs = arena_new()};
@@ -311,6 +312,7 @@ static int take_best(struct answer *x, const struct rec *r, struct err *e)
 	x->out_mse = b.out_mse;
 	x->out_cos = b.out_cos;
 	x->out_max = b.out_max;
+	x->out_of = b.out_of;
 	return 0;
 }
 

@@ -51,6 +51,7 @@ struct answer {
 	const uint64_t *mem_bytes; /* (place.k) peak of each device; NULL: not told */
 	const char *not_compared;  /* of a final answer without has_diff: why; "": not told */
 	double out_mse, out_cos, out_max;
+	const char *out_of; /* as in bestrec.h */
 
 	struct tried *tried; /* (n_tried) runs of the stream's placements, in their order */
 	uint32_t n_tried, n_places;

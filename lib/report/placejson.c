@@ -205,6 +205,7 @@ static void outputs(FILE *out, const struct answer *x)
 	real(out, "mse", x->has_diff, x->out_mse);
 	real(out, "cosine", x->has_diff, x->out_cos);
 	real(out, "largest", x->has_diff, x->out_max);
+	text(out, "of", x->has_diff ? (*x->out_of ? x->out_of : x->reference) : NULL);
 	fputs("}", out);
 }
 

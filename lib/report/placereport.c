@@ -136,8 +136,19 @@ static void tell_unfit(FILE *out, const struct answer *x, const struct objective
 		fprintf(out, "copies: %" PRIu64 ", %.3f MB\n", x->m.copies,
 			(double)x->m.copy_bytes * 1e-6);
 	if (x->has_diff)
-		fprintf(out, "outputs: MSE %.1e, cosine %.6f beside the best single device's\n",
-			x->out_mse, x->out_cos);
+		fprintf(out, "outputs: MSE %.1e, cosine %.6f beside %s\n", x->out_mse, x->out_cos,
+			*x->out_of ? "those in f32" : "the best single device's");
+}
+
+/* Where the best single device computes in less than f32. */
+static void tell_distance(FILE *out, const struct answer *x, const char *const *names)
+{
+	if (!x->has_diff || !*x->out_of)
+		return;
+	fprintf(out,
+		"outputs: compared with those of %s, which computes in f32; at most %.2g %% of "
+		"their scale off\n",
+		placetext_device(x, x->out_of, names), 100 * x->out_max);
 }
 
 static void row(FILE *out, int label, const char *name, const struct measured *m, uint32_t groups,
@@ -171,12 +182,17 @@ static void row(FILE *out, int label, const char *name, const struct measured *m
 	fputc('\n', out);
 }
 
-const char *placetext_reference(const struct answer *x, const char *const *names)
+const char *placetext_device(const struct answer *x, const char *device, const char *const *names)
 {
 	for (uint32_t d = 0; d < x->place.k; d++)
-		if (strcmp(x->place.names[d], x->reference) == 0)
+		if (strcmp(x->place.names[d], device) == 0)
 			return names[d];
-	return x->reference;
+	return device;
+}
+
+const char *placetext_reference(const struct answer *x, const char *const *names)
+{
+	return placetext_device(x, x->reference, names);
 }
 
 static bool is_single(const struct answer *x)
@@ -537,6 +553,7 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 	if (placetext_no_quotient(x))
 		fprintf(out, "speedup: %s\n", placetext_no_quotient(x));
 	tell_unfit(out, x, &o);
+	tell_distance(out, x, names);
 	tell_all(out, x);
 	fprintf(out, "\nplacement: %u sets in %u segments on", x->place.n_sets, p->n_segments);
 	for (uint32_t d = 0; d < p->k; d++)

@@ -50,6 +50,8 @@ void placetext_verdict(FILE *out, const struct answer *x, const char *const *nam
 		       const char *objective);
 /* The name under which the reference is printed. */
 const char *placetext_reference(const struct answer *x, const char *const *names);
+/* The same of any of its devices. */
+const char *placetext_device(const struct answer *x, const char *device, const char *const *names);
 /* Is the answer that device itself? */
 bool placetext_is_reference(const struct answer *x);
 /* The machine's load while the answer was measured, between two texts, where it was above the number of cores; else nothing. */

@@ -37,14 +37,16 @@ uint32_t sched_apart(const uint8_t *turns, uint32_t k, uint32_t *dev)
 	return n;
 }
 
+/* Does device d take turns with at least one that takes fewer than it does?  Others may be of the same cores, as those of another
+ * precision. */
 static bool has_parts(const uint8_t *turns, uint32_t k, uint32_t d)
 {
 	uint32_t n = count_turns(turns, k, d);
 
 	for (uint32_t i = 0; turns && i < k; i++)
-		if (turns[(size_t)d * k + i] && count_turns(turns, k, i) >= n)
-			return false;
-	return n > 0;
+		if (turns[(size_t)d * k + i] && count_turns(turns, k, i) < n)
+			return true;
+	return false;
 }
 
 void sched_parts(const uint8_t *turns, uint32_t k, bool *has)

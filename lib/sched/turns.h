@@ -11,7 +11,7 @@
 uint32_t sched_apart(const uint8_t *turns, uint32_t k, uint32_t *dev);
 
 /* has (k,k): does the first device consist of several, the second among them?  A device of all cores takes turns with each
- * core, more than any of them does; one that takes turns with a single other one has no parts. */
+ * core, more than any of them does; one that takes turns with a single other one, or only with those of the same cores, has no parts. */
 void sched_parts(const uint8_t *turns, uint32_t k, bool *has);
 
 /* The largest sum of load (k) over devices each of which takes turns with all the others, of which

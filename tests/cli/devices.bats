@@ -363,3 +363,18 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[[ $output =~ Frobnicate-opset1\ +1\ +no ]]
 	[[ $output == *"not on cpu:0: "*"layer "*"1 run nowhere"* ]]
 }
+
+@test "a quantised model: without a list there is all cores in int8 too, and outputs are compared with those in f32" {
+	cd "$BATS_TEST_TMPDIR" && "$HSDAG_PYTHON" "$ROOT/tests/support/int8_nets.py"
+	names() { ir2dag "$1" | devrun probe "${@:2}" | recdump -k devs --tsv 'names[]' | paste -sd,; }
+	model=$(printf '%s\n' *.xml | head -n 1)
+	plain=$(names "$ROOT/tests/models/small_increment_1x3x4x5.xml")
+	[ "$(names "$model")" = "$plain,cpu/precision=int8" ]
+	[ "$(names "$model" -D cpu:0)" = "cpu:0" ]
+	[ "$(names "$model" --precision bf16)" = "${plain//,/\/precision=bf16,}/precision=bf16" ]
+	ir2dag "$model" | devrun probe -D cpu:0,cpu:0/precision=int8 | placebase single | devrun paired --placements --min-runs 1 --max-seconds 0.1 -o final.mp
+	py '
+		(b,) = [m for m in of("final.mp", "best") if m.get("final")]
+		assert b.get("out_of", "") == ("" if b["reference"] == "cpu:0" else "cpu:0"), b
+	'
+}

@@ -29,6 +29,7 @@ setup_file() {
 		write("final.mp", r + [["update", {"ok": 20, "failed": 2}], ["update", {"ok": 20, "failed": 0}], run("single", 0, ratio=1.6, ratio_lo=1.5, ratio_hi=1.7),
 		                       run("single", 1, lat_s=0.0125, lo_s=0.012, hi_s=0.013, ratio=1.0, ratio_lo=1.0, ratio_hi=1.0), run("random", 5, lat_s=0.001),
 		                       best("e", half, ref_s=0.0125, **final), one])
+		write("int8.mp", r + [run("single", 0, ratio=1.6, ratio_lo=1.5, ratio_hi=1.7), best("e", [1] * n, ref_s=0.0125, **{**final, "out_max": 0.0123, "out_of": "cpu:0,1"})])
 		write("alone.mp", r + [run("single", 0, ok=False, reason="no\x1bkernel"), best("f", [1] * n, **final)])
 		write("random.mp", r[:1] + [run("random", i, lat_s=0.05 - 0.01 * i, copies=9, copy_bytes=5) for i in range(3)])
 	PY
@@ -399,4 +400,13 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		assert r["verdict"]["says"] == "untold" and r["placement"]["devices"][0]["name"] == "a\"b", r
 		assert r["measured"][-1]["latency_s"] is None and r["race"]["seconds"] is None and r["phases"] == []
 	'
+}
+
+@test "where the reference computes in less than f32: whose outputs its are compared with" {
+	placeout --format report int8.mp > int8.txt
+	grep -qx "outputs: compared with those of cpu:0,1, which computes in f32; at most 1.2 % of their scale off" int8.txt || { cat int8.txt; return 1; }
+	placeout --format report final.mp > f32.txt
+	run ! grep "^outputs: " f32.txt
+	placeout --format json int8.mp | grep -q '"of": "cpu:0,1"'
+	placeout --format json final.mp | grep -q '"of": "gpu"'
 }

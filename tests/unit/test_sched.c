@@ -10,6 +10,7 @@
 #include "sched/memplan.h"
 #include "sched/ready.h"
 #include "sched/slowed.h"
+#include "sched/turns.h"
 #include "tap.h"
 
 static uint32_t counter;
@@ -376,11 +377,37 @@ static void slowed(struct arena *a)
 	slowed_free(x);
 }
 
+/* Does each of k devices, of which turns (k,k) take turns, consist of those that parts (k) has bits of? */
+static bool consist_of(uint32_t k, const uint8_t *turns, const uint32_t *parts)
+{
+	bool has[16], same = true;
+
+	sched_parts(turns, k, has);
+	for (uint32_t d = 0; d < k; d++)
+		for (uint32_t i = 0; i < k; i++)
+			same &= has[d * k + i] == (parts[d] >> i & 1);
+	return same;
+}
+
+static void device_parts(void)
+{
+	/* two cores and both in one; the same with both in int8 too; a core and the same core in bf16 */
+	static const uint8_t three[9] = {0, 0, 1, 0, 0, 1, 1, 1, 0},
+			     four[16] = {0, 0, 1, 1, 0, 0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0},
+			     two[4] = {0, 1, 1, 0};
+
+	tap(consist_of(3, three, (const uint32_t[]){0, 0, 3}), "a device of two cores");
+	tap(consist_of(4, four, (const uint32_t[]){0, 0, 3, 3}),
+	    "and another one of the same cores");
+	tap(consist_of(2, two, (const uint32_t[]){0, 0}), "two of one core consist of nothing");
+}
+
 int main(void)
 {
 	struct arena *a = arena_new();
 
 	build(a);
+	device_parts();
 	ranks(a);
 	means(a);
 	rank_order(1);

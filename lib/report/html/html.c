@@ -147,7 +147,8 @@ static void fact_outputs(FILE *out, const struct answer *x)
 {
 	if (x->kind != ANSWER_FINAL)
 		return;
-	fact(out, "outputs, beside the reference&#39;s");
+	fact(out,
+	     *x->out_of ? "outputs, beside those in f32" : "outputs, beside the reference&#39;s");
 	if (x->has_diff)
 		markup_textf(out, "mean squared error %.1e, cosine %.6f, largest difference %.1e",
 			     x->out_mse, x->out_cos, x->out_max);
