@@ -7,7 +7,11 @@
 #
 # Models are in $(B)/bench-models/models; rows of the same programs are not measured again, so a run that was stopped goes
 # on.  Nothing else should run.
-ifneq ($(filter bench-models,$(MAKECMDGOALS)),)
+#
+#   make bench-fastest MODELS="resnet18 det.onnx@1,3,320,320 face.tflite"
+#     beside the fastest of OpenVINO, onnxruntime and LiteRT: names as above, which are exported as ONNX (onnxscript), or .onnx and
+#     .tflite files, with shapes that they leave open behind @; FASTEST_PYTHON=... has openvino, onnxruntime, ai-edge-litert, msgpack, xxhash
+ifneq ($(filter bench-models bench-fastest,$(MAKECMDGOALS)),)
 MODELS_DIR = $(B)/bench-models
 MODELS_PY  = $(or $(HSDAG_PYTHON),$(B)/venv/bin/python)
 
@@ -21,5 +25,17 @@ bench-models:
 	@mv $(MODELS_DIR)/models.md.part $(MODELS_DIR)/models.md
 	@cat $(MODELS_DIR)/models.md
 
-.PHONY: bench-models
+FASTEST_DIR = $(B)/bench-fastest
+FASTEST_PY  = $(or $(FASTEST_PYTHON),$(MODELS_PY))
+
+bench-fastest:
+	@+$(BUILD) all
+	@mkdir -p $(FASTEST_DIR)
+	@OPENBLAS_NUM_THREADS=1 $(FASTEST_PY) tests/bench/fastest.py --bin $(B)/bin --dir $(FASTEST_DIR) \
+	  --export-python $(or $(EXPORT_PYTHON),$(FASTEST_PY)) --pairs $(or $(PAIRS),7) --burst $(or $(BURST),0.15) \
+	  $(or $(MODELS),$(shell $(FASTEST_PY) tests/bench/export_models.py --list)) > $(FASTEST_DIR)/fastest.md.part
+	@mv $(FASTEST_DIR)/fastest.md.part $(FASTEST_DIR)/fastest.md
+	@cat $(FASTEST_DIR)/fastest.md
+
+.PHONY: bench-models bench-fastest
 endif

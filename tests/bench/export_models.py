@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""export_models.py - models of torchvision, timm and transformers with random weights, as OpenVINO's IR.
+"""export_models.py - models of torchvision, timm and transformers with random weights, as OpenVINO's IR or as ONNX.
 
 What `make bench-models` measures: forty models of kinds that tests/models has few of.  Needs torch, torchvision, timm,
 transformers and openvino; weights are drawn, nothing is downloaded.
 
 Usage: export_models.py --list
        export_models.py NAME FILE.xml
+       export_models.py NAME FILE.onnx      needs onnx and onnxscript
 """
 import os
 import sys
@@ -116,10 +117,15 @@ def main():
         print(__doc__.strip(), file=sys.stderr)
         return 2
     warnings.filterwarnings("ignore")
-    import openvino as ov
     import torch
     torch.manual_seed(1)
     net, inputs = make(sys.argv[1])
+    if sys.argv[2].endswith(".onnx"):
+        part = sys.argv[2] + ".part"
+        torch.onnx.export(net.eval(), inputs, part, dynamo=True, external_data=False, verbose=False)
+        os.replace(part, sys.argv[2])
+        return 0
+    import openvino as ov
     with torch.no_grad():
         model = ov.convert_model(net.eval(), example_input=inputs)
     model.reshape({port: list(x.shape) for port, x in zip(model.inputs, inputs)})
