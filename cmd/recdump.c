@@ -36,7 +36,7 @@ static const char known_keys[] =
 	"label lat_s leaves link_busy_s link_bytes link_copies link_dst link_src "
 	"links lo_s load logp loss mask mean_s mem_bytes method missing_bytes move "
 	"move_s moves n_groups n_pairs n_sets name names net node_name not_compared "
-	"ok opset opsets order out out_cos out_elem out_max out_mse out_names out_ptr "
+	"ok opset opsets order out out_cos out_elem out_max out_mse out_names out_of out_ptr "
 	"out_rank overhead_s overlap pair_dst pair_src part part_of period_s pid ports "
 	"predicted_s "
 	"predicted_value "
