@@ -10,6 +10,7 @@
 #include "record/placerec.h"
 #include "place/bound/bound.h"
 #include "place/bound/bound_divisible.h"
+#include "place/heuristic/contiguous_layers.h"
 #include "place/method/method.h"
 #include "place/problem/sim_options.h"
 #include "place/simulate/units.h"
@@ -30,6 +31,14 @@ struct options {
 	bool apart, took;
 };
 
+/* What takes no method: the best single device, and contiguous layers equal by time. */
+struct plain {
+	bool known;
+	int dev;       /* -1: none can run everything */
+	double single; /* INFINITY: none, and so layers */
+	double layers;
+};
+
 struct state {
 	const struct options *o;
 	const struct opt_common *common;
@@ -46,6 +55,8 @@ struct state {
 	struct divisible_bound parts;
 	const char *parts_of; /* "operations", "sets"; NULL: parts are not known */
 	uint32_t sample;
+	const struct place_units *units; /* of the problem; NULL: no costs */
+	struct plain plain;
 	const struct place_method *method; /* that runs */
 	double method_began_s;             /* of clock_s */
 	bool unwritten;                    /* a placement could not be handed over */
@@ -81,6 +92,43 @@ static const struct place_result *evaluate(struct state *s, const struct method_
 	return place_evaluate_in(s->ev, r->device, &kept);
 }
 
+static void find_plain(struct state *s, const struct place_model *m)
+{
+	uint16_t *device = ARENA_NEWN(s->arena, uint16_t, m->n_sets);
+
+	s->plain = (struct plain){true, -1, INFINITY, INFINITY};
+	s->plain.dev = place_best_single(s->ev, &s->plain.single);
+	if (!contiguous_layers(s->units, false, device))
+		return;
+	const struct place_result *x = place_evaluate(s->ev, device);
+
+	if (x->status == PLACE_OK)
+		s->plain.layers = x->value;
+}
+
+/* A heuristic's answer, beside what takes none. */
+static void tell_traps(struct state *s, const struct method_run *r, const char *source,
+		       double value, const char *unit)
+{
+	char single[300] = "", layers[100] = "";
+
+	if (!s->method->is_heuristic)
+		return;
+	if (!s->plain.known)
+		find_plain(s, r->m);
+	double limit = value * (1 - 1e-9);
+
+	if (s->plain.single < limit)
+		snprintf(single, sizeof single, "%s alone (%.9g%s)", s->names[s->plain.dev],
+			 s->plain.single, unit);
+	if (s->plain.layers < limit)
+		snprintf(layers, sizeof layers, "contiguous layers (%.9g%s)", s->plain.layers,
+			 unit);
+	if (*single || *layers)
+		msg_warn("%s: %.9g%s is worse than %s%s%s", source, value, unit, single,
+			 *single && *layers ? " and " : "", layers);
+}
+
 /* Fills the prediction of r's placement, and the bound that no placement beats. */
 static void predict(struct state *s, const struct method_run *r, struct place_rec *p)
 {
@@ -110,13 +158,15 @@ static void predict(struct state *s, const struct method_run *r, struct place_re
 	p->predicted = true;
 	p->predicted_s = x->lat_s;
 	p->predicted_value = x->value;
+	double value = x->value;
 	if (p->rule_bound > 0)
 		snprintf(by_rule, sizeof by_rule,
 			 "; for this order rule (%s) none below %.9g%s, gap %.2f %%",
 			 place_order_names[PLACE_ORDER_RANK + (int)r->m->costs.policy], rule, unit,
-			 gap(rule, x->value));
-	msg_note(1, "%s: %.9g%s, no placement below %.9g%s (%s), gap %.2f %%%s", p->source,
-		 x->value, unit, bound, unit, kind, gap(bound, x->value), by_rule);
+			 gap(rule, value));
+	msg_note(1, "%s: %.9g%s, no placement below %.9g%s (%s), gap %.2f %%%s", p->source, value,
+		 unit, bound, unit, kind, gap(bound, value), by_rule);
+	tell_traps(s, r, p->source, value, unit);
 }
 
 /* The device of most sets. */
@@ -291,6 +341,8 @@ static int read_problem(struct state *s, struct place_model *m, struct place_uni
 	s->run.bound_s = s->bound.value;
 	s->run.share = shared ? share : NULL;
 	s->ev = evaluator_new(m);
+	s->units = u;
+	s->plain.known = false;
 	return 0;
 }
 

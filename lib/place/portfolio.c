@@ -51,15 +51,25 @@ static const struct portfolio_entry first[] = {
 };
 
 static const struct portfolio_entry plain[] = {
-	{&method_series, 0.02, 0.5, SCHEDULES},  {&method_cluster, 0.05, 0.3, ANYWHERE},
-	{&method_contention, 0, 0.3, ANYWHERE},  {&method_peft, 0, 0.3, ANYWHERE},
-	{&method_cpop, 0, 0.3, ANYWHERE},        {&method_greedy_memory, 0, 0.3, ANYWHERE},
-	{&method_m_topo, 0, 0.3, ANYWHERE},      {&method_m_etf, 0, 0.3, ANYWHERE},
-	{&method_m_sct, 0, 0.2, ANYWHERE},       {&method_lookahead, 0, 0.2, ANYWHERE},
-	{&method_scotch, 0, 0.3, ANYWHERE},      {&method_scotch_mincut, 0, 0.3, ANYWHERE},
-	{&method_metis, 0, 0.3, ANYWHERE},       {&method_mincut, 0, 0.2, ANYWHERE},
-	{&method_restarts, 0.02, 0.3, ANYWHERE}, {&method_exact, 0.1, 0.5, SMALL},
-	{&method_ideals, 0.1, 0.5, ANYWHERE},    {0},
+	{&method_series, 0.02, 0.5, SCHEDULES},
+	{&method_cluster, 0.05, 0.3, ANYWHERE},
+	{&method_contention, 0, 0.3, ANYWHERE},
+	{&method_peft, 0, 0.3, ANYWHERE},
+	{&method_cpop, 0, 0.3, ANYWHERE},
+	{&method_greedy_memory, 0, 0.3, ANYWHERE},
+	{&method_m_topo, 0, 0.3, ANYWHERE},
+	{&method_layers, 0, 0.3, ANYWHERE},
+	{&method_m_etf, 0, 0.3, ANYWHERE},
+	{&method_m_sct, 0, 0.2, ANYWHERE},
+	{&method_lookahead, 0, 0.2, ANYWHERE},
+	{&method_scotch, 0, 0.3, ANYWHERE},
+	{&method_scotch_mincut, 0, 0.3, ANYWHERE},
+	{&method_metis, 0, 0.3, ANYWHERE},
+	{&method_mincut, 0, 0.2, ANYWHERE},
+	{&method_restarts, 0.02, 0.3, ANYWHERE},
+	{&method_exact, 0.1, 0.5, SMALL},
+	{&method_ideals, 0.1, 0.5, ANYWHERE},
+	{0},
 };
 
 /* With time for AMPLE_EVALS simulations of each unit. */

@@ -532,3 +532,69 @@ forkjoin() {
 		py "assert of('$good.run', 'run')[-1]['lat_s'] >= 27"
 	done
 }
+
+# Chains of four tasks of 1 s, whose copies take 10 s, on two equal devices.
+chains() {
+	py - "$1" <<- 'E' | json2dag
+		n, k = int(sys.argv[1]), 2
+		print(json.dumps({"devices": [{"name": f"p{i}"} for i in range(k)],
+			"links": [{"src": "*", "dst": "*", "latency_s": 10, "bytes_per_s": 1e9}],
+			"nodes": [{"id": v, "cost_s": 1, "mem_bytes": 1} for v in range(4 * n)],
+			"edges": [{"src": v, "dst": v + 1, "bytes": 0} for v in range(4 * n) if v % 4 < 3]}))
+	E
+}
+
+@test "a heuristic that is worse than one device, or than layers, says so" {
+	chains 1 > one.mp
+	run -0 --separate-stderr placebase m-topo one.mp -o out.mp
+	[ "$stderr" = "placebase: warning: m-topo: 14 s is worse than p0 alone (4 s)" ]
+	chains 2 > two.mp
+	run -0 --separate-stderr placebase m-topo two.mp -o out.mp
+	[ "$stderr" = "placebase: warning: m-topo: 15 s is worse than p0 alone (8 s) and contiguous layers (4 s)" ]
+	run -0 --separate-stderr placebase single,layers,heft,anneal --evals 100 two.mp -o out.mp
+	[ "$stderr" = "" ]
+	py '
+		p = {m["source"]: m for m in of("out.mp", "place")}
+		assert p["layers"]["predicted_s"] == 4 and list(array(p["layers"]["device"])) == 4 * [0] + 4 * [1], p
+	'
+}
+
+@test "layers: one piece for each device, equal by time or by memory, within its memory" {
+	py '
+		doc = {"devices": [{"name": "a"}, {"name": "b", "mem_bytes": 0}, {"name": "c"}],
+			"links": [{"src": "*", "dst": "*", "latency_s": 0, "bytes_per_s": 1}],
+			"nodes": [{"id": v, "cost_s": s, "mem_bytes": m} for v, (s, m) in enumerate(
+				[(4, 1), (4, 1), (4, 1), (4, 1), (2, 9), (2, 9), (2, 9), (2, 1)])],
+			"edges": [{"src": v, "dst": v + 1, "bytes": 0} for v in range(7)]}
+		json.dump(doc, open("l.json", "w"))
+		doc["devices"][1]["mem_bytes"] = 2
+		json.dump(doc, open("small.json", "w"))
+	'
+	json2dag l.json > l.mp
+	json2dag small.json > small.mp
+	placebase layers l.mp > time.mp
+	placebase layers:memory l.mp > memory.mp
+	placebase layers small.mp > small_time.mp
+	py '
+		def at(f): return list(array(of(f, "place")[0]["device"]))
+		# 24 s in three: 8, 8, 8.  32 bytes in three, none above 13: 4 + 9, 9, 9 + 1.
+		assert at("time.mp") == [0, 0, 1, 1, 2, 2, 2, 2], at("time.mp")
+		assert at("memory.mp") == [0, 0, 0, 0, 0, 1, 2, 2], at("memory.mp")
+		assert at("small_time.mp") == [0, 0, 1, 1, 2, 2, 2, 2], at("small_time.mp")
+	'
+	run -2 placebase layers:size l.mp -o none
+	[[ "$output" == *"layers are equal by time or memory, not 'size'"* ]]
+}
+
+@test "cluster without limits tries fewer schedules of a large graph, and tells" {
+	py '
+		print(json.dumps({"devices": [{"name": "a"}, {"name": "b"}],
+			"links": [{"src": "*", "dst": "*", "latency_s": 0, "bytes_per_s": 1}],
+			"nodes": [{"id": v, "cost_s": 1} for v in range(5000)],
+			"edges": [{"src": v, "dst": v + 1, "bytes": 1} for v in range(4999)]}))
+	' | json2dag > long.mp
+	run -0 placebase -v cluster long.mp -o out.mp
+	[[ "$output" == *"cluster: 39 list schedules, "*"; so few for the size of the graph, --evals or --budget has more"* ]] || { echo "$output"; return 1; }
+	run -0 placebase -v cluster --evals 48 long.mp -o out.mp
+	[[ "$output" == *"cluster: 48 list schedules, "* && "$output" != *"so few"* ]]
+}

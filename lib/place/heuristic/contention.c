@@ -28,4 +28,5 @@ const struct place_method method_contention = {
 	.source = "Sinnen, Sousa, IEEE TPDS 16(6), 2005",
 	.run = run_contention,
 	.scope = SCOPE_SCHEDULES,
+	.is_heuristic = true,
 };

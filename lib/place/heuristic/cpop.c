@@ -127,4 +127,5 @@ const struct place_method method_cpop = {
 	.about = "the critical path on one device",
 	.source = "Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, section 4.3",
 	.run = run_cpop,
+	.is_heuristic = true,
 };

@@ -82,4 +82,5 @@ const struct place_method method_greedy_memory = {
 	.about = "fastest device with room, largest sets first",
 	.source = "Graham, list scheduling, 1969, on unrelated devices",
 	.run = run_greedy_memory,
+	.is_heuristic = true,
 };

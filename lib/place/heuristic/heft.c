@@ -63,6 +63,7 @@ const struct place_method method_heft_apart = {
 	.about = "the same on devices that compute at once, not cpu beside cpu:0",
 	.source = "Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, section 4.2",
 	.run = run_heft_apart,
+	.is_heuristic = true,
 };
 
 const struct place_method method_heft = {
@@ -71,4 +72,5 @@ const struct place_method method_heft = {
 	.about = "earliest finish time by upward rank",
 	.source = "Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, section 4.2",
 	.run = run_heft,
+	.is_heuristic = true,
 };

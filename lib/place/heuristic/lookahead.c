@@ -118,4 +118,5 @@ const struct place_method method_lookahead = {
 	.about = "HEFT that looks at the finish times of consumers",
 	.source = "Bittencourt, Sakellariou, Madeira, PDP 2010",
 	.run = run_lookahead,
+	.is_heuristic = true,
 };

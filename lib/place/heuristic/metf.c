@@ -155,4 +155,5 @@ const struct place_method method_m_etf = {
 	.about = "earliest task first, within memory",
 	.source = "Jeon et al., Baechi, SoCC 2020, section 3.2",
 	.run = run_m_etf,
+	.is_heuristic = true,
 };

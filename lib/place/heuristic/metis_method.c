@@ -30,4 +30,5 @@ const struct place_method method_metis = {
 	.about = "METIS, parts by the devices' speeds",
 	.source = "Karypis, Kumar, SIAM J. Sci. Computing 20(1), 1998",
 	.run = run_metis,
+	.is_heuristic = true,
 };

@@ -383,4 +383,5 @@ const struct place_method method_mincut = {
 	.about = "the least sum of computing and copies, by minimum cuts",
 	.source = "Stone, IEEE TSE SE-3(1), 1977; swaps: Boykov, Veksler, Zabih, PAMI 23(11), 2001",
 	.run = run_mincut,
+	.is_heuristic = true,
 };

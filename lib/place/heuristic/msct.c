@@ -241,4 +241,5 @@ const struct place_method method_m_sct = {
 	.about = "favourite children by a linear programme, within memory",
 	.source = "Jeon et al., Baechi, SoCC 2020, section 3.3; Hanen, Munier, ETFA 1995",
 	.run = run_m_sct,
+	.is_heuristic = true,
 };

@@ -69,4 +69,5 @@ const struct place_method method_m_topo = {
 	.about = "topological order cut into shares of equal memory",
 	.source = "Jeon et al., Baechi, SoCC 2020, section 3.1",
 	.run = run_m_topo,
+	.is_heuristic = true,
 };

@@ -75,4 +75,5 @@ const struct place_method method_peft = {
 	.about = "finish time plus optimistic cost of what follows",
 	.source = "Arabnejad, Barbosa, IEEE TPDS 25(3), 2014",
 	.run = run_peft,
+	.is_heuristic = true,
 };

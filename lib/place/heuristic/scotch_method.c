@@ -65,4 +65,5 @@ const struct place_method method_scotch = {
 	.about = "Scotch, static mapping onto the graph of devices",
 	.source = "Pellegrini, Roman, HPCN Europe 1996",
 	.run = run_scotch,
+	.is_heuristic = true,
 };

@@ -41,4 +41,5 @@ const struct place_method method_scotch_mincut = {
 	.about = "Scotch, recursive min-cut over accelerators",
 	.source = "Mirhoseini et al., ICML 2017, section 4.1, MinCut",
 	.run = run_scotch_mincut,
+	.is_heuristic = true,
 };

@@ -179,6 +179,7 @@ const struct place_method method_learned_policy = {
 	.source = "imitation and self-labelling: Corsini et al., NeurIPS 2024",
 	.run = run_learned_policy,
 	.scope = SCOPE_SCHEDULES,
+	.is_heuristic = true,
 };
 
 const struct place_method method_learned_moves = {

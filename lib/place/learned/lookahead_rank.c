@@ -42,4 +42,5 @@ const struct place_method method_lookahead_rank = {
 	.source = "Bittencourt, Sakellariou, Madeira, PDP 2010, with upward ranks",
 	.run = run_lookahead_rank,
 	.scope = SCOPE_SCHEDULES,
+	.is_heuristic = true,
 };

@@ -96,6 +96,9 @@ struct place_method {
 	int (*run)(struct method_run *r, struct err *e);
 	enum method_scope scope;
 	enum method_evals evals;
+	/* it does not look at other placements: who asked is told where one device, or layers, are
+	 * better */
+	bool is_heuristic;
 };
 extern const struct place_method *const place_methods[]; /* in the order of methods.h; NULL ends */
 

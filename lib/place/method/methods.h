@@ -23,6 +23,7 @@
 	X(peft) \
 	X(cpop) \
 	X(m_topo) \
+	X(layers) \
 	X(m_etf) \
 	X(m_sct) \
 	X(mincut) \

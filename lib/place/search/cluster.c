@@ -16,7 +16,9 @@
 #include "place/heuristic/listsched.h"
 #include "place/search/search_context.h"
 
-enum { BATCH = 8, EVALS = 120, N_MADE = 3 };
+/* Without limits a graph of WORK / EVALS tasks and fewer has EVALS trials, larger ones have fewer,
+ * so that it takes a second or two; they are spread over all sizes of clusters. */
+enum { BATCH = 8, EVALS = 120, LEAST_EVALS = 8, WORK = 200000, N_MADE = 3 };
 static const double MOST_NOISE = 0.3;
 
 /* How clusters are made. */
@@ -48,7 +50,8 @@ struct clusters {
 	double *room;          /* (k) bytes */
 	struct evaluator **ev; /* (threads) */
 	struct cluster_trial batch[BATCH], best;
-	uint32_t made; /* trials so far */
+	uint32_t made;   /* trials so far */
+	uint32_t spread; /* sizes and ways to try; as many as trials: they are all tried */
 };
 
 /* ---- clusters ---- */
@@ -156,15 +159,24 @@ static void run_trial(void *arg, int task, int thread)
 	arena_free(a);
 }
 
+static uint32_t sweep_steps(double n)
+{
+	uint32_t steps = 0;
+
+	while (n / pow(4, steps) >= 2)
+		steps++;
+	return steps;
+}
+
 /* The number-th trial of the sweep: numbers of clusters halve twice from one to the next, those
  * between come after; false: they are over. */
 static bool sweep_trial(const struct clusters *x, uint32_t number, struct cluster_trial *t)
 {
 	double n = x->s.u.n;
-	uint32_t steps = 0, step;
+	uint32_t steps = sweep_steps(n), step;
 
-	while (n / pow(4, steps) >= 2)
-		steps++;
+	if (x->spread > x->limits.evals)
+		number = (uint32_t)((uint64_t)number * x->spread / x->limits.evals);
 	/* All ways to make clusters of one task each are the same. */
 	number += number ? N_MADE - 1 : 0;
 	step = number / (2 * N_MADE);
@@ -230,16 +242,25 @@ static void sequence_init(struct sequence *q, const struct clusters *x, const ui
 	group_contract(graph, q->at, u->n, a, &q->graph);
 }
 
+static uint64_t default_evals(const struct place_model *m)
+{
+	uint64_t evals = WORK / (m->tasks.dag.n + 1);
+
+	return evals > EVALS ? EVALS : evals < LEAST_EVALS ? LEAST_EVALS : evals;
+}
+
 static void clusters_init(struct clusters *x, struct method_run *r)
 {
 	struct arena *a = r->a;
 	struct group_graph graph;
 
 	*x = (struct clusters){.r = r,
-			       .limits = limits_of(r, EVALS),
+			       .limits = limits_of(r, default_evals(r->m)),
 			       .best.value = INFINITY,
 			       .ev = ARENA_NEWN(a, struct evaluator *, (size_t)r->threads)};
 	search_context_init(&x->s, r);
+	if (!r->evals && r->budget_s <= 0)
+		x->spread = 4 * N_MADE * sweep_steps(x->s.u.n);
 	unit_traffic_graph(&x->s.traffic, false, a, &graph);
 	sequence_init(&x->by_number, x, x->s.order[0], &graph);
 	sequence_init(&x->by_depth, x, x->s.order[1], &graph);
@@ -268,8 +289,12 @@ static int run_cluster(struct method_run *r, struct err *e)
 	if (x.best.value == INFINITY)
 		return err_set(e, ST_RUNTIME, "cluster: none of %u list schedules is legal",
 			       x.made);
-	snprintf(r->note, sizeof(r->note), "%u list schedules, value %.6g with %.0f clusters of %s",
-		 x.made, x.best.value, x.best.n_clusters, made[x.best.made]);
+	int at = snprintf(r->note, sizeof(r->note),
+			  "%u list schedules, value %.6g with %.0f clusters of %s", x.made,
+			  x.best.value, x.best.n_clusters, made[x.best.made]);
+	if (x.spread > x.limits.evals)
+		snprintf(r->note + at, sizeof(r->note) - (size_t)at,
+			 "; so few for the size of the graph, --evals or --budget has more");
 	return r->emit(r, e);
 }
 
@@ -281,4 +306,5 @@ const struct place_method method_cluster = {
 	.run = run_cluster,
 	.scope = SCOPE_SCHEDULES,
 	.evals = EVALS_OWN,
+	.is_heuristic = true,
 };

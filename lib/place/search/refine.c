@@ -282,4 +282,5 @@ const struct place_method method_refine = {
 	.source = "Li, Willis, EJOR 56(3), 1992, for the schedules",
 	.run = run_refine,
 	.scope = SCOPE_SCHEDULES,
+	.is_heuristic = true,
 };

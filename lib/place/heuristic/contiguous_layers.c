@@ -1,0 +1,111 @@
+/* contiguous_layers.c - layers one after another, each device a stretch of them, as pipelines of
+ * language models are cut by hand: Huang et al., "GPipe: efficient training of giant neural networks
+ * using pipeline parallelism", NeurIPS 2019, section 2.1.  The division whose largest stretch is
+ * smallest, by bisection: a device is filled up to a limit, then comes the next. */
+#include "place/heuristic/contiguous_layers.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "place/method/method.h"
+
+enum { BISECTIONS = 60 };
+static const double EQUAL = 1e-9; /* relative */
+
+/* What unit i adds to a stretch on dev. */
+static double amount(const struct place_units *u, bool by_memory, uint32_t i, uint32_t dev)
+{
+	size_t cell = (size_t)i * u->m->k + dev;
+
+	return by_memory ? (double)u->mem_on[cell] : u->cost_s[cell];
+}
+
+static bool has_room(const struct place_units *u, uint32_t i, uint32_t dev, uint64_t held)
+{
+	const struct place_model *m = u->m;
+	size_t cell = (size_t)i * m->k + dev;
+
+	return u->cost_s[cell] >= 0 &&
+	       (m->mem_limit[dev] == 0 || held + u->mem_on[cell] <= m->mem_limit[dev]);
+}
+
+/* Stretches of at most `most` each, into unit_dev (units); false: the devices do not suffice. */
+static bool fill_devices(const struct place_units *u, bool by_memory, double most,
+			 uint16_t *unit_dev)
+{
+	uint32_t dev = 0;
+	uint64_t held = 0;
+	double sum = 0;
+
+	for (uint32_t i = 0; i < u->n; i++) {
+		while (dev < u->m->k &&
+		       !(has_room(u, i, dev, held) && sum + amount(u, by_memory, i, dev) <= most)) {
+			dev++;
+			held = 0;
+			sum = 0;
+		}
+		if (dev == u->m->k)
+			return false;
+		held += u->mem_on[(size_t)i * u->m->k + dev];
+		sum += amount(u, by_memory, i, dev);
+		unit_dev[i] = (uint16_t)dev;
+	}
+	return true;
+}
+
+bool contiguous_layers(const struct place_units *u, bool by_memory, uint16_t *device)
+{
+	uint16_t *unit_dev = MEM_NEWN(uint16_t, u->n);
+	double least = 0, most = 0;
+
+	for (uint32_t i = 0; i < u->n; i++) {
+		double largest = 0;
+
+		for (uint32_t d = 0; d < u->m->k; d++)
+			largest = fmax(largest, amount(u, by_memory, i, d));
+		most += largest;
+	}
+	bool found = fill_devices(u, by_memory, most, unit_dev);
+
+	for (int i = 0; found && i < BISECTIONS && most - least > EQUAL * most; i++) {
+		double middle = least + (most - least) / 2;
+
+		if (fill_devices(u, by_memory, middle, unit_dev))
+			most = middle;
+		else
+			least = middle;
+	}
+	if (found) {
+		found = fill_devices(u, by_memory, most, unit_dev);
+		memset(device, 0, u->m->n_sets * sizeof(*device));
+		for (uint32_t i = 0; i < u->n; i++)
+			place_unit_set(u, i, unit_dev[i], device);
+	}
+	mem_free(unit_dev);
+	return found;
+}
+
+static int run_layers(struct method_run *r, struct err *e)
+{
+	bool by_memory = r->arg && strcmp(r->arg, "memory") == 0;
+	struct place_units u;
+
+	if (r->arg && !by_memory && strcmp(r->arg, "time") != 0)
+		return err_set(e, ST_USAGE, "layers are equal by time or memory, not '%s'", r->arg);
+	place_units_init(&u, r->m, r->a);
+	if (!contiguous_layers(&u, by_memory, r->device))
+		return err_set(e, ST_RUNTIME,
+			       "layers: no division into one piece for each device runs on them");
+	method_mend(r, &u);
+	return r->emit(r, e);
+}
+
+const struct place_method method_layers = {
+	.name = "layers",
+	.arg = "BY",
+	.needs_costs = true,
+	.about = "one piece of the topological order for each device; BY: equal time (default) or "
+		 "memory",
+	.source = "Huang et al., GPipe, NeurIPS 2019, section 2.1",
+	.run = run_layers,
+};
