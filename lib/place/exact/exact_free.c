@@ -148,6 +148,8 @@ static void schedule_task(struct free_search *x, uint32_t v, uint16_t dev, doubl
 	x->last = v;
 	x->free_s[dev] = end;
 	x->used[dev]++;
+	x->n_placed[g->cluster[v]]++;
+	x->cluster_dev[g->cluster[v]] = dev;
 	for (uint32_t i = g->out_at[v]; i < g->out_at[v + 1]; i++) {
 		const struct free_edge *e = &g->out[i];
 
@@ -181,6 +183,7 @@ static void unschedule_task(struct free_search *x, uint32_t v, double now, uint3
 	x->last = last;
 	x->free_s[dev] = free_s;
 	x->used[dev]--;
+	x->n_placed[g->cluster[v]]--;
 }
 
 /* May v start then?  Of two that start at one instant the first goes first, unless one of them takes
@@ -219,6 +222,10 @@ static uint32_t list_options(const struct free_search *x, double limit, struct f
 			struct free_option at = {v, d, start, g->s[cell] + g->tail_s[cell]};
 			uint32_t j = n;
 
+			uint32_t c = g->cluster[v];
+
+			if (x->n_placed[c] > 0 && x->cluster_dev[c] != d)
+				continue;
 			if (!(start + at.rest_s <= limit + EQUAL * limit) ||
 			    !in_order(x, v, d, start))
 				continue;
@@ -262,7 +269,7 @@ static void branch(struct free_search *x)
 		return;
 	uint32_t n = list_options(x, limit_s(x), o);
 
-	for (uint32_t i = 0; i < n && !x->out; i++) {
+	for (uint32_t i = 0; i < n && !x->out && !x->better; i++) {
 		double now = x->now_s, free_s = x->free_s[o[i].dev];
 		uint32_t last = x->last;
 		size_t n_undo = x->n_undo;
@@ -286,6 +293,8 @@ static void search_init(struct free_search *x, const struct free_side *g, struct
 	x->head_s = ARENA_NEWN(a, double, g->n);
 	x->free_s = ARENA_NEWN(a, double, g->k);
 	x->used = ARENA_NEWN(a, uint32_t, g->k);
+	x->n_placed = ARENA_NEWN(a, uint32_t, g->n);
+	x->cluster_dev = ARENA_NEWN(a, uint16_t, g->n);
 	x->dev = ARENA_NEWN(a, uint16_t, g->n);
 	x->start_s = ARENA_NEWN(a, double, g->n);
 	x->best_dev = ARENA_NEWN(a, uint16_t, g->n);
@@ -295,23 +304,6 @@ static void search_init(struct free_search *x, const struct free_side *g, struct
 	x->option = ARENA_NEWN(a, struct free_option, (g->n + 1) * cells);
 	for (uint32_t v = 0; v < g->n; v++)
 		x->waits[v] = g->in_at[v + 1] - g->in_at[v];
-}
-
-/* Between what is known and what is to be beaten: the largest limit that is hopeless at once. */
-static double raised_s(struct free_search *x, double least, double best)
-{
-	if (best == INFINITY || best <= least)
-		return least;
-	free_find_kinds(x);
-	for (int i = 0; i < BISECTIONS; i++) {
-		double middle = least + (best - least) / 2;
-
-		if (free_is_hopeless(x, middle))
-			least = middle;
-		else
-			best = middle;
-	}
-	return least;
 }
 
 /* ---- both directions ---- */
@@ -336,22 +328,46 @@ static void hand_over(const struct free_pair *p, uint16_t *task_dev, uint32_t *s
 	}
 }
 
-/* One turn of a direction; true: all of it was searched. */
+/* Between what is known and what is to be beaten: the largest limit that is hopeless at once. */
+static double raised_s(struct free_pair *p, double least, double best)
+{
+	if (best == INFINITY || best <= least)
+		return least;
+	for (int i = 0; i < BISECTIONS; i++) {
+		double middle = least + (best - least) / 2;
+
+		free_unlink(p->side);
+		free_find_kinds(&p->search[0]);
+		free_find_kinds(&p->search[1]);
+		if (free_link(p->side, middle) || free_is_hopeless(&p->search[0], middle) ||
+		    free_is_hopeless(&p->search[1], middle))
+			least = middle;
+		else
+			best = middle;
+	}
+	free_unlink(p->side);
+	return least;
+}
+
+/* One turn of a direction, which begins anew with what is better; true: all of it was searched. */
 static bool take_turn(struct free_pair *p, int i, uint64_t nodes, double deadline_s, double *best)
 {
 	struct free_search *x = &p->search[i];
 
-	x->best_s = *best;
-	x->better = x->out = false;
 	x->nodes = 0;
 	x->limit = nodes;
 	x->deadline_s = deadline_s;
-	free_table_clear(x->table);
-	branch(x);
-	if (x->better) {
+	x->out = false;
+	do {
+		x->best_s = *best;
+		x->better = false;
+		if (free_link(p->side, limit_s(x)))
+			return true;
+		free_table_clear(x->table);
+		branch(x);
 		*best = x->best_s;
-		p->by = i;
-	}
+		p->by = x->better ? i : p->by;
+	} while (x->better && !x->out);
 	return !x->out;
 }
 
@@ -370,8 +386,8 @@ void exact_free_search(const struct bound_view *v, double below_s, double least_
 		search_init(&p.search[i], &p.side[i], a);
 		p.search[i].quantum_s = quantum_s(&p.side[0]);
 		p.search[i].table = table;
-		out->least_s = raised_s(&p.search[i], out->least_s, below_s);
 	}
+	out->least_s = raised_s(&p, least_s, below_s);
 	for (uint64_t turn = FIRST_TURN; !all && out->nodes < limit && !bound_is_late(deadline_s);
 	     turn *= TURN_GROWS)
 		for (int i = 0; i < 2 && !all && out->nodes < limit; i++) {

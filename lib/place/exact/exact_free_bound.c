@@ -80,8 +80,12 @@ static double open_makers_allow(const struct free_search *x, uint32_t v)
 			continue;
 		double start = x->head_s[e->task], s = g->least_s[e->task];
 
-		m[n++] = (struct maker){
-			start, s, start + s + g->least_latency_s + e->bytes * g->least_s_per_byte};
+		double sent =
+			g->cluster[e->task] == g->cluster[v]
+				? INFINITY
+				: start + s + g->least_latency_s + e->bytes * g->least_s_per_byte;
+
+		m[n++] = (struct maker){start, s, sent};
 	}
 	return makers_allow(m, n);
 }
@@ -109,8 +113,11 @@ static bool starts_are_late(struct free_search *x, double limit_s)
 			if (at < x->now_s)
 				at = x->now_s + (x->waits[v] ? 0 : shortest);
 			at = fmax(at, makers);
-			x->earliest_s[cell] = g->s[cell] < INFINITY ? at : INFINITY;
-			if (g->s[cell] == INFINITY)
+			uint32_t c = g->cluster[v];
+			bool may = g->s[cell] < INFINITY &&
+				   (x->n_placed[c] == 0 || x->cluster_dev[c] == d);
+			x->earliest_s[cell] = may ? at : INFINITY;
+			if (!may)
 				continue;
 			head = fmin(head, at);
 			end = fmin(end, at + g->s[cell] + g->tail_s[cell]);
@@ -122,56 +129,118 @@ static bool starts_are_late(struct free_search *x, double limit_s)
 	return false;
 }
 
-/* Do tasks with as much behind them fit before it? */
-static bool overfull(const struct free_search *x, double limit_s)
+/* What devices can begin with and have to end by, of the tasks that are looked at. */
+struct windows {
+	/* of each kind so many as there are devices like it: the earliest starts of tasks there */
+	double first[FREE_MOST_DEVICES];
+	uint32_t at[FREE_MOST_DEVICES]; /* where a kind's begin */
+	double last[FREE_MOST_TASKS];   /* what is behind tasks, descending */
+	uint32_t n_last;
+	double least_tail_s, work_s;
+	/* of each kind: the work that can be there alone, and when that can begin */
+	double own_s[FREE_MOST_DEVICES], own_first[FREE_MOST_DEVICES];
+};
+
+static void windows_init(struct windows *w, const struct free_search *x)
+{
+	uint32_t n = 0;
+
+	w->n_last = 0;
+	w->work_s = 0;
+	w->least_tail_s = INFINITY;
+	for (uint32_t i = 0; i < x->n_kinds; i++) {
+		w->at[i] = n;
+		w->own_s[i] = 0;
+		w->own_first[i] = INFINITY;
+		for (uint32_t j = 0; j < x->of_kind[i]; j++)
+			w->first[n++] = INFINITY;
+	}
+}
+
+/* Task v is one of them; key: what is behind it. */
+static void windows_add(struct windows *w, const struct free_search *x, uint32_t v, double key)
 {
 	const struct free_side *g = x->g;
-	double from[FREE_MOST_DEVICES], work = 0;
+	uint32_t c = g->cluster[v];
 
-	for (uint32_t i = 0; i < x->n_kinds; i++)
-		from[i] = INFINITY;
-	for (uint32_t j = 0; j < g->n; j++) {
-		uint32_t v = g->by_tail[j];
-		double until = limit_s - g->least_tail_s[v], room = 0;
+	w->work_s += g->least_s[v];
+	w->last[w->n_last++] = key;
+	w->least_tail_s = fmin(w->least_tail_s, g->least_tail_s[v]);
+	for (uint32_t i = 0; i < x->n_kinds; i++) {
+		double s = x->earliest_s[(size_t)v * g->k + x->kind[i]];
+		double *first = w->first + w->at[i];
+		uint32_t j = x->of_kind[i];
 
-		if (x->done >> v & 1)
-			continue;
-		work += g->least_s[v];
-		for (uint32_t i = 0; i < x->n_kinds; i++) {
-			from[i] = fmin(from[i], x->earliest_s[(size_t)v * g->k + x->kind[i]]);
-			room += x->of_kind[i] * fmax(0, until - from[i]);
+		if (x->n_placed[c] > 0 && x->cluster_dev[c] == x->kind[i]) {
+			w->own_s[i] += g->s[(size_t)v * g->k + x->kind[i]];
+			w->own_first[i] = fmin(w->own_first[i], s);
 		}
-		if (work > room)
-			return true;
+		if (!(s < first[j - 1]))
+			continue;
+		for (j--; j > 0 && first[j - 1] > s; j--)
+			first[j] = first[j - 1];
+		first[j] = s;
 	}
+}
+
+/* Is there more on one device than fits there? */
+static bool own_overfull(const struct windows *w, const struct free_search *x, double limit_s)
+{
+	for (uint32_t i = 0; i < x->n_kinds; i++)
+		if (w->own_s[i] > 0 &&
+		    w->own_first[i] + w->own_s[i] + w->last[w->n_last - 1] > limit_s)
+			return true;
 	return false;
 }
 
-/* The same where all devices but one have copies between them and the end. */
-static bool overfull_apart(const struct free_search *x, double limit_s)
+/* Is there more to do than fits?  Devices begin with different tasks, and end with different ones.
+ * apart: one of them ends with no more than least_tail_s behind it. */
+static bool windows_overfull(const struct windows *w, const struct free_search *x, double limit_s,
+			     bool apart)
 {
-	const struct free_side *g = x->g;
-	double from[FREE_MOST_DEVICES], work = 0, least_tail = INFINITY;
+	double sorted[FREE_MOST_DEVICES], room = 0;
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < x->n_kinds; i++)
-		from[i] = INFINITY;
-	for (uint32_t j = 0; j < g->n; j++) {
-		uint32_t v = g->by_apart[j];
+		for (uint32_t c = 0; c < x->of_kind[i]; c++) {
+			double s = w->first[w->at[i] + c];
+			uint32_t j = n;
 
-		if (x->done >> v & 1 || g->out_at[v] == g->out_at[v + 1])
-			continue;
-		least_tail = fmin(least_tail, g->least_tail_s[v]);
-		double until = limit_s - g->apart_s[v], room = 0, more = 0;
-
-		work += g->least_s[v];
-		for (uint32_t i = 0; i < x->n_kinds; i++) {
-			from[i] = fmin(from[i], x->earliest_s[(size_t)v * g->k + x->kind[i]]);
-			double here = fmax(0, until - from[i]);
-
-			room += x->of_kind[i] * here;
-			more = fmax(more, fmax(0, limit_s - least_tail - from[i]) - here);
+			if (s == INFINITY)
+				break;
+			for (; j > 0 && sorted[j - 1] > s; j--)
+				sorted[j] = sorted[j - 1];
+			sorted[j] = s;
+			n++;
 		}
-		if (work > room + more)
+	for (uint32_t j = 0; j < n && j < w->n_last + apart; j++) {
+		double last =
+			apart && j == 0 ? w->least_tail_s : w->last[w->n_last - 1 - (j - apart)];
+		double here = limit_s - sorted[j] - last;
+
+		if (here <= 0)
+			break;
+		room += here;
+	}
+	return w->work_s > room;
+}
+
+/* Do tasks with as much behind them fit before it?  apart: where all devices but one have copies
+ * between them and the end. */
+static bool overfull(const struct free_search *x, double limit_s, bool apart)
+{
+	const struct free_side *g = x->g;
+	struct windows w;
+
+	windows_init(&w, x);
+	for (uint32_t j = 0; j < g->n; j++) {
+		uint32_t v = apart ? g->by_apart[j] : g->by_tail[j];
+
+		if (x->done >> v & 1 || (apart && g->out_at[v] == g->out_at[v + 1]))
+			continue;
+		windows_add(&w, x, v, apart ? g->apart_s[v] : g->least_tail_s[v]);
+		if (windows_overfull(&w, x, limit_s, apart) ||
+		    (!apart && own_overfull(&w, x, limit_s)))
 			return true;
 	}
 	return false;
@@ -213,6 +282,6 @@ bool free_is_hopeless(struct free_search *x, double limit_s)
 {
 	double some = limit_s + 1e-9 * fabs(limit_s);
 
-	return starts_are_late(x, some) || overfull(x, some) ||
-	       (x->g->one_sink && overfull_apart(x, some)) || overfull_windows(x, some);
+	return starts_are_late(x, some) || overfull(x, some, false) ||
+	       (x->g->one_sink && overfull(x, some, true)) || overfull_windows(x, some);
 }

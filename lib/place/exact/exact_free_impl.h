@@ -1,5 +1,5 @@
-/* exact_free_impl.h - what exact_free.c, exact_free_side.c, exact_free_bound.c and
- * exact_free_table.c share; not for others. */
+/* exact_free_impl.h - what exact_free.c, exact_free_side.c, exact_free_links.c,
+ * exact_free_bound.c and exact_free_table.c share; not for others. */
 #ifndef HSDAG_PLACE_EXACT_EXACT_FREE_IMPL_H
 #define HSDAG_PLACE_EXACT_EXACT_FREE_IMPL_H
 
@@ -21,9 +21,11 @@ struct free_side {
 	uint32_t *in_at, *out_at; /* (n+1) */
 	struct free_edge *in, *out;
 	const uint32_t *equivalent; /* (k) */
-	double *tail_s;             /* (n,k) what follows the end of a task on a device, at least */
-	double *least_tail_s;       /* (n) */
-	uint32_t *by_tail;          /* (n) by descending least_tail_s */
+	uint32_t *cluster;    /* (n) tasks of equal ones share a device (exact_free_links.c) */
+	uint64_t *below;      /* (n) bits: tasks that depend on it */
+	double *tail_s;       /* (n,k) what follows the end of a task on a device, at least */
+	double *least_tail_s; /* (n) */
+	uint32_t *by_tail;    /* (n) by descending least_tail_s */
 	/* With one task that all others lead to: (n) what follows at least where that is on another
 	 * device than the task; by_apart (n): tasks by descending apart_s, that one last. */
 	bool one_sink;
@@ -43,20 +45,23 @@ struct free_search {
 	const struct free_side *g;
 	uint64_t done;
 	uint32_t n_done;
-	uint32_t *waits;    /* (n) tasks before it that are not scheduled */
-	double *arrival_s;  /* (n,k) of what it reads from those that are */
-	double *free_s;     /* (k) */
-	uint32_t *used;     /* (k) tasks there */
-	uint16_t *dev;      /* (n) */
-	double *start_s;    /* (n) */
-	double now_s;       /* the last start */
-	uint32_t last;      /* the task that did; SCHED_NONE: none has */
-	double quantum_s;   /* all times are multiples of it; 0: nothing is known */
-	double best_s;      /* what is to be beaten */
-	uint16_t *best_dev; /* (n) */
-	uint32_t *sequence; /* (n) tasks as they were scheduled */
+	uint32_t *waits;       /* (n) tasks before it that are not scheduled */
+	double *arrival_s;     /* (n,k) of what it reads from those that are */
+	double *free_s;        /* (k) */
+	uint32_t *used;        /* (k) tasks there */
+	uint32_t *n_placed;    /* (n) scheduled tasks of a cluster */
+	uint16_t *cluster_dev; /* (n) where they are */
+	uint16_t *dev;         /* (n) */
+	double *start_s;       /* (n) */
+	double now_s;          /* the last start */
+	uint32_t last;         /* the task that did; SCHED_NONE: none has */
+	double quantum_s;      /* all times are multiples of it; 0: nothing is known */
+	double best_s;         /* what is to be beaten */
+	uint16_t *best_dev;    /* (n) */
+	uint32_t *sequence;    /* (n) tasks as they were scheduled */
 	uint32_t *best_sequence;
-	bool better, out; /* found something; the nodes or the time ended */
+	/* found something, in this turn or at all; the nodes or the time ended */
+	bool better, found, out;
 	uint64_t nodes, limit;
 	double deadline_s;
 	struct free_table *table;
@@ -75,9 +80,16 @@ struct free_search {
 	} * option; /* (n+1, n k) rows of each depth */
 };
 
-/* exact_free_side.c.  Memory from a. */
+/* exact_free_side.c.  Memory from a; free_side_bounds: what depends on clusters, anew. */
 void free_side_init(struct free_side *g, const struct bound_view *v, bool backwards,
 		    struct arena *a);
+void free_side_bounds(struct free_side *g);
+
+/* exact_free_links.c, of the two directions of a problem.  free_link: joins into clusters what shares a
+ * device in every schedule that ends at limit_s or before; true: there is none.  Clusters that there
+ * are stay; free_unlink: none is any more. */
+bool free_link(struct free_side side[2], double limit_s);
+void free_unlink(struct free_side side[2]);
 
 static inline double free_copy_s(const struct free_side *g, uint32_t from, uint32_t to,
 				 double bytes)

@@ -160,9 +160,10 @@ static double least_behind(const struct free_side *g, uint32_t t, uint32_t dev, 
 		const struct free_edge *e = &g->out[g->out_at[t] + i];
 		size_t row = (size_t)e->task * k;
 
+		bool together = g->cluster[e->task] == g->cluster[t];
 		r[i] = (struct reader){g->s[row + dev], g->tail_s[row + dev], INFINITY};
 		for (uint32_t d = 0; d < k; d++)
-			if (d != dev)
+			if (d != dev && !together)
 				r[i].away_s = fmin(r[i].away_s, free_copy_s(g, dev, d, e->bytes) +
 									g->s[row + d] +
 									g->tail_s[row + d]);
@@ -181,17 +182,34 @@ static double least_behind(const struct free_side *g, uint32_t t, uint32_t dev, 
 	return least;
 }
 
-static void find_tails(struct free_side *g, struct arena *a)
+/* What depends on t and shares its device runs there after it, one after another. */
+static double cluster_behind(const struct free_side *g, uint32_t t, uint32_t dev,
+			     struct reader *here)
+{
+	uint32_t n = 0;
+	double most = 0;
+
+	for (uint32_t v = t + 1; v < g->n; v++) {
+		size_t cell = (size_t)v * g->k + dev;
+
+		if (!(g->below[t] >> v & 1) || g->cluster[v] != g->cluster[t])
+			continue;
+		here[n++] = (struct reader){g->s[cell], g->tail_s[cell], 0};
+		most = in_a_row(here, n);
+	}
+	return most;
+}
+
+static void find_tails(struct free_side *g)
 {
 	uint32_t n = g->n, k = g->k;
 	struct reader *r = MEM_NEWN(struct reader, n), *here = MEM_NEWN(struct reader, n);
 
-	g->tail_s = ARENA_NEWN(a, double, (size_t)n *k);
-	g->least_tail_s = ARENA_NEWN(a, double, n);
 	for (uint32_t t = n; t-- > 0;) {
 		g->least_tail_s[t] = INFINITY;
 		for (uint32_t d = 0; d < k; d++) {
-			double s = least_behind(g, t, d, r, here);
+			double s =
+				fmax(least_behind(g, t, d, r, here), cluster_behind(g, t, d, here));
 
 			g->tail_s[(size_t)t * k + d] = s;
 			if (g->s[(size_t)t * k + d] < INFINITY)
@@ -203,11 +221,12 @@ static void find_tails(struct free_side *g, struct arena *a)
 }
 
 /* What follows where the one sink is on another device: somewhere on the way there is a copy. */
-static void find_apart(struct free_side *g, struct arena *a)
+static void find_apart(struct free_side *g)
 {
 	uint32_t sinks = 0;
 
-	g->apart_s = ARENA_NEWN(a, double, g->n);
+	for (uint32_t t = 0; t < g->n; t++)
+		g->apart_s[t] = 0;
 	for (uint32_t t = 0; t < g->n; t++)
 		sinks += g->out_at[t] == g->out_at[t + 1];
 	g->one_sink = sinks == 1 && g->n > 1 && g->k > 1;
@@ -226,11 +245,9 @@ static void find_apart(struct free_side *g, struct arena *a)
 
 /* ---- orders of tasks ---- */
 
-/* Tasks by descending key (n). */
-static uint32_t *sorted(uint32_t n, const double *key, struct arena *a)
+/* Tasks by descending key (n), into x (n). */
+static void sort_tasks(uint32_t n, const double *key, uint32_t *x)
 {
-	uint32_t *x = ARENA_NEWN(a, uint32_t, n);
-
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t j = i;
 
@@ -238,7 +255,6 @@ static uint32_t *sorted(uint32_t n, const double *key, struct arena *a)
 			x[j] = x[j - 1];
 		x[j] = i;
 	}
-	return x;
 }
 
 static bool same_row(const struct free_edge *a, uint32_t n, const struct free_edge *b, uint32_t m)
@@ -259,21 +275,38 @@ static bool are_twins(const struct free_side *g, uint32_t a, uint32_t b)
 			g->out + g->out_at[b], g->out_at[b + 1] - g->out_at[b]);
 }
 
+void free_side_bounds(struct free_side *g)
+{
+	find_tails(g);
+	find_apart(g);
+	sort_tasks(g->n, g->least_tail_s, g->by_tail);
+	sort_tasks(g->n, g->apart_s, g->by_apart);
+}
+
 void free_side_init(struct free_side *g, const struct bound_view *v, bool backwards,
 		    struct arena *a)
 {
 	*g = (struct free_side){.n = v->n, .k = v->k, .equivalent = v->u->equivalent};
 	find_costs(g, v, backwards, a);
 	find_edges(g, v, backwards, a);
-	find_tails(g, a);
-	find_apart(g, a);
-	g->by_tail = sorted(g->n, g->least_tail_s, a);
-	g->by_apart = sorted(g->n, g->apart_s, a);
+	g->tail_s = ARENA_NEWN(a, double, (size_t)g->n * g->k);
+	g->least_tail_s = ARENA_NEWN(a, double, g->n);
+	g->apart_s = ARENA_NEWN(a, double, g->n);
+	g->by_tail = ARENA_NEWN(a, uint32_t, g->n);
+	g->by_apart = ARENA_NEWN(a, uint32_t, g->n);
+	g->cluster = ARENA_NEWN(a, uint32_t, g->n);
+	g->below = ARENA_NEWN(a, uint64_t, g->n);
 	g->twin = ARENA_NEWN(a, uint32_t, g->n);
+	for (uint32_t t = g->n; t-- > 0;) {
+		g->cluster[t] = t;
+		for (uint32_t i = g->out_at[t]; i < g->out_at[t + 1]; i++)
+			g->below[t] |= g->below[g->out[i].task] | UINT64_C(1) << g->out[i].task;
+	}
 	for (uint32_t t = 0; t < g->n; t++) {
 		g->twin[t] = SCHED_NONE;
 		for (uint32_t u = t; u-- > 0 && g->twin[t] == SCHED_NONE;)
 			if (are_twins(g, u, t))
 				g->twin[t] = u;
 	}
+	free_side_bounds(g);
 }
