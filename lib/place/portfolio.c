@@ -213,6 +213,9 @@ static void run_entry(struct portfolio *x, const struct portfolio_entry *entry)
 	x->sub.start = entry->where == ALONE ? x->several_device
 		       : x->best < INFINITY  ? r->device
 					     : r->start;
+	bool ordered = x->sub.start == r->device && x->n_order;
+	x->sub.start_order = ordered ? x->order : NULL;
+	x->sub.n_start_order = x->n_order;
 	x->sub.bound_s = x->bound;
 	x->sub.rule_bound_s = x->rule_bound;
 	x->sub.evals = entry->share > 0 && x->evals ? 1 + (uint64_t)(share * (double)x->evals) : 0;

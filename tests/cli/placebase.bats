@@ -533,6 +533,24 @@ forkjoin() {
 	done
 }
 
+@test "searches take the order with the placement: anneal, climb, portfolio" {
+	forkjoin > fork.mp
+	for copies in --no-contention --contention; do
+		for method in "anneal --evals 4000" "climb --evals 4000" "portfolio --evals 40000" heft; do
+			# shellcheck disable=SC2086
+			placebase $method --order free $copies fork.mp | devsim $copies > free.mp
+			py '
+				p, r = of("free.mp", "place")[0], of("free.mp", "run")[0]
+				assert p["predicted_s"] == r["lat_s"] and sorted(array(p["order"])) == list(range(8)), (p, r)
+				assert sys.argv[1:] != ["anneal --evals 4000", "--no-contention"] or r["lat_s"] == 27, r
+			' "$method" "$copies"
+		done
+	done
+	placebase anneal --order free --evals 4000 -t 3 fork.mp -o three.mp
+	placebase anneal --order free --evals 4000 fork.mp -o one.mp
+	py 'p, q = of("three.mp", "place")[0], of("one.mp", "place")[0]; assert p == q, (p, q)'
+}
+
 # Chains of four tasks of 1 s, whose copies take 10 s, on two equal devices.
 chains() {
 	py - "$1" <<- 'E' | json2dag

@@ -211,9 +211,29 @@ static void search_first(struct tree *x, struct evaluator *ev, uint64_t evals, d
 	const struct place_result *p = place_evaluate(ev, device);
 	if (p->status == PLACE_OK && p->value < x->best) {
 		x->best = p->value;
+		x->has_order = false;
 		memcpy(x->r->device, device, r.m->n_sets * sizeof(*device));
 	}
 	mem_free(device);
+}
+
+/* In the order that it brings, which is kept then. */
+static const struct place_result *evaluate_start(struct tree *x, struct evaluator *ev)
+{
+	const struct method_run *r = x->r;
+	struct kept_order kept;
+
+	if (!x->order || !r->start_order)
+		return place_evaluate(ev, r->start);
+	kept = kept_order_new(r->m, r->a);
+	place_order_of(r->m, r->start_order, r->n_start_order, r->start, &kept);
+	const struct place_result *p = place_evaluate_in(ev, r->start, &kept);
+
+	if (p->status == PLACE_OK) {
+		place_ran_in(ev, x->order);
+		x->has_order = true;
+	}
+	return p;
 }
 
 static void first_answer(struct tree *x, struct evaluator *ev)
@@ -222,7 +242,7 @@ static void first_answer(struct tree *x, struct evaluator *ev)
 	uint64_t evals = r->evals ? r->evals / 4 + 1 : DEFAULT_EVALS;
 
 	if (r->start) {
-		const struct place_result *p = place_evaluate(ev, r->start);
+		const struct place_result *p = evaluate_start(x, ev);
 
 		memcpy(x->r->device, r->start, r->m->n_sets * sizeof(*r->start));
 		if (p->status == PLACE_OK)
@@ -292,7 +312,7 @@ static void search_free(struct tree *x)
 	x->best = f.best_s;
 	x->cut = f.least_s;
 	x->out = f.least_s < f.best_s * (1 - EXACT_EQUAL);
-	x->has_order = f.better;
+	x->has_order |= f.better;
 	for (uint32_t i = 0; f.better && i < n; i++) {
 		place_unit_set(&x->u, x->v.unit_of[i], dev[i], x->r->device);
 		x->order[i] = m->tasks.task_set[sequence[i]];

@@ -25,7 +25,9 @@ struct method_run {
 	double began_s;        /* of clock_s: when the budget began; 0: when the method runs */
 	int threads;           /* answers do not depend on it while budget_s is 0 */
 	const uint16_t *start; /* (n_sets) where a search may begin, or NULL */
-	uint32_t samples;      /* random: distinct placements */
+	const uint32_t *start_order; /* (n_start_order) its order, as `order` below, or NULL */
+	uint32_t n_start_order;
+	uint32_t samples; /* random: distinct placements */
 	enum method_draw draw;
 	struct arena *a;
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "place/search/order_walk.h"
 #include "place/search/search_state.h"
 
 static const double PRICE = 10; /* of memory beyond a limit */
@@ -117,7 +118,13 @@ static int run_climb(struct method_run *r, struct err *e)
 	       r->m->n_sets * sizeof(*r->device));
 	snprintf(r->note, sizeof(r->note), "%llu evaluations, value %.6g from %.6g of %s",
 		 (unsigned long long)p.used, p.best_value, first.value, first.name);
+	uint64_t left = p.used < limits.evals ? limits.evals - p.used : 1;
+	struct limits rest = {limits.evals == UINT64_MAX ? left : left / 2 + 1, clock_s(),
+			      limits.deadline_s};
+
 	search_state_release(&p);
+	if (order_walk_applies(r->m))
+		order_walk(r, &s, &rest, 0);
 	search_context_release(&s);
 	return r->emit(r, e);
 }
