@@ -28,7 +28,7 @@ struct options {
 	int64_t samples, evals, threads;
 	double budget_s;
 	int draw; /* enum method_draw */
-	bool apart, took;
+	bool apart, took, hints;
 };
 
 /* What takes no method: the best single device, and contiguous layers equal by time. */
@@ -112,7 +112,7 @@ static void tell_traps(struct state *s, const struct method_run *r, const char *
 {
 	char single[300] = "", layers[100] = "";
 
-	if (!s->method->is_heuristic)
+	if (!s->method->is_heuristic || !s->o->hints)
 		return;
 	if (!s->plain.known)
 		find_plain(s, r->m);
@@ -503,7 +503,7 @@ static int run_file(struct state *s, const char *path, int argc, char **argv, st
 int main(int argc, char **argv)
 {
 	bool told = false;
-	struct options o = {.samples = 1, .threads = 1, .sim = PLACE_OPTIONS_INIT};
+	struct options o = {.samples = 1, .threads = 1, .hints = true, .sim = PLACE_OPTIONS_INIT};
 	struct opt_common common = OPT_COMMON_INIT;
 	struct err e = ERR_INIT;
 	const struct opt opts[] = {
@@ -529,6 +529,10 @@ int main(int argc, char **argv)
 		 "tell how many seconds each method took, so that no two runs write the same; on "
 		 "with several methods unless --no-took",
 		 0, 0, NULL, &told},
+		{"hints", 0, OPT_FLAG, &o.hints, NULL,
+		 "warn where one device, or contiguous layers, are better than a heuristic's "
+		 "answer",
+		 0, 0, NULL, NULL},
 		{"apart", 0, OPT_FLAG, &o.apart, NULL,
 		 "of these, on those that compute at once: cpu:0 and cpu:1, not cpu beside them", 0,
 		 0, NULL, NULL},

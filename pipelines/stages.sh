@@ -115,7 +115,7 @@ start() {
 		fi
 		budgeted=(--budget "$seconds")
 	fi
-	if placebase "$@" "${budgeted[@]}" --seed "$seed" "${judging[@]}" -o "$dir/more.mp" "$dir/starts.mp"; then
+	if placebase --no-hints "$@" "${budgeted[@]}" --seed "$seed" "${judging[@]}" -o "$dir/more.mp" "$dir/starts.mp"; then
 		mv "$dir/more.mp" "$dir/starts.mp"
 	else
 		rm -f "$dir/more.mp"

@@ -104,8 +104,7 @@ const struct place_method method_layers = {
 	.name = "layers",
 	.arg = "BY",
 	.needs_costs = true,
-	.about = "one piece of the topological order for each device; BY: equal time (default) or "
-		 "memory",
+	.about = "a piece of the graph for each device, of equal time or memory",
 	.source = "Huang et al., GPipe, NeurIPS 2019, section 2.1",
 	.run = run_layers,
 };
