@@ -22,3 +22,18 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		py 'p = of("p.mp", "place")[0]; assert p["predicted_s"] == p["bound_s"] == of("r.mp", "run")[0]["lat_s"], p'
 	done
 }
+
+@test "with copies that wait for each other exact's bound is no less than the best without, nor above what is found" {
+	for kind in dense pipeline sparse; do
+		"$HSDAG_PYTHON" "$ROOT/tests/support/task_graphs.py" "$kind" 16 3 2 1 | json2dag > g.mp
+		placebase exact --order free --no-contention --evals 400000 g.mp -o free.mp
+		for order in rank free; do
+			placebase exact --order $order --evals 400000 g.mp -o wait.mp
+			py '
+				free, wait = of("free.mp", "place")[0], of("wait.mp", "place")[0]
+				assert free["predicted_s"] == free["bound_s"], free
+				assert free["bound_s"] * (1 - 1e-8) <= wait["bound_s"] <= wait["predicted_s"], (free, wait)
+			'
+		done
+	done
+}

@@ -18,8 +18,9 @@
 #include "place/exact/exact_tree.h"
 #include "place/search/anneal.h"
 
-enum { MAX_OPEN = 256 };
-static const double SLOW_S = 1e-3; /* a bound that takes so long looks at the clock before */
+enum { MAX_OPEN = 256, RELAXED_NODES = 4 };
+static const double RELAXED_SHARE = 0.25; /* of the time, and of nodes one of so many */
+static const double SLOW_S = 1e-3;        /* a bound that takes so long looks at the clock before */
 static const uint64_t DEFAULT_NODES = 200000, DEFAULT_EVALS = 40000, SHORT_EVALS = 4000;
 
 /* ---- partial placements ---- */
@@ -319,6 +320,39 @@ static void search_free(struct tree *x)
 	}
 }
 
+/* The shortest schedule whose copies do not wait for each other, and which leaves out what else makes it
+ * longer: a bound in every order.  Its placement may be good. */
+static void raise_least(struct tree *x, struct evaluator *ev)
+{
+	const struct method_run *r = x->r;
+	uint32_t n = r->m->tasks.dag.n;
+	uint16_t *dev = ARENA_NEWN(r->a, uint16_t, n);
+	uint32_t *sequence = ARENA_NEWN(r->a, uint32_t, n);
+	double now = clock_s(), until = x->deadline_s;
+	struct free_found f;
+
+	if (until > 0)
+		until = now + fmax(0, until - now) * RELAXED_SHARE;
+	exact_free_search(&x->v, x->best, x->least,
+			  r->evals || until <= 0 ? x->limit / RELAXED_NODES + 1 : UINT64_MAX, until,
+			  dev, sequence, &f);
+	x->nodes += f.nodes;
+	x->least = fmax(x->least, fmin(x->best, f.least_s * (1 - EXACT_EQUAL)));
+	if (!f.better)
+		return;
+	struct walker *w = &x->walker[0];
+
+	for (uint32_t i = 0; i < n; i++)
+		place_unit_set(&x->u, x->v.unit_of[i], dev[i], w->device);
+	const struct place_result *p = place_evaluate(ev, w->device);
+
+	if (p->status != PLACE_OK || p->value >= x->best)
+		return;
+	x->best = p->value;
+	x->has_order = false;
+	memcpy(r->device, w->device, r->m->n_sets * sizeof(*w->device));
+}
+
 /* A placement that was simulated may be better in another order, but not better than its bound.
  * Is what was proved of the order rule alone? */
 static bool tell_bounds(const struct tree *x)
@@ -345,9 +379,11 @@ static int run_exact(struct method_run *r, struct err *e)
 
 	tree_init(&x, r);
 	first_answer(&x, x.walker[0].ev);
-	if (!at_bound(&x) && exact_free_fits(&x.u)) {
+	if (!at_bound(&x) && exact_free_fits(&x.u))
 		search_free(&x);
-	} else if (!at_bound(&x)) {
+	else if (!at_bound(&x) && exact_free_relaxes(r->m))
+		raise_least(&x, x.walker[0].ev);
+	if (!at_bound(&x) && !exact_free_fits(&x.u)) {
 		cut_tree(&x);
 		search_all(&x, pool);
 	}

@@ -55,24 +55,29 @@ static bool fits_anywhere(const struct place_model *m)
 	return true;
 }
 
+bool exact_free_relaxes(const struct place_model *m)
+{
+	return m->rules == PLACE_SCHEDULE && place_objective_is_latency(&m->objective) &&
+	       m->tasks.dag.n > 0 && m->tasks.dag.n <= FREE_MOST_TASKS && m->k <= FREE_MOST_DEVICES;
+}
+
 bool exact_free_fits(const struct place_units *u)
 {
 	const struct place_model *m = u->m;
 	const struct sched_costs *c = &m->costs;
 
-	return m->rules == PLACE_SCHEDULE && c->policy == SCHED_FREE && !c->contention &&
-	       c->overlap && !c->turns && !m->saved_ptr && m->slowdown == 0 &&
-	       m->multi_slowdown == 0 && place_objective_is_latency(&m->objective) &&
-	       u->n == m->tasks.dag.n && u->n > 0 && u->n <= FREE_MOST_TASKS &&
-	       m->k <= FREE_MOST_DEVICES && fits_anywhere(m);
+	return exact_free_relaxes(m) && c->policy == SCHED_FREE && !c->contention && c->overlap &&
+	       !c->turns && !m->saved_ptr && m->slowdown == 0 && m->multi_slowdown == 0 &&
+	       u->n == m->tasks.dag.n && fits_anywhere(m);
 }
 
 /* ---- quantum ---- */
 
 /* Scaled times are integers up to so much, when they are as near to one as this. */
 static const double MOST_QUANTA = 1e7, NEAR_QUANTUM = 1e-4;
-/* What a schedule has to be better by: sums of so many times are not as near. */
-static const double QUANTUM_SHARE = 0.9;
+/* Of a quantum: what sums of so many times are off by at most, and what is between it and a whole
+ * one. */
+static const double QUANTUM_OFF = 1e-3, QUANTUM_SLACK = 0.1;
 
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
@@ -129,10 +134,12 @@ static double quantum_s(const struct free_side *g)
 /* A schedule that ends then or before is better than the best one. */
 static double limit_s(const struct free_search *x)
 {
+	double q = x->quantum_s;
+
 	if (x->best_s == INFINITY)
 		return INFINITY;
-	return x->quantum_s > 0 ? x->best_s - QUANTUM_SHARE * x->quantum_s
-				: x->best_s * (1 - EQUAL);
+	return q > 0 ? (ceil(x->best_s / q - QUANTUM_OFF) - 1 + QUANTUM_SLACK) * q
+		     : x->best_s * (1 - EQUAL);
 }
 
 static void schedule_task(struct free_search *x, uint32_t v, uint16_t dev, double start)

@@ -11,6 +11,9 @@ enum { FREE_MOST_TASKS = 64, FREE_MOST_DEVICES = 64 };
  * copies counts: no contention, savings, turns, limits of memory, tasks that stay together? */
 bool exact_free_fits(const struct place_units *u);
 
+/* Is such a makespan a lower bound of its values, of which it leaves out all these? */
+bool exact_free_relaxes(const struct place_model *m);
+
 struct free_found {
 	double best_s;  /* the shortest makespan that is known, `below_s` where none is below it */
 	double least_s; /* no schedule is shorter */

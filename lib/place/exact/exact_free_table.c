@@ -14,12 +14,14 @@ enum { WAYS = 4, FEW_TASKS = 12, FEW_BITS = 14, MANY_BITS = 19 };
 struct state {
 	struct free_key key;
 	double now_s;
-	uint32_t last, n_done; /* n_done 0: empty */
+	uint32_t last;
+	uint16_t n_done, turn; /* empty where turn is not the table's */
 };
 
 struct free_table {
 	struct state *state;
 	uint64_t mask; /* buckets - 1 */
+	uint16_t turn; /* at least 1 */
 };
 
 struct free_table *free_table_new(uint32_t n_tasks)
@@ -28,6 +30,7 @@ struct free_table *free_table_new(uint32_t n_tasks)
 
 	t->mask = ((uint64_t)1 << (n_tasks <= FEW_TASKS ? FEW_BITS : MANY_BITS)) - 1;
 	t->state = MEM_NEWN(struct state, (t->mask + 1) * WAYS);
+	t->turn = 1;
 	return t;
 }
 
@@ -41,7 +44,10 @@ void free_table_free(struct free_table *t)
 
 void free_table_clear(struct free_table *t)
 {
+	if (++t->turn)
+		return;
 	memset(t->state, 0, (t->mask + 1) * WAYS * sizeof(*t->state));
+	t->turn = 1;
 }
 
 /* S. Vigna's SplitMix64 finalizer. */
@@ -95,8 +101,9 @@ bool free_table_seen(struct free_table *t, const struct free_search *x)
 
 	for (int i = 0; i < WAYS; i++) {
 		struct state *s = &bucket[i];
+		bool empty = s->turn != t->turn;
 
-		if (s->n_done && s->key.a == key.a && s->key.b == key.b) {
+		if (!empty && s->key.a == key.a && s->key.b == key.b) {
 			if (s->now_s < x->now_s || (s->now_s == x->now_s && s->last <= x->last))
 				return true;
 			s->now_s = x->now_s;
@@ -104,9 +111,9 @@ bool free_table_seen(struct free_table *t, const struct free_search *x)
 			return false;
 		}
 		/* What is nearer to the end is cheaper to search again. */
-		if (s->n_done == 0 || (oldest->n_done && s->n_done > oldest->n_done))
+		if (oldest->turn == t->turn && (empty || s->n_done > oldest->n_done))
 			oldest = s;
 	}
-	*oldest = (struct state){key, x->now_s, x->last, x->n_done};
+	*oldest = (struct state){key, x->now_s, x->last, (uint16_t)x->n_done, t->turn};
 	return false;
 }
