@@ -138,27 +138,41 @@ static bool add_wakes(struct machine *x, const struct timeline *t, const double 
 	return any;
 }
 
+/* The schedule of x->task_device, in the order kept, or (NULL, or without ranks) by profiled times. */
+static enum timeline_status follow(struct machine *x, const struct kept_order *kept,
+				   const struct timeline **t)
+{
+	return kept && kept->rank
+		       ? timeline_run_in(x->clock, x->task_device, kept->rank, kept->delayed_by, t)
+		       : timeline_run(x->clock, x->task_device, t);
+}
+
 /* Seconds of a legal placement. */
-static double schedule_s(struct machine *x, const uint16_t *device, const double *factor,
-			 const struct timeline **t)
+static double schedule_s(struct machine *x, const uint16_t *device, const struct kept_order *kept,
+			 const double *factor, const struct timeline **t)
 {
 	set_times(x, device, factor);
-	enum timeline_status status = timeline_run(x->clock, x->task_device, t);
+	enum timeline_status status = follow(x, kept, t);
 	if (status == TIMELINE_OK && x->spec.wake_s > 0 && add_wakes(x, *t, factor))
-		status = timeline_run(x->clock, x->task_device, t);
+		status = follow(x, kept, t);
 	return status == TIMELINE_OK ? place_latency_s(&x->m, (*t)->makespan_s, (*t)->busy_s) : 0;
 }
 
 /* ---- placements ---- */
 
-void machine_place(struct machine *x, const uint16_t *device, struct arena *a,
-		   struct machine_placement *out)
+void machine_place(struct machine *x, const uint16_t *device, const uint32_t *order,
+		   uint32_t n_order, struct arena *a, struct machine_placement *out)
 {
-	const struct place_result *r = place_evaluate(x->ev, device);
 	const struct timeline *t;
 	uint32_t k = x->m.k;
-	*out = (struct machine_placement){
-		.x = x, .device = device, .status = r->status, .number = ++x->n_placed};
+	*out = (struct machine_placement){.x = x, .device = device, .number = ++x->n_placed};
+	if (order) {
+		out->kept = kept_order_new(&x->m, a);
+		place_order_of(&x->m, order, n_order, device, &out->kept);
+	}
+	const struct place_result *r = order ? place_evaluate_in(x->ev, device, &out->kept)
+					     : place_evaluate(x->ev, device);
+	out->status = r->status;
 	out->mem_bytes = ARENA_NEWN(a, uint64_t, k);
 	out->busy_s = ARENA_NEWN(a, double, k);
 	if (r->status != PLACE_OK) {
@@ -168,7 +182,7 @@ void machine_place(struct machine *x, const uint16_t *device, struct arena *a,
 	memcpy(out->mem_bytes, r->mem_bytes, k * sizeof *out->mem_bytes);
 	out->copies = r->copies;
 	out->copy_bytes = r->copy_bytes;
-	out->true_s = schedule_s(x, device, x->ones, &t);
+	out->true_s = schedule_s(x, device, &out->kept, x->ones, &t);
 	memcpy(out->busy_s, t->busy_s, k * sizeof *out->busy_s);
 }
 
@@ -187,7 +201,7 @@ static enum run_status run(void *arg, struct run_sample *out, struct err *e)
 		x->now_s += x->spec.prepare_s;
 	p->prepared = true;
 	disturbance_factors(x->disturbance, x->now_s, p->true_s, x->factor);
-	double s = schedule_s(x, p->device, x->factor, &t);
+	double s = schedule_s(x, p->device, &p->kept, x->factor, &t);
 	/* A clock of centuries stands still: noise may be a factor of 1e40. */
 	uint64_t ns = x->now_s < 1e10 ? (uint64_t)(x->now_s * 1e9) : UINT64_MAX;
 	struct rng_addr at = machine_addr(machine_happenings_seed(&x->spec), DRAW_NOISE,
@@ -220,7 +234,7 @@ int machine_best_single(struct machine *x, double *true_s)
 			all[i] = (uint16_t)d;
 		if (place_evaluate(x->ev, all)->status != PLACE_OK)
 			continue;
-		double s = schedule_s(x, all, x->ones, &t);
+		double s = schedule_s(x, all, NULL, x->ones, &t);
 		if (best < 0 || s < *true_s) {
 			best = (int)d;
 			*true_s = s;

@@ -25,6 +25,7 @@ void machine_set_clock(struct machine *x, double s);
 struct machine_placement {
 	struct machine *x;
 	const uint16_t *device; /* (n_sets) borrowed */
+	struct kept_order kept; /* the order that it brings; rank NULL: none */
 	enum place_status status;
 	char why[600];
 	double true_s;       /* undisturbed */
@@ -36,9 +37,9 @@ struct machine_placement {
 	uint64_t number; /* tells placements apart */
 };
 
-/* Memory from a. */
-void machine_place(struct machine *x, const uint16_t *device, struct arena *a,
-		   struct machine_placement *out);
+/* order (n_order; NULL: none): as in struct place_rec.  Memory from a. */
+void machine_place(struct machine *x, const uint16_t *device, const uint32_t *order,
+		   uint32_t n_order, struct arena *a, struct machine_placement *out);
 
 /* p, legal, as something to be timed; p is borrowed.  Runs never fail. */
 struct runnable machine_runnable(struct machine_placement *p);

@@ -66,7 +66,7 @@ struct machine_session *machine_session_new(struct machine *x, const struct plac
 		s->single[d].device = ARENA_NEWN(s->kept, uint16_t, m->n_sets + 1);
 		for (uint32_t i = 0; i < m->n_sets; i++)
 			s->single[d].device[i] = (uint16_t)d;
-		machine_place(x, s->single[d].device, s->kept, &s->single[d].at);
+		machine_place(x, s->single[d].device, NULL, 0, s->kept, &s->single[d].at);
 	}
 	return s;
 }
@@ -88,6 +88,11 @@ void machine_session_add(struct machine_session *s, const struct place_rec *p, u
 	struct place_rec copy = *p;
 	memcpy(device, p->device, p->n_sets * sizeof *device);
 	copy.device = device;
+	if (p->order) {
+		uint32_t *order = ARENA_NEWN(s->arena, uint32_t, (size_t)p->n_order + 1);
+		memcpy(order, p->order, p->n_order * sizeof *order);
+		copy.order = order;
+	}
 	copy.source = arena_strndup(s->arena, p->source, strlen(p->source));
 	copy.names = s->m->names;
 	copy.action = NULL;
@@ -151,7 +156,8 @@ static struct outcome *open_outcomes(struct machine_session *s)
 	struct outcome *t = ARENA_NEWN(s->arena, struct outcome, s->n + 1);
 	s->began_s = machine_clock_s(s->x);
 	for (size_t i = 0; i < s->n; i++)
-		machine_place(s->x, s->wait[i].place.device, s->arena, &t[i].at);
+		machine_place(s->x, s->wait[i].place.device, s->wait[i].place.order,
+			      s->wait[i].place.n_order, s->arena, &t[i].at);
 	return t;
 }
 

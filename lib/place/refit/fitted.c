@@ -146,7 +146,10 @@ static const struct place_result *evaluate(struct fitted *x, uint32_t i, const s
 /* False: p is not legal, and *r says why. */
 static bool plan(struct fitted *x, const struct place_rec *p, const struct place_result **r)
 {
-	*r = place_evaluate(x->planner, p->device);
+	if (p->order)
+		place_order_of(&x->planned, p->order, p->n_order, p->device, &x->order);
+	*r = p->order ? place_evaluate_in(x->planner, p->device, &x->order)
+		      : place_evaluate(x->planner, p->device);
 	if ((*r)->status != PLACE_OK && (*r)->status != PLACE_MEMORY)
 		return false;
 	place_keep_order(x->planner, &x->order);

@@ -64,7 +64,12 @@ static int find_orders(struct refit *x, struct err *e)
 	x->order = ARENA_NEWN(x->arena, struct kept_order, (size_t)x->n + 1);
 	for (uint32_t i = 0; i < x->n; i++) {
 		x->order[i] = kept_order_new(&m, x->arena);
-		const struct place_result *r = place_evaluate(ev, x->c[i].device);
+		const struct refit_case *c = &x->c[i];
+		if (c->order) {
+			place_order_of(&m, c->order, c->n_order, c->device, &x->order[i]);
+			continue;
+		}
+		const struct place_result *r = place_evaluate(ev, c->device);
 		if (r->status == PLACE_OK || r->status == PLACE_MEMORY)
 			place_keep_order(ev, &x->order[i]);
 	}

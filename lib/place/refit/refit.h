@@ -16,8 +16,10 @@
 /* A placement of the devices in the cost record's order that ran. */
 struct refit_case {
 	const uint16_t *device; /* (n_sets) */
-	double log_s, se;       /* logarithm of its time, and its standard error */
-	bool is_reference;      /* times of the others are told as ratios to its own */
+	const uint32_t *order;  /* (n_order) as in struct place_rec; NULL: none */
+	uint32_t n_order;
+	double log_s, se;  /* logarithm of its time, and its standard error */
+	bool is_reference; /* times of the others are told as ratios to its own */
 };
 
 struct refit_summary {

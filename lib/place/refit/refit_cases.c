@@ -195,7 +195,8 @@ const struct refit_case *refit_cases_all(struct refit_cases *x, const struct pla
 		double log_s = r->has_ratio   ? log(r->ratio) + sum / refs
 			       : r->ref_s > 0 ? log(r->lat_s / r->ref_s) + sum / refs
 					      : log(r->lat_s);
-		x->out[(*n)++] = (struct refit_case){device, log_s, r->se, r->is_reference};
+		x->out[(*n)++] = (struct refit_case){device, r->place.order, r->place.n_order,
+						     log_s,  r->se,          r->is_reference};
 	}
 	drop_pool(x->out, *n);
 	return x->out;
