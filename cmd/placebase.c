@@ -98,8 +98,7 @@ static void find_plain(struct state *s, const struct place_model *m)
 
 	s->plain = (struct plain){true, -1, INFINITY, INFINITY};
 	s->plain.dev = place_best_single(s->ev, &s->plain.single);
-	if (!contiguous_layers(s->units, false, device))
-		return;
+	contiguous_layers(s->units, false, device);
 	const struct place_result *x = place_evaluate(s->ev, device);
 
 	if (x->status == PLACE_OK)

@@ -20,40 +20,54 @@ static double amount(const struct place_units *u, bool by_memory, uint32_t i, ui
 	return by_memory ? (double)u->mem_on[cell] : u->cost_s[cell];
 }
 
-static bool has_room(const struct place_units *u, uint32_t i, uint32_t dev, uint64_t held)
+/* The device for a unit that cannot run on dev: the next that can, else the one before. */
+static uint32_t beside(const struct place_units *u, uint32_t i, uint32_t dev)
 {
-	const struct place_model *m = u->m;
-	size_t cell = (size_t)i * m->k + dev;
+	const double *cost_s = u->cost_s + (size_t)i * u->m->k;
 
-	return u->cost_s[cell] >= 0 &&
-	       (m->mem_limit[dev] == 0 || held + u->mem_on[cell] <= m->mem_limit[dev]);
+	for (uint32_t d = dev; d < u->m->k; d++)
+		if (cost_s[d] >= 0)
+			return d;
+	while (dev > 0 && cost_s[dev] < 0)
+		dev--;
+	return dev;
 }
 
-/* Stretches of at most `most` each, into unit_dev (units); false: the devices do not suffice. */
+/* Stretches of at most `most` each, into unit_dev (units); false: the devices do not suffice, and the last one
+ * has the rest. */
 static bool fill_devices(const struct place_units *u, bool by_memory, double most,
 			 uint16_t *unit_dev)
 {
+	const struct place_model *m = u->m;
 	uint32_t dev = 0;
 	uint64_t held = 0;
 	double sum = 0;
+	bool fits = true;
 
 	for (uint32_t i = 0; i < u->n; i++) {
-		while (dev < u->m->k &&
-		       !(has_room(u, i, dev, held) && sum + amount(u, by_memory, i, dev) <= most)) {
+		const double *cost_s = u->cost_s + (size_t)i * m->k;
+		const uint64_t *mem = u->mem_on + (size_t)i * m->k;
+
+		while (cost_s[dev] >= 0 &&
+		       (sum + amount(u, by_memory, i, dev) > most ||
+			(m->mem_limit[dev] && held + mem[dev] > m->mem_limit[dev]))) {
+			fits &= dev + 1 < m->k;
+			if (dev + 1 == m->k)
+				break;
 			dev++;
 			held = 0;
 			sum = 0;
 		}
-		if (dev == u->m->k)
-			return false;
-		held += u->mem_on[(size_t)i * u->m->k + dev];
+		unit_dev[i] = (uint16_t)beside(u, i, dev);
+		if (unit_dev[i] != dev)
+			continue;
+		held += mem[dev];
 		sum += amount(u, by_memory, i, dev);
-		unit_dev[i] = (uint16_t)dev;
 	}
-	return true;
+	return fits;
 }
 
-bool contiguous_layers(const struct place_units *u, bool by_memory, uint16_t *device)
+void contiguous_layers(const struct place_units *u, bool by_memory, uint16_t *device)
 {
 	uint16_t *unit_dev = MEM_NEWN(uint16_t, u->n);
 	double least = 0, most = 0;
@@ -75,14 +89,11 @@ bool contiguous_layers(const struct place_units *u, bool by_memory, uint16_t *de
 		else
 			least = middle;
 	}
-	if (found) {
-		found = fill_devices(u, by_memory, most, unit_dev);
-		memset(device, 0, u->m->n_sets * sizeof(*device));
-		for (uint32_t i = 0; i < u->n; i++)
-			place_unit_set(u, i, unit_dev[i], device);
-	}
+	fill_devices(u, by_memory, most, unit_dev);
+	memset(device, 0, u->m->n_sets * sizeof(*device));
+	for (uint32_t i = 0; i < u->n; i++)
+		place_unit_set(u, i, unit_dev[i], device);
 	mem_free(unit_dev);
-	return found;
 }
 
 static int run_layers(struct method_run *r, struct err *e)
@@ -93,9 +104,7 @@ static int run_layers(struct method_run *r, struct err *e)
 	if (r->arg && !by_memory && strcmp(r->arg, "time") != 0)
 		return err_set(e, ST_USAGE, "layers are equal by time or memory, not '%s'", r->arg);
 	place_units_init(&u, r->m, r->a);
-	if (!contiguous_layers(&u, by_memory, r->device))
-		return err_set(e, ST_RUNTIME,
-			       "layers: no division into one piece for each device runs on them");
+	contiguous_layers(&u, by_memory, r->device);
 	method_mend(r, &u);
 	return r->emit(r, e);
 }

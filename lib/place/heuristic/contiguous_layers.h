@@ -5,9 +5,9 @@
 #include "place/simulate/units.h"
 
 /* The units in the order of their first tasks, the first ones on the first device and so on, so that
- * the largest piece's seconds, or bytes, are as few as can be; into device (n_sets).  A unit that the
- * device at hand cannot run, or has no room for, begins the next piece.  false: there is no such
- * division. */
-bool contiguous_layers(const struct place_units *u, bool by_memory, uint16_t *device);
+ * the largest piece's seconds, or bytes, are as few as can be; into device (n_sets).  A unit that has no
+ * room on the device at hand begins the next piece; one that cannot run there goes to another
+ * device by itself.  What is over when the last device is full is there, too. */
+void contiguous_layers(const struct place_units *u, bool by_memory, uint16_t *device);
 
 #endif
