@@ -37,3 +37,17 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		done
 	done
 }
+
+@test "dear copies: exact is no worse than other methods, and its bound is not above them" {
+	for seed in 121 7 8; do
+		for kind in out-tree in-tree sparse; do
+			"$HSDAG_PYTHON" "$ROOT/tests/support/task_graphs.py" $kind 15 4 10 $seed | json2dag > g.mp
+			placebase exact --order free --no-contention --evals 400000 g.mp -o exact.mp
+			placebase series,heft,cluster,anneal --evals 2000 --no-hints --order free --no-contention g.mp -o other.mp 2> /dev/null
+			py '
+				exact, other = of("exact.mp", "place")[0], min(p["predicted_s"] for p in of("other.mp", "place"))
+				assert exact["predicted_s"] <= other * (1 + 1e-9) and exact["bound_s"] <= other * (1 + 1e-9), (exact, other)
+			'
+		done
+	done
+}

@@ -21,7 +21,7 @@ def problem(seed, most):
     costs = [[rng.randint(0 if rng.random() < 0.1 else 1, 9)] * k for _ in range(n)]
     if not equal:
         costs = [[rng.randint(1, 9) for _ in range(k)] for _ in range(n)]
-    far = 4 if rng.random() < 0.5 else 1
+    far = rng.choice((1, 4, 12))
     links = [{"src": a, "dst": b, "latency_s": 0 if equal else rng.randint(0, 2), "bytes_per_s": 1 if equal else rng.choice([1, 2])}
              for a in names for b in names if a != b]
     return {"devices": [{"name": d} for d in names], "links": links,

@@ -251,7 +251,8 @@ static void first_answer(struct tree *x, struct evaluator *ev)
 	} else {
 		search_first(x, ev, r->budget_s > 0 && evals > SHORT_EVALS ? SHORT_EVALS : evals,
 			     r->budget_s / 8);
-		if (r->budget_s > 0 && !at_bound(x) && clock_s() < x->deadline_s - r->budget_s / 2)
+		if (r->budget_s > 0 && !at_bound(x) && !exact_free_fits(&x->u) &&
+		    clock_s() < x->deadline_s - r->budget_s / 2)
 			search_first(x, ev, 0, r->budget_s / 8);
 	}
 }

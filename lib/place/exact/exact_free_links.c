@@ -46,14 +46,18 @@ static bool row_is_late(const struct free_side side[2], double limit_s)
 		for (uint32_t b = 0; b < n; b++) {
 			double head = side[1].least_tail_s[n - 1 - a], tail = g->least_tail_s[b];
 			double sum = 0;
+			bool any = false;
 
 			if (g->cluster[a] != g->cluster[b] || a == b)
 				continue;
-			for (uint32_t t = 0; t < n; t++)
-				if (g->cluster[t] == g->cluster[a] && g->least_tail_s[t] >= tail &&
-				    side[1].least_tail_s[n - 1 - t] >= head)
-					sum += g->least_s[t];
-			if (head + sum + tail > limit_s)
+			for (uint32_t t = 0; t < n; t++) {
+				if (g->cluster[t] != g->cluster[a] || g->least_tail_s[t] < tail ||
+				    side[1].least_tail_s[n - 1 - t] < head)
+					continue;
+				sum += g->least_s[t];
+				any = true;
+			}
+			if (any && head + sum + tail > limit_s)
 				return true;
 		}
 	return false;
