@@ -301,7 +301,7 @@ static void tree_init(struct tree *x, struct method_run *r)
 }
 
 /* Devices and orders at once. */
-static void search_free(struct tree *x)
+static void search_free_until(struct tree *x, double until_s)
 {
 	const struct place_model *m = x->r->m;
 	uint32_t n = m->tasks.dag.n;
@@ -309,16 +309,30 @@ static void search_free(struct tree *x)
 	uint32_t *sequence = ARENA_NEWN(x->r->a, uint32_t, n);
 	struct free_found f;
 
-	exact_free_search(&x->v, x->best, x->least, x->limit, x->deadline_s, dev, sequence, &f);
-	x->nodes = f.nodes;
+	exact_free_search(&x->v, x->best, x->least, x->limit, until_s, dev, sequence, &f);
+	x->nodes += f.nodes;
 	x->best = f.best_s;
-	x->cut = f.least_s;
+	x->cut = x->least = fmax(x->least, f.least_s);
 	x->out = f.least_s < f.best_s * (1 - EXACT_EQUAL);
 	x->has_order |= f.better;
 	for (uint32_t i = 0; f.better && i < n; i++) {
 		place_unit_set(&x->u, x->v.unit_of[i], dev[i], x->r->device);
 		x->order[i] = m->tasks.task_set[sequence[i]];
 	}
+}
+
+/* With time: a little, then what a longer search finds has to be beaten. */
+static void search_free(struct tree *x, struct evaluator *ev)
+{
+	const struct method_run *r = x->r;
+	double now = clock_s();
+
+	if (r->budget_s > 0)
+		search_free_until(x, now + (x->deadline_s - now) / 8);
+	if (r->budget_s > 0 && !at_bound(x))
+		search_first(x, ev, 0, r->budget_s / 8);
+	if (!at_bound(x))
+		search_free_until(x, x->deadline_s);
 }
 
 /* The shortest schedule whose copies do not wait for each other, and which leaves out what else makes it
@@ -381,7 +395,7 @@ static int run_exact(struct method_run *r, struct err *e)
 	tree_init(&x, r);
 	first_answer(&x, x.walker[0].ev);
 	if (!at_bound(&x) && exact_free_fits(&x.u))
-		search_free(&x);
+		search_free(&x, x.walker[0].ev);
 	else if (!at_bound(&x) && exact_free_relaxes(r->m))
 		raise_least(&x, x.walker[0].ev);
 	if (!at_bound(&x) && !exact_free_fits(&x.u)) {
