@@ -139,6 +139,10 @@ static void choose_options(struct devrun_command *c, int64_t *runs, int of, stru
 		{PLACED, FLAG("keep-state", 0, m->keep_state,
 			      "variables keep values from run to run; --outputs\n"
 			      "are then those of run N of -n N")},
+		{PLACED, NUMBER("requests", 0, OPT_INT, s->requests, "N",
+				"N requests in flight at once; times are seconds a\n"
+				"request, and devices take the oldest that is ready",
+				1, 4096)},
 		{RUN, FLAG("paper", 0, m->paper, "10 runs, the mean of the last 5")},
 		{OPENED,
 		 TEXT("memory", 'm', s->memory, "LIST", "plans' limits: cpu:0=512M,cl:0.0=2G")},
@@ -220,6 +224,9 @@ static int check_modes(const struct devrun_command *c, struct err *e)
 			       "--race goes with --paired, --starts and --explore with --race");
 	if (o->schedules && o->rounds > 0)
 		return err_set(e, ST_USAGE, "--schedule does not go with --rounds");
+	if (o->requests > 1 && (o->schedules || o->core_speed || o->boundaries))
+		return err_set(e, ST_USAGE,
+			       "--requests does not go with --schedule, --pulse or --boundaries");
 	if (o->core_speed && o->rounds == 0)
 		return err_set(e, ST_USAGE, "--pulse goes with --rounds");
 	return 0;
@@ -315,6 +322,7 @@ int devrun_command_parse(struct devrun_command *c, int argc, char **argv, struct
 						.paired = verb == V_PAIRED,
 						.reference = true,
 						.candidates = 8,
+						.requests = 1,
 						.fuse = FUSE_ALL,
 						.measure = MEASURE_DEFAULT}};
 	if (verb < 0 && check_verb(argc > 1 ? argv[1] : "-", e) < 0)

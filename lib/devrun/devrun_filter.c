@@ -1,9 +1,12 @@
 /* devrun_filter.c - placements in, `run` records out. */
 #include "devrun/devrun_filter.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/msg.h"
 #include "devrun/boundary.h"
@@ -54,6 +57,24 @@ static int list_devices(const struct state *s, const struct place_rec *p, struct
 	return rc;
 }
 
+/* The first SIGINT lets the requests in flight end; the next one is as it was before. */
+static volatile sig_atomic_t interrupted;
+static struct sigaction on_next;
+static bool drains;
+
+static void note_interrupt(int sig)
+{
+	interrupted = 1;
+	sigaction(sig, &on_next, NULL);
+}
+
+static void drain_on_interrupt(void)
+{
+	struct sigaction sa = {.sa_handler = note_interrupt, .sa_flags = SA_RESTART};
+	if (!drains && sigaction(SIGINT, &sa, &on_next) == 0)
+		drains = true;
+}
+
 static int open_session(struct state *s, const struct place_rec *p, struct err *e)
 {
 	struct device_list l = {0};
@@ -72,11 +93,17 @@ static int open_session(struct state *s, const struct place_rec *p, struct err *
 		rc = session_use_whole(&s->session, o->weights, e);
 	if (rc == 0 && s->devs.k > 0 && !o->probe)
 		session_allow(&s->session, &s->devs);
+	if (rc == 0 && o->requests > 1)
+		rc = session_in_flight(&s->session, (uint32_t)o->requests, o->inputs, e);
 	device_list_close(&l);
 	if (rc < 0) {
 		if (!o->devices && e->code == ST_USAGE)
 			e->code = ST_INPUT; /* likewise: devices that are not there */
 		return -1;
+	}
+	if (o->requests > 1 && !o->paired && o->rounds == 0) {
+		drain_on_interrupt();
+		s->session.opt.interrupted = s->session.flight.drain = &interrupted;
 	}
 	s->session.no_reference = !o->reference;
 	s->session.rounds = (uint32_t)o->rounds;
@@ -186,15 +213,33 @@ static int write_outputs(void *arg, const void *const *result, struct err *e)
 	return outputs_save(&s->session.model, result, s->o->outputs, e);
 }
 
+static int write_request(void *arg, uint32_t request, const void *const *result, struct err *e)
+{
+	const struct state *s = arg;
+	struct arena *a = arena_new();
+	int rc = outputs_save(&s->session.model, result,
+			      arena_printf(a, "%s/%u", s->o->outputs, request), e);
+	arena_free(a);
+	return rc;
+}
+
+/* --outputs, of each request in flight into a directory of its own. */
+static int save_outputs(struct state *s, struct err *e)
+{
+	if (s->o->requests == 1)
+		return session_results(&s->session, s->queue.last, write_outputs, s, e);
+	if (mkdir(s->o->outputs, 0777) < 0 && errno != EEXIST)
+		return err_sys(e, ST_RUNTIME, "cannot make '%s'", s->o->outputs);
+	return session_all_results(&s->session, s->queue.last, write_request, s, e);
+}
+
 /* Measure what waits and write the `run` records. */
 static int measure_waiting(struct state *s, struct err *e)
 {
 	bool any = s->queue.n > 0;
 	if (any && run_queue_measure(&s->queue, &s->session, s->f->out, e) < 0)
 		return -1;
-	if (any && s->o->outputs && s->queue.last)
-		return session_results(&s->session, s->queue.last, write_outputs, s, e);
-	return 0;
+	return any && s->o->outputs && s->queue.last ? save_outputs(s, e) : 0;
 }
 
 static int compare_candidates(struct state *s, struct err *e)
@@ -206,7 +251,7 @@ static int compare_candidates(struct state *s, struct err *e)
 	if (open_session(s, NULL, e) < 0 ||
 	    run_queue_compare(&s->queue, &s->session, s->f->out, e) < 0)
 		return -1;
-	return s->o->outputs ? session_results(&s->session, s->queue.last, write_outputs, s, e) : 0;
+	return s->o->outputs ? save_outputs(s, e) : 0;
 }
 
 /* ---- --boundaries ---- */

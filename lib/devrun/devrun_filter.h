@@ -22,7 +22,8 @@ struct devrun_options {
 	const char *weights;       /* the .bin; NULL: the one that the graph names */
 	const char *inputs;        /* directory to read; NULL: drawn from the seed */
 	const char *outputs, *save_inputs, *boundaries; /* directories to write; NULL: not */
-	bool again; /* with profile: the mean with that of the stream (profile_mean.h) */
+	bool again;       /* with profile: the mean with that of the stream (profile_mean.h) */
+	int64_t requests; /* in flight at once, of placements that run; 1: one inference after another */
 	bool probe, profile, paired, allow_shared, reference;
 	int64_t candidates; /* with paired: so many of them at most */
 	bool placements;    /* with paired: placements are candidates, best records are not */

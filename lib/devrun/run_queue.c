@@ -147,7 +147,7 @@ int run_queue_measure(struct run_queue *q, struct session *s, struct rec_writer 
 		if (trial_encode(s, p, q->waiting[i].slot, &x[i], w, e) < 0)
 			return -1;
 		char text[sizeof x[i].reason];
-		snprintf(text, sizeof text, "%.3f ms", x[i].m.lat.mid * 1e3);
+		trial_text(s, &x[i], text, sizeof text);
 		msg_note(1, "%s %u.%u.%u: %s", p->source, p->id.episode, p->id.step, p->id.sample,
 			 x[i].ok ? text : x[i].reason);
 		last = x[i].ok ? x[i].device : last;

@@ -11,6 +11,30 @@
 /* How long the caller sleeps before it asks whether to go on. */
 static const double WATCH_S = 0.1;
 
+/* Room for n requests at once; slots know the requests that they are of. */
+static int grow_flights(struct executor *x, uint32_t n, struct err *e)
+{
+	if (n <= x->n_room)
+		return 0;
+	struct flight *room = mem_try(n * sizeof *room);
+	if (!room)
+		return err_set(e, ST_RUNTIME, "no memory for %u requests", n);
+	memset(room, 0, n * sizeof *room);
+	for (uint32_t i = 0; i < n; i++) {
+		struct flight *f = &room[i];
+		if (i < x->n_room)
+			*f = x->flight[i];
+		f->x = x;
+		f->index = i;
+		for (size_t t = 0; t < f->cap_slot; t++)
+			f->slot[t].of = f;
+	}
+	mem_free(x->flight);
+	x->flight = room;
+	x->n_room = n;
+	return 0;
+}
+
 struct executor *executor_new(struct device_list *l)
 {
 	struct executor *x = mem_try(sizeof *x);
@@ -33,9 +57,10 @@ struct executor *executor_new(struct device_list *l)
 		w->dev = d;
 		w->device = &l->dev[d];
 		w->device->stop = &x->stop;
-		atomic_init(&w->inbox, GRAPH_NONE);
+		atomic_init(&w->inbox, NULL);
 	}
-	if (seats_new(x) < 0) {
+	struct err ignored = ERR_INIT;
+	if (grow_flights(x, 1, &ignored) < 0 || seats_new(x) < 0) {
 		executor_free(x);
 		return NULL;
 	}
@@ -63,9 +88,10 @@ void executor_free(struct executor *x)
 		mem_free(x->worker[d].heap);
 	pthread_mutex_destroy(&x->lock);
 	pthread_cond_destroy(&x->done);
+	for (uint32_t i = 0; i < x->n_room; i++)
+		mem_free(x->flight[i].slot);
+	mem_free(x->flight);
 	mem_free(x->worker);
-	mem_free(x->slot);
-	mem_free(x->transfer);
 	mem_free(x);
 }
 
@@ -85,36 +111,53 @@ bool executor_alive(const struct executor *x)
 	return !x->dead;
 }
 
-/* Counters and queues for a run of p; workers are parked. */
-static void reset_counters(struct executor *x, struct plan *p, const struct exec_sample *s)
+/* ---- what a run begins with; workers are parked ---- */
+
+/* Request i of this run is to be p. */
+static void prepare_flight(struct executor *x, uint32_t i, struct plan *p, struct exec_sample *s)
 {
-	x->slot = mem_grow(x->slot, &x->cap_slot, p->n_tasks, sizeof *x->slot);
-	x->transfer = mem_grow(x->transfer, &x->cap_transfer, p->n_tasks, sizeof *x->transfer);
-	x->plan = p;
-	x->step_s = s->step_s;
-	x->task_s = s->task_s;
-	x->start_s = s->start_s;
-	x->task_end_s = s->end_s;
-	x->apart = s->apart && (s->step_s || s->task_s);
-	for (uint32_t t = 0; x->task_s && t < p->n_tasks; t++)
-		x->task_s[t] = 0;
-	x->ended = p->n_tasks == 0;
-	err_clear(&x->err);
-	atomic_store(&x->left, p->n_tasks);
-	atomic_store(&x->stop, false);
+	struct flight *f = &x->flight[i];
+	size_t cap = f->cap_slot;
+	f->slot = mem_grow(f->slot, &f->cap_slot, p->n_tasks, sizeof *f->slot);
+	for (uint32_t t = 0; t < f->cap_slot && cap != f->cap_slot; t++)
+		f->slot[t] = (struct slot){.of = f, .task = t};
+	f->plan = p;
+	f->sample = s;
+	f->apart = s->apart && (s->step_s || s->task_s);
+	for (uint32_t t = 0; s->task_s && t < p->n_tasks; t++)
+		s->task_s[t] = 0;
+}
+
+/* Queues for all requests, each of plan[n]. */
+static void prepare_workers(struct executor *x, struct plan *const *plan, uint32_t n)
+{
 	for (uint32_t d = 0; d < x->k; d++) {
 		struct worker *w = &x->worker[d];
-		w->heap = mem_grow(w->heap, &w->cap_heap, p->n_dev_tasks[d], sizeof *w->heap);
+		w->left = 0;
+		for (uint32_t i = 0; i < n; i++)
+			w->left += plan[i]->n_dev_tasks[d];
+		w->heap = mem_grow(w->heap, &w->cap_heap, w->left, sizeof(*w->heap));
 		w->n_heap = 0;
-		w->left = p->n_dev_tasks[d];
 		w->busy_s = 0;
-		atomic_store(&w->inbox, GRAPH_NONE);
+		atomic_store(&w->inbox, NULL);
 	}
-	for (uint32_t t = 0; t < p->n_tasks; t++) {
-		atomic_store_explicit(&x->slot[t].waits, p->task[t].n_waits, memory_order_relaxed);
-		if (p->task[t].n_waits == 0)
-			worker_push(&x->worker[p->task[t].dev], t);
-	}
+}
+
+/* ---- while it is going on ---- */
+
+/* Has request f taken too long?  Alone it is ended; beside others it fails, and all are ended if it stays. */
+static void check_time(struct executor *x, struct flight *f, double now)
+{
+	struct err e = ERR_INIT;
+	double since_s = now - atomic_load(&f->begin_s);
+	if (!(x->limit_s > 0) || since_s <= x->limit_s || atomic_load(&f->left) == 0)
+		return;
+	(void)err_set(&e, ST_RUNTIME,
+		      "an inference has not ended after %g s; --timeout allows more", x->limit_s);
+	if (x->load && since_s <= 2 * x->limit_s)
+		flight_fail(f, &e);
+	else
+		executor_fail(x, &e);
 }
 
 /* Should the run end now?  x->lock is not held. */
@@ -127,12 +170,11 @@ static void check_run(struct executor *x)
 		(void)err_unread(&e);
 		executor_fail(x, &e);
 		x->dead = true;
-	} else if (x->limit_s > 0 && clock_s() - x->begin_s > x->limit_s) {
-		(void)err_set(&e, ST_RUNTIME,
-			      "an inference has not ended after %g s; --timeout allows more",
-			      x->limit_s);
-		executor_fail(x, &e);
+		return;
 	}
+	double now = clock_s();
+	for (uint32_t i = 0; i < x->n_flights; i++)
+		check_time(x, &x->flight[i], now);
 }
 
 /* Until the run has ended and all workers are parked.  x->lock is held. */
@@ -198,36 +240,113 @@ static void start_seats(struct executor *x)
 	}
 }
 
-int executor_run(struct executor *x, struct plan *p, struct exec_sample *out, struct err *e)
+/* Requests have been prepared and begun; until all have ended. */
+static int run_flights(struct executor *x, struct err *e)
 {
-	if (x->go_on && (x->dead || !x->go_on(x->go_on_arg))) {
-		x->dead = true;
-		return err_unread(e);
-	}
-	reset_counters(x, p, out);
-	if (p->variables)
-		variables_begin(p->variables, p);
+	struct err failed;
 	pthread_mutex_lock(&x->lock);
-	double start = clock_s();
-	x->begin_s = x->end_s = start;
 	start_seats(x);
 	await_end(x);
-	struct err failed = x->err;
+	failed = x->err;
 	pthread_mutex_unlock(&x->lock);
+	bool any = failed.code != ST_OK;
+	for (uint32_t i = 0; i < x->n_flights; i++)
+		any = any || atomic_load(&x->flight[i].failed);
 	for (uint32_t d = 0; d < x->k; d++)
-		failed.code != ST_OK ? await_transfers(&x->worker[d])
-				     : await_callbacks(&x->worker[d]);
-	if (failed.code != ST_OK)
-		return err_set(e, (enum exit_status)failed.code, "%s", failed.msg);
+		any ? await_transfers(&x->worker[d]) : await_callbacks(&x->worker[d]);
+	return failed.code == ST_OK ? 0
+				    : err_set(e, (enum exit_status)failed.code, "%s", failed.msg);
+}
+
+/* Is somebody there for whom to run? */
+static bool may_begin(struct executor *x)
+{
+	if (x->go_on && !x->dead && !x->go_on(x->go_on_arg))
+		x->dead = true;
+	return !x->dead;
+}
+
+static void reset(struct executor *x, uint32_t n, const struct exec_load *l)
+{
+	x->n_flights = n;
+	x->load = l;
+	x->ended = false;
+	err_clear(&x->err);
+	atomic_store(&x->stop, false);
+	atomic_store(&x->n_live, n);
+}
+
+/* What device d computed since the last run.  A device's own account is taken in any case: it counts from one taking to
+ * the next. */
+static double busy_s(struct executor *x, uint32_t d)
+{
+	struct device *dev = &x->devices->dev[d];
+	return dev->class->busy_s ? dev->class->busy_s(dev) : x->worker[d].busy_s;
+}
+
+int executor_run(struct executor *x, struct plan *p, struct exec_sample *out, struct err *e)
+{
+	if (!may_begin(x))
+		return err_unread(e);
+	struct flight *f = &x->flight[0];
+	prepare_flight(x, 0, p, out);
+	prepare_workers(x, &p, 1);
+	reset(x, 1, NULL);
+	x->ended = p->n_tasks == 0;
+	flight_begin(f, NULL, true);
+	if (run_flights(x, e) < 0)
+		return -1;
+	if (atomic_load(&f->failed))
+		return err_set(e, (enum exit_status)f->err.code, "%s", f->err.msg);
 	/* Nothing to run: what an empty run costs. */
-	double end = p->n_tasks == 0 ? clock_s() : x->end_s;
-	out->lat_s = end - start > 1e-9 ? end - start : 1e-9;
-	/* A device's own account is taken in any case: it counts from one taking to the next. */
+	double begin = atomic_load(&f->begin_s), end = p->n_tasks == 0 ? clock_s() : f->end_s;
+	out->lat_s = end - begin > 1e-9 ? end - begin : 1e-9;
 	for (uint32_t d = 0; d < x->k; d++) {
-		struct device *dev = &x->devices->dev[d];
-		double busy_s = dev->class->busy_s ? dev->class->busy_s(dev) : x->worker[d].busy_s;
+		double busy = busy_s(x, d);
 		if (out->busy_s)
-			out->busy_s[d] = busy_s;
+			out->busy_s[d] = busy;
 	}
 	return 0;
+}
+
+/* ---- several requests ---- */
+
+/* Request i of l begins, or never does; without tasks it has ended when it begins. */
+static void begin_first(struct executor *x, const struct exec_load *l, uint32_t i)
+{
+	struct flight *f = &x->flight[i];
+	struct err none = ERR_INIT;
+	bool more = l->next(l->arg, i, NULL, 0, 0);
+	while (more && f->plan->n_tasks == 0) {
+		double now = clock_s();
+		more = l->next(l->arg, i, &none, now, clock_s());
+	}
+	if (more)
+		flight_begin(f, NULL, true);
+	else
+		atomic_fetch_sub(&x->n_live, 1);
+}
+
+int executor_load(struct executor *x, const struct exec_load *l, struct err *e)
+{
+	struct exec_sample none = {0};
+	if (!may_begin(x))
+		return err_unread(e);
+	if (grow_flights(x, l->n, e) < 0)
+		return -1;
+	for (uint32_t i = 0; i < l->n; i++)
+		prepare_flight(x, i, l->plan[i], &none);
+	prepare_workers(x, l->plan, l->n);
+	reset(x, l->n, l);
+	for (uint32_t i = 0; i < l->n; i++)
+		begin_first(x, l, i);
+	x->ended = atomic_load(&x->n_live) == 0;
+	int rc = run_flights(x, e);
+	for (uint32_t d = 0; d < x->k; d++) {
+		double busy = busy_s(x, d);
+		if (rc == 0 && l->busy_s)
+			l->busy_s[d] = busy;
+	}
+	x->load = NULL;
+	return rc;
 }

@@ -1,5 +1,5 @@
-/* executor.h - runs plans: one thread per device, or per core where devices take turns on it, which starts its ready
- * task of the highest rank whenever it is free.
+/* executor.h - runs plans: one thread per device, or per core where devices take turns on it, which whenever it is free
+ * starts the ready task of the oldest request, of one request that of the highest rank.
  *
  * Nothing is shared between workers but the counters of tasks that wait: who
  * brings one to zero hands the task to its device.  There is no lock on the
@@ -41,5 +41,23 @@ struct exec_sample {
  * the executor stays usable, the device may not be. */
 int executor_run(struct executor *x, struct plan *p, struct exec_sample *out,
 		 struct err *e) MUST_CHECK;
+
+/* Several requests at once.  Plan i, each with memory of its own (planner_request), runs again and
+ * again, as often as `next` says. */
+struct exec_load {
+	uint32_t n;
+	struct plan *const *plan; /* (n) */
+	/* Request i has ended, with end->code ST_OK or an error of its own; begin_s and end_s by clock_s().
+	 * What it read and made is the callee's until it returns: true, the request begins anew.  end
+	 * NULL: may it begin at all?  Called by any thread, by several at once for several i. */
+	bool (*next)(void *arg, uint32_t i, const struct err *end, double begin_s, double end_s);
+	void *arg;
+	double *busy_s; /* (k) computing, of all requests; the caller's memory, or NULL */
+};
+
+/* Until none begins anew, and all have ended.  A request that fails takes no other with it; one that takes longer
+ * than executor_limit fails, and if it does not end then either, all do.  -1: a device, or the whole, failed
+ * (ST_RUNTIME), or executor_watch said so. */
+int executor_load(struct executor *x, const struct exec_load *l, struct err *e) MUST_CHECK;
 
 #endif

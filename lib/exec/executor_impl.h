@@ -8,10 +8,29 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* What changes about a task during a run. */
+/* What changes about a task of a request. */
 struct slot {
+	struct flight *of;
+	struct slot *next; /* in an inbox */
+	uint32_t task;
 	atomic_uint waits; /* tasks before it that have not ended */
-	uint32_t next;     /* in an inbox; GRAPH_NONE ends it */
+};
+
+/* A request in flight. */
+struct flight {
+	struct executor *x;
+	uint32_t index;
+	struct plan *plan;
+	struct slot *slot; /* (n_tasks) */
+	size_t cap_slot;
+	struct exec_sample *sample;
+	bool apart;
+	uint64_t age; /* which request it is, of all that have begun: lower ones go first */
+	_Atomic double begin_s;
+	_Alignas(64) atomic_uint left; /* tasks that have not ended */
+	atomic_bool failed;            /* its tasks are not run any more, only counted */
+	struct err err;                /* why; the first reason, with the executor's lock */
+	double end_s;
 };
 
 /* What a device has to do. */
@@ -20,13 +39,14 @@ struct worker {
 	struct seat *seat; /* whose thread does it */
 	uint32_t dev;
 	struct device *device;
-	uint32_t *heap, n_heap; /* ready tasks, highest rank first; the seat's own */
+	struct slot **heap; /* (n_heap) ready tasks, as runs_before; the seat's own */
+	uint32_t n_heap;
 	size_t cap_heap;
-	uint32_t left; /* tasks that have not been started */
+	uint32_t left; /* tasks that have not been started; not counted where requests follow */
 	double busy_s;
-	_Alignas(64)
-		atomic_uint inbox; /* ready tasks that others hand over: a list through slot.next */
-	atomic_uint in_flight;     /* transfers whose completion is to come */
+	_Alignas(64) struct slot
+		*_Atomic inbox; /* ready tasks that others hand over: a list through slot.next */
+	atomic_uint in_flight;  /* transfers whose completion is to come */
 };
 
 /* A place in the steps of a device that has several cores. */
@@ -62,18 +82,13 @@ struct executor {
 	struct worker *worker; /* (k) */
 	struct seat *seat;     /* (n_seats) */
 	uint32_t n_seats;
-	struct plan *plan;
-	struct slot *slot;
-	size_t cap_slot;
-	double *step_s, *task_s, *start_s, *task_end_s; /* as in exec_sample */
-	double begin_s;
-	bool apart;
-	struct transfer *transfer; /* (n_tasks) arguments of completion functions */
-	size_t cap_transfer;
+	struct flight *flight; /* (n_room) the first n_flights are of this run */
+	uint32_t n_flights, n_room;
+	const struct exec_load *load; /* requests that follow; NULL: none do */
 
-	_Alignas(64) atomic_uint left; /* tasks that have not ended */
-	atomic_bool stop;              /* a run has failed */
-	double end_s;
+	_Alignas(64) atomic_uint n_live; /* requests in flight */
+	_Atomic uint64_t n_begun;
+	atomic_bool stop; /* all requests have failed */
 
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t done;
@@ -88,11 +103,6 @@ struct executor {
 	bool dead;      /* go_on has said no */
 };
 
-struct transfer {
-	struct executor *x;
-	uint32_t task;
-};
-
 /* Who serves which device; the threads have not started.  -1: no memory. */
 int seats_new(struct executor *x);
 void seats_free(struct executor *x);
@@ -100,9 +110,11 @@ void seats_free(struct executor *x);
 void *seat_main(void *seat);
 /* A seat that sleeps within a run has something to do. */
 void seat_wake(struct seat *s);
-/* While all seats are parked: the task is ready. */
-void worker_push(struct worker *w, uint32_t task);
-/* End the run with an error; the first one stays. */
+/* A request begins: its first tasks are ready.  self: the calling seat, or NULL; parked: no seat has begun with the run. */
+void flight_begin(struct flight *f, const struct seat *self, bool parked);
+/* Nothing more of this request runs; the first error stays. */
+void flight_fail(struct flight *f, const struct err *e);
+/* End the run, and all its requests, with an error; the first one stays. */
 void executor_fail(struct executor *x, const struct err *e);
 
 static inline bool executor_stopped(struct executor *x)

@@ -267,10 +267,12 @@ static void list_steps(struct model *m)
 	}
 }
 
+/* Host memory for the inputs of m->at_request. */
 static int make_inputs(struct model *m, struct err *e)
 {
 	char l[300];
 	m->input = ARENA_NEWN(m->arena, void *, m->n_params);
+	m->request[m->at_request].input = m->input;
 	for (uint32_t i = 0; i < m->n_params; i++) {
 		struct tensor t;
 		if (m->dynamic[m->g->out_ptr[m->param[i]]])
@@ -285,6 +287,33 @@ static int make_inputs(struct model *m, struct err *e)
 				       model_layer(m, m->param[i], l, sizeof l), bytes);
 		memset(m->input[i], 0, bytes);
 	}
+	return 0;
+}
+
+/* One request more, with this env, and the one that m is at. */
+static void add_request(struct model *m, const struct step_env *env)
+{
+	size_t cap = m->n_requests;
+	m->request = mem_grow(m->request, &cap, (size_t)m->n_requests + 1, sizeof *m->request);
+	m->env = ARENA_NEWN(m->arena, struct step_env, 1);
+	*m->env = *env;
+	m->at_request = m->n_requests++;
+	m->request[m->at_request] = (struct model_request){.env = m->env};
+}
+
+int model_request(struct model *m, uint32_t i, struct err *e)
+{
+	while (m->n_requests <= i) {
+		struct step_env env = *m->request[0].env;
+		env.variables = variables_new(m->g);
+		env.variables->keep = m->request[0].env->variables->keep;
+		add_request(m, &env);
+		if (make_inputs(m, e) < 0)
+			return -1;
+	}
+	m->at_request = i;
+	m->input = m->request[i].input;
+	m->env = m->request[i].env;
 	return 0;
 }
 
@@ -331,8 +360,8 @@ int model_open(struct model *m, const struct graph *g, const char *weights, stru
 	host_values_init(&m->values, g, m->weights.data, m->weights.bytes, m->ctx);
 	mark_wide(m);
 	describe_dynamic(m);
-	m->env = (struct step_env){m->weights.data, m->weights.bytes, variables_new(g),
-				   m->weights.path, graph_facts_new()};
+	add_request(m, &(struct step_env){m->weights.data, m->weights.bytes, variables_new(g),
+					  m->weights.path, graph_facts_new()});
 	find_roots(m);
 	list_steps(m);
 	return check_nodes(m, e) < 0 ? -1 : make_inputs(m, e);
@@ -342,12 +371,17 @@ void model_close(struct model *m)
 {
 	if (!m->arena)
 		return;
-	for (uint32_t i = 0; m->input && i < m->n_params; i++)
-		mem_free(m->input[i]);
+	for (uint32_t r = 0; r < m->n_requests; r++) {
+		struct model_request *x = &m->request[r];
+		for (uint32_t i = 0; x->input && i < m->n_params; i++)
+			mem_free(x->input[i]);
+		variables_free(x->env->variables);
+	}
 	if (m->values.value)
 		host_values_release(&m->values);
-	variables_free(m->env.variables);
-	graph_facts_free(m->env.facts);
+	if (m->n_requests)
+		graph_facts_free(m->request[0].env->facts);
+	mem_free(m->request);
 	cpu_ctx_free(m->ctx);
 	weights_close(&m->weights);
 	arena_free(m->arena);

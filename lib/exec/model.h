@@ -19,6 +19,11 @@
 #include "dynamic/variables.h"
 #include "ir/weights.h"
 
+struct model_request {
+	void **input;
+	struct step_env *env;
+};
+
 struct model {
 	const struct graph *g;
 	struct weights weights;
@@ -47,7 +52,11 @@ struct model {
 	uint32_t *node_step; /* (n) GRAPH_NONE: not a step */
 	bool *alone;         /* (n_steps) never a part of a larger step: it reads or makes
 	                              * dynamic tensors, or is ReadValue or Assign */
-	struct step_env env;
+	struct step_env *env;
+
+	/* What each request in flight has of its own (model_request); which one `input` and `env` are of. */
+	struct model_request *request; /* (n_requests) */
+	uint32_t n_requests, at_request;
 
 	struct arena *arena;
 };
@@ -62,6 +71,10 @@ struct model {
 int model_open(struct model *m, const struct graph *g, const char *weights,
 	       struct err *e) MUST_CHECK;
 void model_close(struct model *m);
+
+/* `input` and `env` are those of request i from now on, made now if it is new: its inputs are zeros, its variables
+ * have no values.  0: the one that every model has. */
+int model_request(struct model *m, uint32_t i, struct err *e) MUST_CHECK;
 
 /* Can it run: are all constants there, do all inputs have a shape?  ST_INPUT when not. */
 int model_complete(const struct model *m, struct err *e) MUST_CHECK;

@@ -49,7 +49,7 @@ int model_spec(struct model *m, uint32_t s, struct device *d, enum model_data da
 				   .in = in,
 				   .out = m->values.value + g->out_ptr[v],
 				   .used = m->used + g->out_ptr[v],
-				   .env = &m->env};
+				   .env = m->env};
 	*out = (struct step_spec){1, node, n, n_out, ins, outs};
 	return 0;
 }

@@ -79,6 +79,9 @@ static bool is_single(const struct planner *p, const uint16_t *step_device)
 	return p->dag.n > 0;
 }
 
+static int plan_request(struct planner *p, const uint16_t *set_device, struct plan *out,
+			struct err *e);
+
 /* All of the model before it was cut on device d. */
 static int plan_whole(struct planner *p, uint16_t d, struct plan *out, struct err *e)
 {
@@ -90,12 +93,15 @@ static int plan_whole(struct planner *p, uint16_t d, struct plan *out, struct er
 	whole->tight = p->tight;
 	whole->fuse = p->fuse;
 	whole->in_host = p->in_host;
-	int rc = plan_make(whole, device, out, e);
+	whole->others = p->others;
+	int rc = plan_request(whole, device, out, e);
 	mem_free(device);
 	return rc;
 }
 
-int plan_make(struct planner *p, const uint16_t *set_device, struct plan *out, struct err *e)
+/* For the request that the planner is at. */
+static int plan_request(struct planner *p, const uint16_t *set_device, struct plan *out,
+			struct err *e)
 {
 	uint16_t *step_dev = MEM_NEWN(uint16_t, (size_t)p->dag.n + 1);
 	planner_steps(p, set_device, step_dev);
@@ -107,7 +113,7 @@ int plan_make(struct planner *p, const uint16_t *set_device, struct plan *out, s
 	struct builder b = {.p = p, .plan = out, .step_dev = step_dev, .a = arena_new()};
 	*out = (struct plan){.arena = arena_new(),
 			     .devices = p->devices,
-			     .variables = p->m->env.variables,
+			     .variables = p->m->env->variables,
 			     .of = p};
 	if (out->variables)
 		variables_reset(out->variables);
@@ -127,10 +133,63 @@ int plan_make(struct planner *p, const uint16_t *set_device, struct plan *out, s
 	return rc;
 }
 
+/* A plan for each request behind the first. */
+static int plan_others(struct planner *p, const uint16_t *set_device, struct plan *first,
+		       struct err *e)
+{
+	struct plan *last = first;
+	for (uint32_t i = 1; i < p->in_flight; i++) {
+		struct plan *x = MEM_NEW(struct plan);
+		p->others = first->mem_bytes;
+		int rc = planner_request(p, i, e);
+		if (rc == 0)
+			rc = plan_request(p, set_device, x, e);
+		p->others = NULL;
+		if (rc < 0) {
+			mem_free(x);
+			return err_prefix(e, "request %u of %u in flight", i + 1, p->in_flight);
+		}
+		for (uint32_t d = 0; d < p->devices->n; d++)
+			first->mem_bytes[d] += x->mem_bytes[d];
+		last = last->next_request = x;
+	}
+	return 0;
+}
+
+static int plan_all(struct planner *p, const uint16_t *set_device, struct plan *out, struct err *e)
+{
+	struct err ignored = ERR_INIT;
+	int rc = plan_request(p, set_device, out, e);
+	if (rc == 0 && p->in_flight > 1) {
+		rc = plan_others(p, set_device, out, e);
+		if (planner_request(p, 0, &ignored) < 0)
+			err_clear(&ignored);
+	}
+	if (rc < 0)
+		plan_release(out);
+	return rc;
+}
+
+int plan_make(struct planner *p, const uint16_t *set_device, struct plan *out, struct err *e)
+{
+	int rc = plan_all(p, set_device, out, e);
+	if (rc == 0 || p->in_flight == 1 || p->tight)
+		return rc;
+	/* Where requests do not fit side by side, each takes as little as it can. */
+	err_clear(e);
+	p->tight = true;
+	rc = plan_all(p, set_device, out, e);
+	p->tight = false;
+	return rc;
+}
+
 void plan_release(struct plan *p)
 {
 	if (!p->arena)
 		return;
+	if (p->next_request)
+		plan_release(p->next_request);
+	mem_free(p->next_request);
 	for (uint32_t i = 0; p->used && i < p->n_groups; i++)
 		if (p->used[i])
 			prepared_drop(p->used[i]);

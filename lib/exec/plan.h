@@ -54,7 +54,8 @@ struct plan {
 	uint32_t *n_dev_tasks; /* (k) tasks that each device's worker starts */
 	const void **result;   /* (n_results) host memory, valid after a run */
 
-	/* (k) peak: tensors, and what the steps there keep (constants, packed weights). */
+	/* (k) peak: tensors, and what the steps there keep (constants, packed weights); of the first of several requests that
+	 * of all. */
 	uint64_t *mem_bytes;
 	uint64_t *tensor_bytes; /* (k) of it, tensors */
 	uint32_t n_copies;      /* tensors that cross devices, once per destination */
@@ -62,8 +63,10 @@ struct plan {
 	uint32_t n_in_host; /* of them, those that are read where they are */
 	double predicted_s; /* latency by the list scheduler */
 
-	struct variables *variables; /* the model's; NULL: none */
-	const struct planner *of;    /* who made it: the steps that it runs are of its model */
+	struct variables *variables; /* the request's; NULL: none */
+	struct plan *
+		next_request; /* the same for one more request (planner.in_flight); owned; NULL: none */
+	const struct planner *of; /* who made it: the steps that it runs are of its model */
 
 	/* owned */
 	struct arena *arena;
@@ -77,7 +80,7 @@ struct plan {
 	void **host; /* staging and downloaded results */
 };
 
-/* Memory for the tensors of plans.  Plans run one at a time and keep nothing from run to run,
+/* Memory for the tensors of plans.  Plans of one request run one at a time and keep nothing from run to run,
  * so that all of them lie in the same memory, as long as it is large enough. */
 struct mem_pool {
 	struct devmem *mem;
@@ -90,6 +93,12 @@ struct mem_pool *pool_take(struct mem_pool **newest, struct device *d, uint64_t 
 			   struct err *e);
 void pool_drop(struct mem_pool *x, struct device *d); /* one user less; x may be NULL */
 
+/* What plans of one request have to themselves. */
+struct planner_request {
+	struct mem_pool **pool;    /* (k) the memory that the next plan's tensors lie in */
+	struct devmem **param_mem; /* (n_params, k) wrapped inputs; NULL: not yet */
+};
+
 /* What all placements of a model on a list of devices share. */
 struct planner {
 	struct model *m;
@@ -99,8 +108,14 @@ struct planner {
 	uint32_t *out_tensor; /* (n_out) or GRAPH_NONE */
 	double *step_s;       /* (n_steps, k) planned seconds; negative: cannot run there */
 	struct sched_costs costs;
-	bool copies_told;       /* costs.overlap and copy_holds are a profile's */
-	struct mem_pool **pool; /* (k) the memory that the next plan's tensors lie in */
+	bool copies_told; /* costs.overlap and copy_holds are a profile's */
+	/* (n_requests) of each request in flight; which one the next plan is for */
+	struct planner_request *request;
+	uint32_t n_requests, at_request;
+	uint32_t
+		in_flight; /* requests that a plan is made for (plan.next_request); 1 after planner_open */
+	const uint64_t *
+		others; /* (k) while a plan is made: what the earlier requests take; NULL: it is the first */
 	/* Of the next plan. */
 	enum fuse_mode fuse; /* FUSE_ALL after planner_open */
 	bool in_host;        /* true after planner_open */
@@ -114,7 +129,6 @@ struct planner {
 	 * are not apart gain nothing.  Its results are in the same order.  NULL: there is none. */
 	struct planner *whole;
 	struct prepared_cache prepared;
-	struct devmem **param_mem; /* (n_params, k) wrapped inputs; NULL: not yet */
 	/* While a plan is made; as it was afterwards. */
 	uint32_t *local; /* (n_steps) place in a group, GRAPH_NONE */
 	uint8_t *mark;   /* (outputs of the graph) zeros */
@@ -124,6 +138,11 @@ struct planner {
 int planner_open(struct planner *p, struct model *m, struct device_list *l,
 		 struct err *e) MUST_CHECK;
 void planner_close(struct planner *p);
+
+/* The next plans are of request i, 0 at first: they share steps with those of others, but for steps that keep values, and
+ * have inputs, variables and memory of their own, so that they run beside them (executor_load).  The model is at this request,
+ * too (model_request). */
+int planner_request(struct planner *p, uint32_t i, struct err *e) MUST_CHECK;
 
 /* costs.overlap and copy_holds as they may be for these devices, from a; how many.  The first is what
  * planner_open takes.  A device with a memory of its own copies and computes in one queue, so that
@@ -144,7 +163,7 @@ void planner_steps(const struct planner *p, const uint16_t *set_device, uint16_t
 /* The set that each step's time belongs to (n_steps): its own, or its first consumer's; GRAPH_NONE. */
 void planner_step_sets(const struct planner *p, uint32_t *set);
 
-/* Plan a placement of sets (g->n_sets).  0, or -1 when it cannot run, with the reason:
+/* Plan a placement of sets (g->n_sets), for planner.in_flight requests.  0, or -1 when it cannot run, with the reason:
  * ST_INPUT an operator that its device does not support, ST_RUNTIME memory. */
 int plan_make(struct planner *p, const uint16_t *set_device, struct plan *out,
 	      struct err *e) MUST_CHECK;

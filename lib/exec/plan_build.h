@@ -85,6 +85,12 @@ static inline uint32_t n_devices(const struct builder *b)
 	return b->p->devices->n;
 }
 
+/* What the plans of earlier requests take on device d. */
+static inline uint64_t plan_others_bytes(const struct builder *b, uint32_t d)
+{
+	return b->p->others ? b->p->others[d] : 0;
+}
+
 static inline size_t out_bytes(const struct builder *b, uint32_t out)
 {
 	return (size_t)model_bytes(b->p->m, out);

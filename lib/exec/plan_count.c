@@ -105,7 +105,8 @@ void plan_pieces(struct planner *p, const struct plan *plan, uint32_t d, bool by
 		const struct fusion_group *g = &plan->group[i];
 		struct piece_user x = {fn, arg, g->step[0]};
 		struct err e = ERR_INIT;
-		if (g->dev != d)
+		/* What requests share is the first one's. */
+		if (g->dev != d || (p->others && plan->used[i]->request == 0))
 			continue;
 		if (!dev->class->step_memory || (by_step && dev->class->segments)) {
 			/* Whatever could fail has been computed when the steps were prepared. */
@@ -142,7 +143,7 @@ static int too_little(const struct device *dev, uint64_t needs, struct err *e)
 
 int plan_could_fit(struct builder *b, struct err *e)
 {
-	for (uint32_t d = 0; d < n_devices(b); d++) {
+	for (uint32_t d = 0; d < n_devices(b) && !b->p->others; d++) {
 		uint64_t has = device_memory(dev_of(b, d)), needs;
 		/* Most models are far from any limit. */
 		if (has == 0 || b->p->m->weights.bytes < has / 4)
@@ -159,9 +160,9 @@ int plan_could_fit(struct builder *b, struct err *e)
 static int host_fits(const struct builder *b, uint32_t last, struct err *e)
 {
 	uint64_t sum = 0, has = dev_of(b, last)->mem_bytes;
-	for (uint32_t d = 0; d <= last; d++)
+	for (uint32_t d = 0; d < n_devices(b); d++)
 		if (is_host(b, d) && dev_of(b, d)->mem_limit == 0)
-			sum += b->plan->mem_bytes[d];
+			sum += (d <= last ? b->plan->mem_bytes[d] : 0) + plan_others_bytes(b, d);
 	return has == 0 || sum <= has
 		       ? 0
 		       : err_set(e, ST_RUNTIME,
@@ -175,9 +176,9 @@ int plan_fits(struct builder *b, uint32_t d, uint64_t tensor_bytes, struct err *
 	uint64_t has = device_memory(dev), *mem = &b->plan->mem_bytes[d];
 	b->plan->tensor_bytes[d] = tensor_bytes;
 	*mem += tensor_bytes;
-	if (*mem > 0 && dev->class->scratch)
+	if (*mem > 0 && dev->class->scratch && !b->p->others)
 		*mem += dev->class->scratch(dev);
-	if (has > 0 && *mem > has)
-		return too_little(dev, *mem, e);
+	if (has > 0 && *mem + plan_others_bytes(b, d) > has)
+		return too_little(dev, *mem + plan_others_bytes(b, d), e);
 	return is_host(b, d) && dev->mem_limit == 0 ? host_fits(b, d, e) : 0;
 }

@@ -204,7 +204,8 @@ static bool all_fit(struct builder *b, const double *time, uint32_t n_times, dou
 	uint32_t *id = ARENA_NEWN(b->a, uint32_t, b->n_values);
 	struct mem_block *block = ARENA_NEWN(b->a, struct mem_block, b->n_values);
 	for (uint32_t d = 0; d < n_devices(b); d++) {
-		uint64_t has = device_memory(dev_of(b, d)), held = b->plan->mem_bytes[d], sum = 0;
+		uint64_t has = device_memory(dev_of(b, d)), sum = 0;
+		uint64_t held = b->plan->mem_bytes[d] + plan_others_bytes(b, d);
 		uint32_t n = list_values(b, d, id);
 		if (n > 0 && dev_of(b, d)->class->scratch)
 			held += dev_of(b, d)->class->scratch(dev_of(b, d));
@@ -230,7 +231,7 @@ static int plan_device(struct builder *b, uint32_t d, const double *time, uint32
 	uint64_t peak = lay_out(b, id, n, time, n_times, slack, block);
 	if (plan_fits(b, d, peak, e) < 0)
 		return -1;
-	b->plan->pool[d] = pool_take(&b->p->pool[d], dev, peak, e);
+	b->plan->pool[d] = pool_take(&b->p->request[b->p->at_request].pool[d], dev, peak, e);
 	if (!b->plan->pool[d])
 		return err_prefix(e, "device '%s'", dev->name);
 	struct stretch *stretch = ARENA_NEWN(b->a, struct stretch, 2 * (size_t)n + 2);

@@ -158,7 +158,8 @@ static int param_value(struct builder *b, uint32_t i, uint32_t d, uint32_t *out,
 			  .first_reader = GRAPH_NONE,
 			  .over = GRAPH_NONE};
 	if (is_host(b, d)) {
-		struct devmem **m = &p->param_mem[(size_t)i * n_devices(b) + d];
+		struct devmem **m =
+			&p->request[p->at_request].param_mem[(size_t)i * n_devices(b) + d];
 		if (!*m && dev_of(b, d)->class->wrap(dev_of(b, d), p->m->input[i], out_bytes(b, o),
 						     m, e) < 0)
 			return -1;

@@ -135,19 +135,38 @@ static void set_overlap(struct planner *p)
 	p->costs.copy_holds = rule[0].holds;
 }
 
+static void add_request(struct planner *p)
+{
+	size_t k = p->devices->n, cap = p->n_requests;
+	p->request = mem_grow(p->request, &cap, (size_t)p->n_requests + 1, sizeof *p->request);
+	p->request[p->n_requests++] = (struct planner_request){
+		.pool = ARENA_NEWN(p->arena, struct mem_pool *, k),
+		.param_mem = ARENA_NEWN(p->arena, struct devmem *, p->m->n_params * k)};
+}
+
+int planner_request(struct planner *p, uint32_t i, struct err *e)
+{
+	if (model_request(p->m, i, e) < 0 || (p->whole && planner_request(p->whole, i, e) < 0))
+		return -1;
+	while (p->n_requests <= i)
+		add_request(p);
+	p->at_request = p->prepared.request = i;
+	return 0;
+}
+
 int planner_open(struct planner *p, struct model *m, struct device_list *l, struct err *e)
 {
 	size_t k = l->n, n = m->n_steps;
 	*p = (struct planner){.m = m, .devices = l, .arena = arena_new()};
 	p->step_s = ARENA_NEWN(p->arena, double, n *k);
 	p->fuse = FUSE_ALL;
+	p->in_flight = 1;
 	p->in_host = true;
-	p->pool = ARENA_NEWN(p->arena, struct mem_pool *, k);
 	p->local = ARENA_NEWN(p->arena, uint32_t, n);
 	memset(p->local, 0xff, n * sizeof *p->local);
 	p->mark = ARENA_NEWN(p->arena, uint8_t, m->g->out_ptr[m->g->n]);
 	prepared_open(&p->prepared, l, m->n_steps);
-	p->param_mem = ARENA_NEWN(p->arena, struct devmem *, m->n_params * k);
+	add_request(p);
 	build_dag(p);
 	p->is_result = ARENA_NEWN(p->arena, bool, p->dag.n_tensors);
 	for (uint32_t r = 0; r < m->n_results; r++)
@@ -170,12 +189,16 @@ void planner_close(struct planner *p)
 		return;
 	uint32_t k = p->devices->n;
 	prepared_close(&p->prepared);
-	for (uint32_t d = 0; p->pool && d < k; d++)
-		pool_drop(p->pool[d], &p->devices->dev[d]);
-	for (size_t i = 0; p->param_mem && i < (size_t)p->m->n_params * k; i++)
-		if (p->param_mem[i])
-			p->devices->dev[i % k].class->release(&p->devices->dev[i % k],
-							      p->param_mem[i]);
+	for (uint32_t r = 0; r < p->n_requests; r++) {
+		struct planner_request *x = &p->request[r];
+		for (uint32_t d = 0; d < k; d++)
+			pool_drop(x->pool[d], &p->devices->dev[d]);
+		for (size_t i = 0; i < (size_t)p->m->n_params * k; i++)
+			if (x->param_mem[i])
+				p->devices->dev[i % k].class->release(&p->devices->dev[i % k],
+								      x->param_mem[i]);
+	}
+	mem_free(p->request);
 	arena_free(p->arena);
 	*p = (struct planner){0};
 }
@@ -186,7 +209,8 @@ int planner_reserve(struct planner *p, const uint64_t *tensor_bytes, struct err 
 		struct device *dev = &p->devices->dev[d];
 		if (tensor_bytes[d] == 0)
 			continue;
-		struct mem_pool *x = pool_take(&p->pool[d], dev, tensor_bytes[d], e);
+		struct mem_pool *x =
+			pool_take(&p->request[p->at_request].pool[d], dev, tensor_bytes[d], e);
 		if (!x)
 			return err_prefix(e, "device '%s'", dev->name);
 		pool_drop(x, dev);

@@ -42,18 +42,28 @@ void prepared_close(struct prepared_cache *c)
 }
 
 /* FNV-1a over the words. */
-static uint32_t hash(uint32_t dev, const uint32_t *step, uint32_t n)
+static uint32_t hash(uint32_t dev, uint32_t request, const uint32_t *step, uint32_t n)
 {
-	uint64_t h = 0xcbf29ce484222325u ^ dev;
+	uint64_t h = 0xcbf29ce484222325u ^ dev ^ (uint64_t)request << 32;
 	for (uint32_t i = 0; i < n; i++)
 		h = (h ^ step[i]) * 0x100000001b3u;
 	return (uint32_t)(h ^ h >> 32);
 }
 
-static struct prepared **bucket_of(const struct prepared_cache *c, uint32_t dev,
+static struct prepared **bucket_of(const struct prepared_cache *c, uint32_t dev, uint32_t request,
 				   const uint32_t *step, uint32_t n)
 {
-	return &c->bucket[hash(dev, step, n) & (c->n_buckets - 1)];
+	return &c->bucket[hash(dev, request, step, n) & (c->n_buckets - 1)];
+}
+
+/* Whose step of group g the asking request takes: its own where there are dynamic tensors or variables. */
+static uint32_t owner(const struct prepared_cache *c, const struct model *m,
+		      const struct fusion_group *g)
+{
+	for (uint32_t j = 0; j < g->n && c->request > 0; j++)
+		if (m->alone[g->step[j]])
+			return c->request;
+	return 0;
 }
 
 static int by_last_use(const void *pa, const void *pb)
@@ -86,7 +96,8 @@ static void make_room(struct prepared_cache *c, uint32_t dev)
 	if (n > 1)
 		qsort(idle, n, sizeof(*idle), by_last_use);
 	for (size_t i = 0; i < n && c->nodes[dev] > c->most_nodes / 4 * 3; i++) {
-		unlink_from(bucket_of(c, dev, idle[i]->node_step, idle[i]->n), idle[i]);
+		const struct prepared *x = idle[i];
+		unlink_from(bucket_of(c, dev, x->request, x->node_step, x->n), x);
 		forget(c, idle[i]);
 	}
 	mem_free(idle);
@@ -156,21 +167,26 @@ static int prepare(struct prepared_cache *c, struct model *m, const struct fusio
 	return rc == 0 ? 0 : prefix_group(c, m, g, e);
 }
 
-static struct prepared *find(const struct prepared_cache *c, const struct fusion_group *g)
+static struct prepared *find(const struct prepared_cache *c, const struct model *m,
+			     const struct fusion_group *g)
 {
-	struct prepared *x = *bucket_of(c, g->dev, g->step, g->n);
-	while (x && (x->dev != g->dev || x->n != g->n ||
+	uint32_t request = owner(c, m, g);
+	struct prepared *x = *bucket_of(c, g->dev, request, g->step, g->n);
+	while (x && (x->dev != g->dev || x->request != request || x->n != g->n ||
 		     memcmp(x->node_step, g->step, g->n * sizeof *g->step) != 0))
 		x = x->next;
 	return x;
 }
 
-static struct prepared *insert(struct prepared_cache *c, const struct fusion_group *g,
-			       struct step *step)
+static struct prepared *insert(struct prepared_cache *c, const struct model *m,
+			       const struct fusion_group *g, struct step *step)
 {
-	struct prepared **at = bucket_of(c, g->dev, g->step, g->n), *x = MEM_NEW(struct prepared);
+	uint32_t request = owner(c, m, g);
+	struct prepared **at = bucket_of(c, g->dev, request, g->step, g->n);
+	struct prepared *x = MEM_NEW(struct prepared);
 	*x = (struct prepared){.dev = g->dev,
 			       .n = g->n,
+			       .request = request,
 			       .step = step,
 			       .last_use = ++c->clock,
 			       .next = *at,
@@ -183,13 +199,13 @@ static struct prepared *insert(struct prepared_cache *c, const struct fusion_gro
 int prepared_get(struct prepared_cache *c, struct model *m, const struct fusion_group *g,
 		 const uint32_t *local, struct prepared **out, struct err *e)
 {
-	struct prepared *x = find(c, g);
+	struct prepared *x = find(c, m, g);
 	if (!x) {
 		struct step *step;
 		if (prepare(c, m, g, local, &step, e) < 0)
 			return -1;
 		weights_rest(&m->weights);
-		x = insert(c, g, step);
+		x = insert(c, m, g, step);
 	}
 	x->users++;
 	x->last_use = ++c->clock;
@@ -257,7 +273,7 @@ static int make_jobs(struct prepared_cache *c, struct model *m, const struct fus
 	for (uint32_t i = 0; i < n; i++) {
 		const struct fusion_group *g = &groups[i];
 		struct device *d = &c->devices->dev[g->dev];
-		if (!d->class->parallel || find(c, g))
+		if (!d->class->parallel || find(c, m, g))
 			continue;
 		if (mem_check(e) < 0)
 			return -1;
@@ -292,7 +308,7 @@ int prepared_ahead(struct prepared_cache *c, struct model *m, const struct fusio
 	}
 	for (int i = 0; i < n_jobs; i++) {
 		if (job[i].step)
-			insert(c, job[i].g, job[i].step);
+			insert(c, m, job[i].g, job[i].step);
 		else if (rc == 0) {
 			*e = job[i].e;
 			rc = prefix_group(c, m, job[i].g, e);

@@ -1,5 +1,5 @@
 /* prepared.h - prepared steps, kept from one placement to the next: one per device and list of
- * nodes.  Steps that no plan uses are forgotten, the one used longest ago first,
+ * nodes, and for each request in flight where they keep values: dynamic tensors, variables.  Steps that no plan uses are forgotten, the one used longest ago first,
  * when those of a device hold many times the nodes of the model. */
 #ifndef HSDAG_EXEC_PREPARED_H
 #define HSDAG_EXEC_PREPARED_H
@@ -8,6 +8,7 @@
 
 struct prepared {
 	uint32_t dev, n;
+	uint32_t request;    /* whose it is, where it keeps values; else 0 */
 	uint32_t *node_step; /* (n) steps of the model, ascending */
 	struct step *step;
 	uint32_t users; /* plans */
@@ -20,6 +21,7 @@ struct prepared_cache {
 	uint32_t n_buckets;
 	struct prepared **bucket;
 	uint64_t clock;
+	uint32_t request;            /* who asks */
 	uint64_t *nodes, most_nodes; /* (k) held now, and allowed, besides those in use */
 };
 

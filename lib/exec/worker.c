@@ -18,33 +18,39 @@ static void cpu_relax(void)
 
 /* ---- ready tasks of one worker ---- */
 
-/* Equal ranks: the lower task first, so that runs are alike. */
-static bool runs_before(const struct plan *p, uint32_t a, uint32_t b)
+static struct plan_task *task_of(const struct slot *s)
 {
-	double ra = p->task[a].rank, rb = p->task[b].rank;
-	return ra > rb || (ra == rb && a < b);
+	return &s->of->plan->task[s->task];
 }
 
-void worker_push(struct worker *w, uint32_t task)
+/* Older requests first, then higher ranks; of equal ones the lower task, so that runs are alike. */
+static bool runs_before(const struct slot *a, const struct slot *b)
 {
-	const struct plan *p = w->x->plan;
+	if (a->of != b->of)
+		return a->of->age < b->of->age;
+	double ra = task_of(a)->rank, rb = task_of(b)->rank;
+	return ra > rb || (ra == rb && a->task < b->task);
+}
+
+static void worker_push(struct worker *w, struct slot *s)
+{
 	uint32_t i = w->n_heap++;
-	for (; i > 0 && runs_before(p, task, w->heap[(i - 1) / 2]); i = (i - 1) / 2)
+	for (; i > 0 && runs_before(s, w->heap[(i - 1) / 2]); i = (i - 1) / 2)
 		w->heap[i] = w->heap[(i - 1) / 2];
-	w->heap[i] = task;
+	w->heap[i] = s;
 }
 
-static uint32_t heap_pop(struct worker *w)
+static struct slot *heap_pop(struct worker *w)
 {
-	const struct plan *p = w->x->plan;
-	uint32_t top = w->heap[0], last = w->heap[--w->n_heap], i = 0;
+	struct slot *top = w->heap[0], *last = w->heap[--w->n_heap];
+	uint32_t i = 0;
 	for (;;) {
 		uint32_t c = 2 * i + 1;
 		if (c >= w->n_heap)
 			break;
-		if (c + 1 < w->n_heap && runs_before(p, w->heap[c + 1], w->heap[c]))
+		if (c + 1 < w->n_heap && runs_before(w->heap[c + 1], w->heap[c]))
 			c++;
-		if (!runs_before(p, w->heap[c], last))
+		if (!runs_before(w->heap[c], last))
 			break;
 		w->heap[i] = w->heap[c];
 		i = c;
@@ -63,31 +69,60 @@ void seat_wake(struct seat *s)
 }
 
 /* Hand a ready task to another worker. */
-static void inbox_push(struct worker *w, uint32_t task)
+static void inbox_push(struct worker *w, struct slot *s)
 {
-	struct slot *s = &w->x->slot[task];
-	unsigned head = atomic_load_explicit(&w->inbox, memory_order_relaxed);
+	struct slot *head = atomic_load_explicit(&w->inbox, memory_order_relaxed);
 	do
 		s->next = head;
-	while (!atomic_compare_exchange_weak(&w->inbox, &head, task));
+	while (!atomic_compare_exchange_weak(&w->inbox, &head, s));
 	seat_wake(w->seat);
+}
+
+/* A task is ready.  self: the calling seat, or NULL. */
+static void make_ready(struct slot *s, const struct seat *self)
+{
+	struct worker *w = &s->of->x->worker[task_of(s)->dev];
+	if (w->seat == self)
+		worker_push(w, s);
+	else
+		inbox_push(w, s);
 }
 
 /* Take what other workers have handed over; whether there was any. */
 static bool inbox_drain(struct worker *w)
 {
-	if (atomic_load_explicit(&w->inbox, memory_order_relaxed) == GRAPH_NONE)
+	if (!atomic_load_explicit(&w->inbox, memory_order_relaxed))
 		return false;
-	uint32_t t = atomic_exchange(&w->inbox, GRAPH_NONE);
-	while (t != GRAPH_NONE) {
-		uint32_t next = w->x->slot[t].next;
-		worker_push(w, t);
-		t = next;
+	for (struct slot *s = atomic_exchange(&w->inbox, NULL), *next; s; s = next) {
+		next = s->next;
+		worker_push(w, s);
 	}
 	return true;
 }
 
-/* ---- the end of a task, or of a run ---- */
+/* ---- the beginning of a request, its end, and that of a run ---- */
+
+void flight_begin(struct flight *f, const struct seat *self, bool parked)
+{
+	struct executor *x = f->x;
+	struct plan *p = f->plan;
+	f->age = atomic_fetch_add_explicit(&x->n_begun, 1, memory_order_relaxed);
+	if (atomic_load_explicit(&f->failed, memory_order_relaxed)) {
+		err_clear(&f->err);
+		atomic_store_explicit(&f->failed, false, memory_order_relaxed);
+	}
+	if (p->variables)
+		variables_begin(p->variables, p);
+	atomic_store_explicit(&f->left, p->n_tasks, memory_order_relaxed);
+	for (uint32_t t = 0; t < p->n_tasks; t++)
+		atomic_store_explicit(&f->slot[t].waits, p->task[t].n_waits, memory_order_relaxed);
+	atomic_store_explicit(&f->begin_s, clock_s(), memory_order_relaxed);
+	for (uint32_t t = 0; t < p->n_tasks; t++)
+		if (p->task[t].n_waits == 0 && parked)
+			worker_push(&x->worker[p->task[t].dev], &f->slot[t]);
+		else if (p->task[t].n_waits == 0)
+			make_ready(&f->slot[t], self);
+}
 
 static void signal_end(struct executor *x)
 {
@@ -110,82 +145,108 @@ void executor_fail(struct executor *x, const struct err *e)
 		seat_wake(&x->seat[i]);
 }
 
-static void task_ended(struct executor *x)
+void flight_fail(struct flight *f, const struct err *e)
 {
-	if (atomic_fetch_sub_explicit(&x->left, 1, memory_order_acq_rel) == 1) {
-		x->end_s = clock_s();
+	pthread_mutex_lock(&f->x->lock);
+	if (f->err.code == ST_OK)
+		f->err = *e;
+	pthread_mutex_unlock(&f->x->lock);
+	atomic_store(&f->failed, true);
+}
+
+static bool has_failed(struct flight *f)
+{
+	return atomic_load_explicit(&f->failed, memory_order_relaxed);
+}
+
+/* Does the request begin anew?  What it leaves behind is told. */
+static bool goes_on(struct flight *f)
+{
+	const struct exec_load *l = f->x->load;
+	struct err end = ERR_INIT;
+	if (has_failed(f)) {
+		pthread_mutex_lock(&f->x->lock);
+		end = f->err;
+		pthread_mutex_unlock(&f->x->lock);
+	}
+	return l && l->next(l->arg, f->index, &end, atomic_load(&f->begin_s), f->end_s);
+}
+
+static void task_ended(struct flight *f, const struct seat *self)
+{
+	struct executor *x = f->x;
+	if (atomic_fetch_sub_explicit(&f->left, 1, memory_order_acq_rel) != 1)
+		return;
+	f->end_s = clock_s();
+	if (goes_on(f)) {
+		flight_begin(f, self, false);
+	} else if (atomic_fetch_sub(&x->n_live, 1) == 1) {
 		signal_end(x);
-		/* Who helps others waits for the end. */
+		/* Who helps others waits for the end, and all do where requests follow. */
 		for (uint32_t i = 0; i < x->n_seats; i++)
-			if (x->seat[i].n_helps > 0)
+			if (x->seat[i].n_helps > 0 || x->load)
 				seat_wake(&x->seat[i]);
 	}
 }
 
-/* Tell the tasks that wait for `task`: those of its own device when `own`,
- * of other devices when `others`.  self: of the calling seat, or NULL. */
-static void release_successors(struct executor *x, uint32_t task, bool own, bool others,
-			       struct worker *self)
+/* Tell the tasks that wait for s: those of its own device when `own`, of other devices when `others`.  self: the calling
+ * seat, or NULL. */
+static void release_successors(const struct slot *s, bool own, bool others, const struct seat *self)
 {
-	const struct plan *p = x->plan;
-	const struct plan_task *t = &p->task[task];
+	struct flight *f = s->of;
+	const struct plan *p = f->plan;
+	const struct plan_task *t = &p->task[s->task];
 	for (uint32_t i = t->next_ptr; i < t->next_end; i++) {
-		uint32_t s = p->next[i], dev = p->task[s].dev;
-		if (dev == t->dev ? !own : !others)
+		struct slot *next = &f->slot[p->next[i]];
+		if (p->task[next->task].dev == t->dev ? !own : !others)
 			continue;
-		if (atomic_fetch_sub_explicit(&x->slot[s].waits, 1, memory_order_acq_rel) != 1)
-			continue;
-		if (self && self->seat == x->worker[dev].seat)
-			worker_push(&x->worker[dev], s);
-		else
-			inbox_push(&x->worker[dev], s);
+		if (atomic_fetch_sub_explicit(&next->waits, 1, memory_order_acq_rel) == 1)
+			make_ready(next, self);
 	}
 }
 
 static void transfer_done(void *arg, bool ok)
 {
-	const struct transfer *t = arg;
-	struct executor *x = t->x;
-	struct worker *w = &x->worker[x->plan->task[t->task].dev];
-	if (ok) {
-		if (x->task_end_s)
-			x->task_end_s[t->task] = clock_s() - x->begin_s;
-		release_successors(x, t->task, false, true, NULL);
-		task_ended(x);
-	} else {
+	struct slot *s = arg;
+	struct flight *f = s->of;
+	struct worker *w = &f->x->worker[task_of(s)->dev];
+	if (!ok) {
 		struct err e = ERR_INIT;
 		(void)err_set(&e, ST_RUNTIME, "device '%s': a transfer failed", w->device->name);
-		executor_fail(x, &e);
+		flight_fail(f, &e);
 	}
+	if (f->sample->end_s)
+		f->sample->end_s[s->task] = clock_s() - atomic_load(&f->begin_s);
+	release_successors(s, false, true, NULL);
+	task_ended(f, NULL);
 	/* The last touch of the executor: a run returns when none is in flight. */
 	atomic_fetch_sub(&w->in_flight, 1);
 }
 
 /* ---- running a task ---- */
 
-static int start_transfer(struct worker *w, uint32_t task, struct err *e)
+static int start_transfer(struct worker *w, struct slot *s, struct err *e)
 {
-	struct executor *x = w->x;
-	const struct plan_task *t = &x->plan->task[task];
+	const struct plan_task *t = task_of(s);
 	const struct device_class *c = w->device->class;
-	struct transfer *arg = &x->transfer[task];
-	*arg = (struct transfer){x, task};
 	atomic_fetch_add(&w->in_flight, 1);
 	int rc = t->kind == TASK_UPLOAD
-			 ? c->upload(w->device, t->mem, t->src, t->bytes, transfer_done, arg, e)
-			 : c->download(w->device, t->mem, t->dst, t->bytes, transfer_done, arg, e);
+			 ? c->upload(w->device, t->mem, t->src, t->bytes, transfer_done, s, e)
+			 : c->download(w->device, t->mem, t->dst, t->bytes, transfer_done, s, e);
 	if (rc < 0) {
 		atomic_fetch_sub(&w->in_flight, 1);
 		return -1;
 	}
-	release_successors(x, task, true, false, w);
+	/* Where any of these wait for it, the request has not ended, and s is still this task's. */
+	release_successors(s, true, false, w->seat);
 	return 0;
 }
 
-static int run_step(struct worker *w, const struct plan_task *t, double *now, struct err *e)
+static int run_step(struct worker *w, const struct slot *s, double *now, struct err *e)
 {
 	struct device *d = w->device;
-	bool wait = w->x->apart && d->class->finish;
+	const struct plan_task *t = task_of(s);
+	bool wait = s->of->apart && d->class->finish;
 	if (wait) {
 		if (d->class->finish(d, e) < 0)
 			return -1;
@@ -196,34 +257,58 @@ static int run_step(struct worker *w, const struct plan_task *t, double *now, st
 	return wait ? d->class->finish(d, e) : 0;
 }
 
-static int run_task(struct worker *w, uint32_t task, double *now, struct err *e)
+/* What the caller wants to know of a task that ran from then to now. */
+static void note_times(const struct slot *s, double then, double now)
 {
-	struct executor *x = w->x;
-	const struct plan_task *t = &x->plan->task[task];
+	const struct exec_sample *x = s->of->sample;
+	const struct plan_task *t = task_of(s);
+	double begin_s = s->of->begin_s;
 	if (x->start_s)
-		x->start_s[task] = *now - x->begin_s;
-	if (t->kind == TASK_UPLOAD || t->kind == TASK_DOWNLOAD)
-		return start_transfer(w, task, e);
+		x->start_s[s->task] = then - begin_s;
+	for (uint32_t j = 0; t->kind == TASK_STEP && x->step_s && j < t->group->n; j++)
+		x->step_s[t->group->step[j]] = (now - then) * t->share[j];
+	if (x->task_s)
+		x->task_s[s->task] = now - then;
+	if (x->end_s)
+		x->end_s[s->task] = now - begin_s;
+}
+
+/* A transfer has only been started then. */
+static int start_task(struct worker *w, struct slot *s, double *now, struct err *e)
+{
+	const struct plan_task *t = task_of(s);
+	const struct exec_sample *x = s->of->sample;
+	if (t->kind == TASK_UPLOAD || t->kind == TASK_DOWNLOAD) {
+		if (x->start_s)
+			x->start_s[s->task] = *now - s->of->begin_s;
+		return start_transfer(w, s, e);
+	}
 	if (t->kind == TASK_MEMCPY)
 		memcpy(t->dst, t->src, t->bytes);
-	else if (run_step(w, t, now, e) < 0)
+	else if (run_step(w, s, now, e) < 0)
 		return -1;
 	double then = *now;
 	*now = clock_s();
-	if (x->start_s)
-		x->start_s[task] = then - x->begin_s;
-	if (t->kind == TASK_STEP) {
+	if (t->kind == TASK_STEP)
 		w->busy_s += *now - then;
-		for (uint32_t j = 0; x->step_s && j < t->group->n; j++)
-			x->step_s[t->group->step[j]] = (*now - then) * t->share[j];
-	}
-	if (x->task_s)
-		x->task_s[task] = *now - then;
-	if (x->task_end_s)
-		x->task_end_s[task] = *now - x->begin_s;
-	release_successors(x, task, true, true, w);
-	task_ended(x);
+	note_times(s, then, *now);
+	release_successors(s, true, true, w->seat);
+	task_ended(s->of, w->seat);
 	return 0;
+}
+
+/* Of a request that has failed nothing runs any more. */
+static void run_task(struct worker *w, struct slot *s, double *now)
+{
+	struct err e = ERR_INIT;
+	if (!has_failed(s->of)) {
+		if (start_task(w, s, now, &e) == 0)
+			return;
+		(void)err_prefix(&e, "device '%s'", w->device->name);
+		flight_fail(s->of, &e);
+	}
+	release_successors(s, true, true, w->seat);
+	task_ended(s->of, w->seat);
 }
 
 /* ---- waiting ---- */
@@ -231,18 +316,18 @@ static int run_task(struct worker *w, uint32_t task, double *now, struct err *e)
 static bool has_mail(const struct seat *s)
 {
 	for (uint32_t i = 0; i < s->n_workers; i++)
-		if (atomic_load(&s->worker[i]->inbox) != GRAPH_NONE)
+		if (atomic_load(&s->worker[i]->inbox))
 			return true;
 	return false;
 }
 
-/* Nothing comes any more: all its tasks have begun, and whom it helps needs no more. */
+/* Nothing comes any more: all its tasks have begun, no request follows, and whom it helps needs no more. */
 static bool is_through(const struct seat *s)
 {
-	for (uint32_t i = 0; i < s->n_workers; i++)
+	for (uint32_t i = 0; i < s->n_workers && !s->x->load; i++)
 		if (s->worker[i]->left > 0)
 			return false;
-	return s->n_helps == 0 || atomic_load(&s->x->left) == 0;
+	return (s->n_helps == 0 && !s->x->load) || atomic_load(&s->x->n_live) == 0;
 }
 
 /* What it could help with; NULL: nothing. */
@@ -256,7 +341,7 @@ static const struct help *find_help(const struct seat *s)
 
 static bool has_news(const struct seat *s)
 {
-	return has_mail(s) || (s->n_helps > 0 && (find_help(s) || is_through(s)));
+	return has_mail(s) || ((s->n_helps > 0 || s->x->load) && (find_help(s) || is_through(s)));
 }
 
 /* Until a task is handed over, somebody needs help, or the run is over or stopped. */
@@ -295,8 +380,7 @@ static struct worker *next_worker(const struct seat *s)
 	struct worker *first = NULL;
 	for (uint32_t i = 0; i < s->n_workers; i++) {
 		struct worker *w = s->worker[i];
-		if (w->n_heap > 0 &&
-		    (!first || runs_before(s->x->plan, w->heap[0], first->heap[0])))
+		if (w->n_heap > 0 && (!first || runs_before(w->heap[0], first->heap[0])))
 			first = w;
 	}
 	return first;
@@ -320,9 +404,8 @@ static int run_tasks(struct seat *s, struct err *e)
 			now = clock_s();
 		struct worker *w = next_worker(s);
 		if (w) {
-			w->left--;
-			if (run_task(w, heap_pop(w), &now, e) < 0)
-				return err_prefix(e, "device '%s'", w->device->name);
+			w->left -= !s->x->load;
+			run_task(w, heap_pop(w), &now);
 			continue;
 		}
 		if ((help = find_help(s)))

@@ -55,16 +55,19 @@ static int run_interleaved(struct session *s, struct trial *t, uint32_t n, struc
 	for (uint32_t i = 0; i < n; i++)
 		if (t[i].ok) {
 			run[n_in].plan = &plan[i];
+			run[n_in].served = t[i].served;
 			who[n_in++] = i;
 		}
 	bool has_ref = s->best >= 0 && s->single[s->best].has_plan;
 	if (has_ref)
-		run[n_in].plan = &s->single[s->best].plan;
+		run[n_in] = (struct plan_run){.plan = &s->single[s->best].plan,
+					      .served = s->single[s->best].served};
 	int rc = s->core_speed && !(speed = core_speed_new(&s->devices, e)) ? -1 : 0;
 	o.n_pulses = speed ? CORE_SPEED_KINDS : 0;
 	for (uint32_t i = 0; i < n_in + has_ref; i++) {
 		run[i].x = s->x;
 		run[i].core_speed = speed;
+		run[i].flight = &s->flight;
 		x[i].run = plan_runnable(&run[i]);
 	}
 	if (rc == 0)

@@ -7,7 +7,9 @@
 #include "sched/turns.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The model before it was cut. */
 struct session_whole {
@@ -22,6 +24,7 @@ int session_open(struct session *s, const struct graph *g, struct device_list *d
 	*s = (struct session){.devices = *devices,
 			      .opt = *o,
 			      .began_s = clock_s(),
+			      .flight = {.n = 1},
 			      .best = -1,
 			      .seed = seed,
 			      .arena = arena_new()};
@@ -36,7 +39,7 @@ int session_open(struct session *s, const struct graph *g, struct device_list *d
 	    model_complete(&s->model, e) < 0 ||
 	    planner_open(&s->planner, &s->model, &s->devices, e) < 0)
 		return -1;
-	s->model.env.variables->keep = o->keep_state;
+	s->model.env->variables->keep = o->keep_state;
 	if ((inputs ? inputs_load(&s->model, inputs, e) : inputs_seed(&s->model, seed, e)) < 0)
 		return -1;
 	s->x = executor_new(&s->devices);
@@ -87,6 +90,14 @@ static int check_whole(const struct model *whole, const struct model *cut, struc
 			       cut->g->name);
 }
 
+static void copy_inputs(const struct model *from, struct model *to)
+{
+	for (uint32_t i = 0; i < to->n_params; i++) {
+		struct tensor t = input_tensor(from, i);
+		memcpy(to->input[i], t.data, (size_t)tensor_bytes(&t));
+	}
+}
+
 int session_use_whole(struct session *s, const char *weights, struct err *e)
 {
 	const struct graph *g = s->model.g->whole;
@@ -97,18 +108,48 @@ int session_use_whole(struct session *s, const char *weights, struct err *e)
 	    planner_open(&w->planner, &w->model, &s->devices, e) < 0 ||
 	    check_whole(&w->model, &s->model, e) < 0)
 		return -1;
-	w->model.env.variables->keep = s->model.env.variables->keep;
-	for (uint32_t i = 0; i < w->model.n_params; i++) {
-		struct tensor t = input_tensor(&s->model, i);
-		memcpy(w->model.input[i], t.data, (size_t)tensor_bytes(&t));
-	}
+	w->model.env->variables->keep = s->model.env->variables->keep;
+	copy_inputs(&s->model, &w->model);
 	s->planner.whole = &w->planner;
 	return 0;
+}
+
+/* Inputs of the request that a model is at. */
+static int fill_request(struct session *s, uint32_t i, const char *inputs, struct err *e)
+{
+	char own[4096];
+	struct stat st;
+	if (!inputs)
+		return inputs_seed(&s->model, s->seed + i, e);
+	snprintf(own, sizeof own, "%s/%u", inputs, i);
+	return inputs_load(&s->model, stat(own, &st) == 0 && S_ISDIR(st.st_mode) ? own : inputs, e);
+}
+
+int session_in_flight(struct session *s, uint32_t n, const char *inputs, struct err *e)
+{
+	struct err ignored = ERR_INIT;
+	int rc = 0;
+	for (uint32_t i = 1; i < n && rc == 0; i++) {
+		rc = planner_request(&s->planner, i, e);
+		if (rc == 0)
+			rc = fill_request(s, i, inputs, e);
+		if (rc == 0 && s->whole)
+			copy_inputs(&s->model, &s->whole->model);
+	}
+	if (planner_request(&s->planner, 0, &ignored) < 0)
+		err_clear(&ignored);
+	s->flight.n = s->planner.in_flight = n;
+	return rc;
 }
 
 static uint32_t n_devices(const struct session *s)
 {
 	return s->devices.n;
+}
+
+struct served *session_served(const struct session *s, struct arena *a)
+{
+	return s->flight.n > 1 ? ARENA_NEWN(a, struct served, 1) : NULL;
 }
 
 /* ---- single devices ---- */
@@ -140,6 +181,11 @@ static int learn_durations(struct session *s, uint32_t d, struct err *e)
 	return rc;
 }
 
+static struct plan_run plan_run(struct session *s, struct plan *p, struct served *served)
+{
+	return (struct plan_run){.x = s->x, .plan = p, .flight = &s->flight, .served = served};
+}
+
 /* A failure that is data. */
 static void move_reason(struct err *e, char text[sizeof e->msg])
 {
@@ -154,7 +200,9 @@ static int try_single(struct session *s, uint32_t d, const uint16_t *device, str
 	if (session_may_run(s, device, e) == 0 &&
 	    plan_make(&s->planner, device, &r->plan, e) == 0) {
 		r->has_plan = true;
-		if (measure_plan(s->x, &r->plan, n_devices(s), &s->opt, s->arena, &r->m, e) == 0 &&
+		r->served = session_served(s, s->arena);
+		struct plan_run run = plan_run(s, &r->plan, r->served);
+		if (measure_plan(&run, n_devices(s), &s->opt, s->arena, &r->m, e) == 0 &&
 		    (s->has_costs || learn_durations(s, d, e) == 0))
 			return 0;
 	}
@@ -219,7 +267,7 @@ static int open_reference(struct session *s, struct err *e)
 			continue;
 		}
 		uint32_t at = s->beside.n++;
-		s->reference_run[at] = (struct plan_run){.x = s->x, .plan = &r->plan};
+		s->reference_run[at] = plan_run(s, &r->plan, r->served);
 		s->beside.single[at] =
 			(struct beside_single){of[i], plan_runnable(&s->reference_run[at])};
 	}
@@ -268,11 +316,13 @@ static double predict(void *ctx, const double *slow)
 
 /* A placement by its plan, beside the reference as it is. */
 static enum run_status run_beside(struct session *s, const uint16_t *device, struct plan *p,
-				  struct arena *a, struct beside_result *out, struct err *e)
+				  struct served *served, struct arena *a, struct beside_result *out,
+				  struct err *e)
 {
-	struct plan_run run = {.x = s->x, .plan = p};
+	struct plan_run run = plan_run(s, p, served);
 	struct prediction by = {s, device};
-	struct beside_run r = {plan_runnable(&run), s->slowed ? predict : NULL, &by};
+	bool predicted = s->slowed && s->flight.n == 1;
+	struct beside_run r = {plan_runnable(&run), predicted ? predict : NULL, &by};
 	return beside_measure(&s->beside, &r, &s->opt, a, out, e);
 }
 
@@ -286,7 +336,8 @@ static enum run_status find_base(struct session *s, int *lost, struct err *e)
 		return RUN_OK;
 	uint16_t *device = MEM_NEWN(uint16_t, (size_t)s->model.g->n_sets + 1);
 	all_on(s, best, device);
-	enum run_status status = run_beside(s, device, &s->single[best].plan, s->arena, &out, e);
+	enum run_status status = run_beside(s, device, &s->single[best].plan,
+					    s->single[best].served, s->arena, &out, e);
 	mem_free(device);
 	*lost = out.lost;
 	if (status == RUN_OK)
@@ -316,7 +367,7 @@ int session_measure_singles(struct session *s, struct err *e)
 		return 0;
 	uint16_t *device = MEM_NEWN(uint16_t, (size_t)s->model.g->n_sets + 1);
 	int rc = 0;
-	for (uint32_t d = 0; d < n_devices(s) && rc == 0; d++) {
+	for (uint32_t d = 0; d < n_devices(s) && rc == 0 && !measure_interrupted(&s->opt); d++) {
 		all_on(s, d, device);
 		rc = try_single(s, d, device, e);
 		if (rc == 0 && can_run(s, d) &&
@@ -369,6 +420,7 @@ void session_note_plan(const struct session *s, struct trial *t, const struct pl
 	t->n_in_host = p->n_in_host;
 	t->n_steps = p->n_groups;
 	t->n_splits = p->n_splits;
+	t->served = session_served(s, a);
 }
 
 int session_schedule(struct session *s, struct trial *t, struct plan *p, struct arena *a,
@@ -399,7 +451,8 @@ static int measure_beside(struct session *s, struct trial *t, struct plan *p, st
 {
 	struct beside_result out;
 	enum run_status status;
-	while ((status = run_beside(s, t->device, p, a, &out, e)) == RUN_FAILED && out.lost >= 0) {
+	while ((status = run_beside(s, t->device, p, t->served, a, &out, e)) == RUN_FAILED &&
+	       out.lost >= 0) {
 		replace_best(s, s->beside.single[out.lost].device, e);
 		if (settle_reference(s, e) < 0)
 			return -1;
@@ -427,7 +480,7 @@ static int measure_trial(struct session *s, struct trial *t, struct arena *a, st
 	if (!executor_alive(s->x))
 		return -1;
 	move_reason(e, t->reason);
-	return look(s, e); /* is the reference lost, too? */
+	return measure_interrupted(&s->opt) ? 0 : look(s, e); /* is the reference lost, too? */
 }
 
 /* The reference as it was when the single devices were measured; 0: there is none. */
@@ -459,6 +512,7 @@ static bool reuse_single(struct session *s, struct trial *t, struct arena *a)
 	session_note_plan(s, t, &p, a);
 	plan_release(&p);
 	t->m = x->m;
+	t->served = x->served;
 	t->ref_s = first_reference_s(s);
 	return true;
 }
@@ -480,13 +534,17 @@ static int check_devices(const struct session *s, const struct trial *t, uint32_
 int session_measure(struct session *s, struct trial *t, uint32_t n, struct arena *a, struct err *e)
 {
 	bool fresh = n_devices(s) > 0 && !s->single[0].tried && !s->no_reference;
-	if (session_measure_singles(s, e) < 0 || settle_reference(s, e) < 0)
+	if (session_measure_singles(s, e) < 0 ||
+	    (!measure_interrupted(&s->opt) && settle_reference(s, e) < 0))
 		return -1;
 	s->beside.known = false; /* what the last burst said may be long ago */
-	for (uint32_t i = 0; i < n; i++)
-		if (!(fresh && reuse_single(s, &t[i], a)) && measure_trial(s, &t[i], a, e) < 0)
+	for (uint32_t i = 0; i < n; i++) {
+		if (measure_interrupted(&s->opt))
+			snprintf(t[i].reason, sizeof t[i].reason, "interrupted");
+		else if (!(fresh && reuse_single(s, &t[i], a)) && measure_trial(s, &t[i], a, e) < 0)
 			return -1;
-	return check_devices(s, t, n, e);
+	}
+	return measure_interrupted(&s->opt) ? 0 : check_devices(s, t, n, e);
 }
 
 int session_results(struct session *s, const uint16_t *device,
@@ -495,14 +553,56 @@ int session_results(struct session *s, const uint16_t *device,
 {
 	struct plan p = {0};
 	struct exec_sample sample = {0};
-	if (plan_make(&s->planner, device, &p, e) < 0)
-		return -1;
+	s->planner.in_flight = 1;
 	int64_t runs = s->opt.keep_state ? s->opt.min_runs : 1;
-	int rc = 0;
+	int rc = plan_make(&s->planner, device, &p, e);
+	s->planner.in_flight = s->flight.n;
 	for (int64_t i = 0; i < runs && rc == 0; i++)
 		rc = executor_run(s->x, &p, &sample, e);
 	if (rc == 0)
 		rc = fn(arg, p.result, e);
 	plan_release(&p);
+	return rc;
+}
+
+/* So many inferences of each request. */
+struct each {
+	uint32_t *left;  /* (n) */
+	struct err *end; /* (n) */
+};
+
+static bool run_each(void *arg, uint32_t i, const struct err *end, double begin_s, double end_s)
+{
+	struct each *x = arg;
+	(void)begin_s, (void)end_s;
+	if (end && end->code != ST_OK)
+		x->end[i] = *end;
+	return x->end[i].code == ST_OK && x->left[i]-- > 0;
+}
+
+int session_all_results(struct session *s, const uint16_t *device,
+			int (*fn)(void *arg, uint32_t request, const void *const *result,
+				  struct err *e),
+			void *arg, struct err *e)
+{
+	uint32_t n = s->flight.n;
+	struct plan first = {0}, **plan = MEM_NEWN(struct plan *, n);
+	struct each x = {MEM_NEWN(uint32_t, n), MEM_NEWN(struct err, n)};
+	const struct exec_load load = {.n = n, .plan = plan, .next = run_each, .arg = &x};
+	int rc = plan_make(&s->planner, device, &first, e);
+	struct plan *p = &first;
+	for (uint32_t i = 0; i < n && rc == 0; i++, p = p->next_request) {
+		plan[i] = p;
+		x.left[i] = s->opt.keep_state ? (uint32_t)s->opt.min_runs : 1;
+	}
+	if (rc == 0)
+		rc = executor_load(s->x, &load, e);
+	for (uint32_t i = 0; i < n && rc == 0; i++)
+		if (x.end[i].code == ST_OK)
+			rc = fn(arg, i, plan[i]->result, e);
+	plan_release(&first);
+	mem_free(x.left);
+	mem_free(x.end);
+	mem_free(plan);
 	return rc;
 }

@@ -19,6 +19,7 @@ struct single_reference {
 	struct measurement m;
 	struct plan plan;
 	bool has_plan;
+	struct served *served; /* with several requests in flight; else NULL */
 };
 
 struct session {
@@ -28,9 +29,10 @@ struct session {
 	struct session_whole *whole; /* session_use_whole; NULL: not used */
 	struct executor *x;
 	struct measure_options opt;
-	double began_s;    /* clock_s() of session_open */
-	bool no_reference; /* set after opening: placements alone, ref_s stays 0 */
-	uint32_t rounds;   /* set after opening: in rounds (interleaved.h); 0: one after another */
+	struct in_flight flight; /* session_in_flight */
+	double began_s;          /* clock_s() of session_open */
+	bool no_reference;       /* set after opening: placements alone, ref_s stays 0 */
+	uint32_t rounds; /* set after opening: in rounds (interleaved.h); 0: one after another */
 	bool first_wins; /* set after opening: a verdict's answer is the first candidate that runs */
 	bool core_speed; /* set after opening: sample how fast the cores are in each run */
 	bool schedules;  /* set after opening: trials, and a verdict's answer, tell a schedule */
@@ -57,7 +59,8 @@ struct trial {
 	uint32_t n_order;
 	bool ok;
 	char reason[sizeof((struct err *)0)->msg]; /* when not ok */
-	struct measurement m;
+	struct measurement m;  /* with several requests in flight of runs of in_flight_requests */
+	struct served *served; /* then, once it has been planned; else NULL */
 	double ref_s; /* best single device around it, the mean of its like; 0: there is none */
 	struct interval ratio; /* when paired */
 	bool has_ratio;
@@ -91,6 +94,10 @@ void session_allow(struct session *s, const struct devs *d);
 /* -1: a placement does not, and what it has where it must not. */
 int session_may_run(const struct session *s, const uint16_t *device, struct err *e) MUST_CHECK;
 
+/* Placements are measured with n requests in flight, before any is; request i > 0 has inputs of its own: those of the
+ * directory `inputs`/i where there is one, else of `inputs`; NULL: drawn from the seed + i. */
+int session_in_flight(struct session *s, uint32_t n, const char *inputs, struct err *e) MUST_CHECK;
+
 /* Is that share of a race's seconds over?  PLANS_SHARE: what it has to prepare in. */
 #define PLANS_SHARE 0.5
 bool session_is_late(const struct session *s, double share);
@@ -118,6 +125,9 @@ int session_plan(struct session *s, const struct trial *t, struct plan *out,
 /* The device that runs every step of a placement, or -1; without any step, 0. */
 int session_single(const struct session *s, const uint16_t *device);
 
+/* For a placement's requests in flight; NULL where there is only one. */
+struct served *session_served(const struct session *s, struct arena *a);
+
 /* What is known of t from its plan: memory, copies. */
 void session_note_plan(const struct session *s, struct trial *t, const struct plan *p,
 		       struct arena *a);
@@ -131,5 +141,10 @@ int session_schedule(struct session *s, struct trial *t, struct plan *p, struct 
 int session_results(struct session *s, const uint16_t *device,
 		    int (*fn)(void *arg, const void *const *result, struct err *e), void *arg,
 		    struct err *e) MUST_CHECK;
+/* The same of each request in flight, which all run at once; fn is told which one, and nothing of those that fail. */
+int session_all_results(struct session *s, const uint16_t *device,
+			int (*fn)(void *arg, uint32_t request, const void *const *result,
+				  struct err *e),
+			void *arg, struct err *e) MUST_CHECK;
 
 #endif

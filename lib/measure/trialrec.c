@@ -1,6 +1,8 @@
 /* trialrec.c - the records that devrun writes. */
 #include "measure/trialrec.h"
 
+#include <stdio.h>
+
 #include "measure/core_speed.h"
 
 /* What the core loops of m took (n, p->k, CORE_SPEED_KINDS), by p's devices; mem_free. */
@@ -45,13 +47,49 @@ static const struct run_schedule *by_slots(const struct run_schedule *x, const u
 	return out;
 }
 
+/* Of a run, what is one request's: runs are of several where several are in flight. */
+static double per_request(const struct session *s)
+{
+	return s->flight.n > 1 ? 1 / (double)in_flight_requests(&s->flight) : 1;
+}
+
+static struct flight_rec told_flight(const struct session *s, const struct served *x)
+{
+	if (s->flight.n == 1 || !x)
+		return (struct flight_rec){0};
+	return (struct flight_rec){.requests = s->flight.n,
+				   .ended = x->ended,
+				   .failed = x->failed,
+				   .failure = x->why.msg,
+				   .seconds = x->seconds,
+				   .p50_s = served_quantile(x, 0.5),
+				   .p95_s = served_quantile(x, 0.95),
+				   .p99_s = served_quantile(x, 0.99)};
+}
+
+/* x (n) times `by`; mem_free. */
+static double *scaled(const double *x, uint32_t n, double by)
+{
+	double *y = MEM_NEWN(double, (size_t)n + 1);
+	for (uint32_t i = 0; i < n; i++)
+		y[i] = x[i] * by;
+	return y;
+}
+
 int trial_encode(const struct session *s, const struct place_rec *p, const uint32_t *slot,
 		 const struct trial *t, struct rec_writer *w, struct err *e)
 {
+	double by = per_request(s), *sample_s = scaled(t->m.sample_s, t->m.n, by);
+	double *burst_s = scaled(t->bursts.lat_s, t->bursts.n, by);
+	struct measurement m = t->m;
+	m.lat = interval_scaled(m.lat, by);
+	m.sample_s = sample_s;
 	struct run_rec x =
-		run_rec_measured(p, &t->m, t->ref_s, t->has_ratio ? &t->ratio : NULL, &t->turns);
+		run_rec_measured(p, &m, t->ref_s * by, t->has_ratio ? &t->ratio : NULL, &t->turns);
 	x.reason = t->ok ? NULL : t->reason;
 	x.bursts = t->bursts;
+	x.bursts.lat_s = burst_s;
+	x.flight = told_flight(s, t->served);
 	x.copies = t->n_copies;
 	x.copy_bytes = t->copy_bytes;
 	x.has_plan = true;
@@ -64,7 +102,7 @@ int trial_encode(const struct session *s, const struct place_rec *p, const uint3
 	for (uint32_t i = 0; t->ok && i < p->k; i++) {
 		uint32_t d = slot ? slot[i] : i;
 		mem[i] = d < s->devices.n ? t->mem_bytes[d] : 0;
-		busy[i] = d < s->devices.n ? t->m.busy_s[d] : 0;
+		busy[i] = d < s->devices.n ? t->m.busy_s[d] * by : 0;
 	}
 	x.mem_bytes = mem;
 	x.busy_s = busy;
@@ -74,11 +112,22 @@ int trial_encode(const struct session *s, const struct place_rec *p, const uint3
 	uint16_t *ends;
 	x.schedule = by_slots(t->schedule, slot, p->k, s->devices.n, &schedule, &ends);
 	int rc = run_encode(&x, w, e);
+	mem_free(sample_s);
+	mem_free(burst_s);
 	mem_free(ends);
 	mem_free(mem);
 	mem_free(busy);
 	mem_free(core_loop_s);
 	return rc;
+}
+
+void trial_text(const struct session *s, const struct trial *t, char *dst, size_t cap)
+{
+	double one_s = t->m.lat.mid * per_request(s);
+	if (s->flight.n > 1)
+		snprintf(dst, cap, "%.1f a second, %u at once", 1 / one_s, s->flight.n);
+	else
+		snprintf(dst, cap, "%.3f ms", one_s * 1e3);
 }
 
 /* What may be claimed, about candidates by their records. */
@@ -100,14 +149,15 @@ int verdict_encode(const struct verdict *v, const struct session *s, const struc
 		   struct err *e)
 {
 	const struct trial *t = &v->final;
+	double by = per_request(s);
 	bool gains = v->winner >= 0 && t->has_ratio;
 	struct best_rec x = {.place = *p,
 			     .n_groups = n_groups,
-			     .lat_s = t->m.lat.mid,
-			     .ref_s = t->ref_s,
+			     .lat_s = t->m.lat.mid * by,
+			     .ref_s = t->ref_s * by,
 			     .final = true,
-			     .lo_s = t->m.lat.lo,
-			     .hi_s = t->m.lat.hi,
+			     .lo_s = t->m.lat.lo * by,
+			     .hi_s = t->m.lat.hi * by,
 			     .reference = v->reference < 0 ? "" : s->devices.dev[v->reference].name,
 			     .ratio = gains ? t->ratio.mid : 1,
 			     .ratio_lo = gains ? t->ratio.lo : 1,
@@ -120,6 +170,7 @@ int verdict_encode(const struct verdict *v, const struct session *s, const struc
 			     .copy_bytes = t->copy_bytes,
 			     .mem_bytes = t->mem_bytes,
 			     .schedule = t->schedule,
+			     .flight = told_flight(s, t->served),
 			     .has_diff = !v->not_compared[0],
 			     .not_compared = v->not_compared,
 			     .out_mse = v->diff.mse,

@@ -13,6 +13,9 @@
 int trial_encode(const struct session *s, const struct place_rec *p, const uint32_t *slot,
 		 const struct trial *t, struct rec_writer *w, struct err *e) MUST_CHECK;
 
+/* "1.234 ms", or of several requests in flight "810.4 a second, 4 at once", into dst[cap]. */
+void trial_text(const struct session *s, const struct trial *t, char *dst, size_t cap);
+
 /* The final `best` record; p says where the winner comes from, and names the session's devices; rivals[n] are the records of
  * the candidates. */
 int verdict_encode(const struct verdict *v, const struct session *s, const struct place_rec *p,

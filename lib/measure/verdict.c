@@ -134,6 +134,13 @@ static double predict(void *ctx, uint32_t i, const double *slow, double *log_s)
 	return slowed_s(p->slowed, p->step_device, slow, log_s);
 }
 
+/* As contest.predict: of a run, which of several requests in flight nobody has predicted. */
+static double predict_run(void *ctx, uint32_t i, const double *slow, double *log_s)
+{
+	const struct participants *p = ctx;
+	return p->s->flight.n == 1 ? predict(ctx, i, slow, log_s) : 0;
+}
+
 /* As contest.share. */
 static void shares(void *ctx, uint32_t i, double *share)
 {
@@ -219,17 +226,21 @@ static void contest_open(struct participants *p, struct contest *x)
 			      .n = p->n,
 			      .c = ARENA_NEWN(p->a, struct contestant, p->n),
 			      .has = has,
-			      .predict = predict,
+			      .predict = predict_run,
 			      .n_draws = SLOWED_DRAWS,
 			      .share = shares,
 			      .ctx = p};
 	for (uint32_t i = 0; i < p->n; i++) {
-		p->run[i] = (struct plan_run){.x = p->s->x, .plan = &p->plan[i]};
+		p->run[i] = (struct plan_run){.x = p->s->x,
+					      .plan = &p->plan[i],
+					      .flight = &p->s->flight,
+					      .served = p->trial[i]->served};
 		x->c[i].run = plan_runnable(&p->run[i]);
 		x->c[i].takes_part = p->planned[i];
 		x->c[i].alike = i < p->k ? device_alike(&p->s->devices, i) : 0;
 		x->c[i].group = contest_group(p->trial[i]->device, p->s->model.g->n_sets);
-		x->c[i].past = p->trial[i]->past;
+		if (p->s->flight.n == 1)
+			x->c[i].past = p->trial[i]->past;
 	}
 }
 
@@ -413,7 +424,8 @@ int verdict_reach(struct session *s, struct trial *t, uint32_t n, const struct p
 	struct participants p;
 	*out = (struct verdict){.winner = -1, .reference = -1, .compared = -1, .diff = {0, 1, 0}};
 	/* For the durations that plans are made of, where no profile has them; in a race single devices run, too. */
-	if (!(s->has_costs && s->opt.race_s > 0) && session_measure_singles(s, e) < 0)
+	bool known = s->has_costs && s->opt.race_s > 0 && s->flight.n == 1;
+	if (!known && session_measure_singles(s, e) < 0)
 		return -1;
 	participants_open(&p, s, t, n, out, a);
 	for (uint32_t d = 0; d < p.k && d < past->n; d++)

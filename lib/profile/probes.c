@@ -348,7 +348,7 @@ static void plan_probes(struct probes *x, double budget_s)
 struct probes *probes_open(struct session *s, const uint32_t *step_set, const struct profile *out,
 			   double budget_s)
 {
-	const struct variables *v = s->model.env.variables;
+	const struct variables *v = s->model.env->variables;
 	struct probes *x = MEM_NEW(struct probes);
 	*x = (struct probes){.s = s,
 			     .step_set = step_set,

@@ -139,7 +139,7 @@ static enum run_status take_turns(struct beside *x, const struct beside_run *r,
 	uint32_t bursts = 0;
 	struct interval ratio = {0, 0, 0};
 	enum run_status status = RUN_OK;
-	for (int64_t i = 0; i < o->warmup && status == RUN_OK; i++)
+	for (int64_t i = 0; i < o->warmup && status == RUN_OK && !measure_interrupted(o); i++)
 		status = runnable_run(&r->run, &(struct run_sample){0}, e);
 	while (status == RUN_OK && m->n < o->max_runs) {
 		double before[BESIDE_MOST];
@@ -147,9 +147,11 @@ static enum run_status take_turns(struct beside *x, const struct beside_run *r,
 		memcpy(before, x->log_s, sizeof before);
 		status = burst(&r->run, (uint32_t)(o->max_runs - m->n), bursts == 0, m->busy_s,
 			       &m->sample_s[m->n], &n, e);
-		if (status == RUN_OK)
+		if (status == RUN_OK && !measure_interrupted(o))
 			status = beside_look(x, &out->lost, e);
-		if (status != RUN_OK)
+		if (measure_cut_short(o, status, m->n, e))
+			status = RUN_OK;
+		if (status != RUN_OK || n == 0)
 			break;
 		sum += mean_of(x->log_s, x->n);
 		double beside = (mean_of(before, x->n) + mean_of(x->log_s, x->n)) / 2 +
@@ -159,10 +161,13 @@ static enum run_status take_turns(struct beside *x, const struct beside_run *r,
 		log_burst[bursts++] = log(median_of(&m->sample_s[m->n], n)) - beside;
 		m->n += n;
 		ratio = ratio_of(log_run, m->n, log_burst, bursts);
-		if (m->n >= o->min_runs &&
-		    (narrow(ratio, o->ci) || r->run.now_s(r->run.arg) > end_s))
+		if (measure_interrupted(o) ||
+		    (m->n >= o->min_runs &&
+		     (narrow(ratio, o->ci) || r->run.now_s(r->run.arg) > end_s)))
 			break;
 	}
+	if (status == RUN_OK)
+		out->lost = -1;
 	m->lat = interval_clip(interval_scaled(ratio, exp(sum / (bursts + 1))));
 	out->ref_s = exp(sum / (bursts + 1) + x->base_log);
 	mem_free(log_run);
@@ -177,7 +182,7 @@ static enum run_status run_in_a_row(struct beside *x, const struct beside_run *r
 {
 	double before = mean_of(x->log_s, x->n);
 	enum run_status status = measure_runs(&r->run, x->k, o, a, &out->m, e);
-	if (status == RUN_OK && x->n > 0) {
+	if (status == RUN_OK && x->n > 0 && !measure_interrupted(o)) {
 		status = beside_look(x, &out->lost, e);
 		out->ref_s = exp((before + mean_of(x->log_s, x->n)) / 2 + x->base_log);
 	}

@@ -64,6 +64,7 @@ static void put_final(const struct best_rec *x, struct rec_writer *w)
 	put_uint(w, "copy_bytes", x->copy_bytes);
 	if (x->mem_bytes)
 		put_vector(w, "mem_bytes", TT_U64, x->place.k, x->mem_bytes);
+	flight_put(&x->flight, w);
 	if (x->schedule)
 		run_schedule_put(x->schedule, w);
 	if (!x->has_diff) {
@@ -215,6 +216,8 @@ static int decode_final(const struct rec *r, struct arena *a, struct best_rec *x
 	uint64_t k[1] = {x->place.k};
 	if (val_get(r->map, "mem_bytes") &&
 	    get_tensor(r->map, "mem_bytes", TT_U64, 1, k, a, &x->mem_bytes, e) < 0)
+		return -1;
+	if (flight_decode(r, a, &x->flight, e) < 0)
 		return -1;
 	x->has_diff = mse && cosine && largest;
 	x->out_of = x->not_compared = "";

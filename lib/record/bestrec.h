@@ -40,6 +40,7 @@ struct best_rec {
 	uint64_t copies, copy_bytes;
 	bool has_diff;             /* outputs against the reference's on the same inputs */
 	const uint64_t *mem_bytes; /* (k) of a final one, peak of each device; NULL: not told */
+	struct flight_rec flight;  /* as run_rec.flight */
 	const struct run_schedule *schedule; /* of one of its runs; NULL: not told, or read back */
 	const char *not_compared;            /* without has_diff: why there is none; "": not told */
 	double out_mse, out_cos, out_max;

@@ -125,6 +125,7 @@ int run_encode(const struct run_rec *x, struct rec_writer *w, struct err *e)
 		put_uint(w, "splits", x->splits);
 	}
 	put_vector(w, "busy_s", TT_F64, x->k, x->busy_s);
+	flight_put(&x->flight, w);
 	put_clock(x, w);
 	put_simulation(x, w);
 	if (x->schedule)

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "record/flightrec.h"
 #include "record/placerec.h"
 #include "record/rolloutid.h"
 #include "stream/rec.h"
@@ -64,7 +65,8 @@ struct run_rec {
 	 * segments than one. */
 	bool has_plan;
 	uint32_t in_host, steps, splits;
-	const double *busy_s; /* (k) */
+	const double *busy_s;     /* (k) */
+	struct flight_rec flight; /* requests 0: one inference after another; not read back */
 	/* Of a machine that is played: its time before and after this and what was measured with
 	 * it. */
 	bool has_clock;

@@ -266,6 +266,6 @@ hsdag_status hsdag_run(hsdag_model *m)
 hsdag_status hsdag_reset(hsdag_model *m)
 {
 	err_clear(&m->e);
-	variables_reset(model_of(m)->env.variables);
+	variables_reset(model_of(m)->env->variables);
 	return HSDAG_OK;
 }

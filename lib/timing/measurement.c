@@ -57,14 +57,17 @@ enum run_status measure_runs(const struct runnable *r, uint32_t k, const struct 
 	start(out, o, k, a);
 	if (o->paper)
 		return measure_paper(r, out, e);
-	for (int64_t i = 0; i < o->warmup && status == RUN_OK; i++)
+	for (int64_t i = 0; i < o->warmup && status == RUN_OK && !measure_interrupted(o); i++)
 		status = runnable_run(r, &(struct run_sample){0}, e);
 	while (status == RUN_OK && out->n < o->max_runs) {
 		status = run_once(r, out, e);
+		if (measure_cut_short(o, status, out->n, e))
+			status = RUN_OK;
 		if (status != RUN_OK)
 			break;
 		out->lat = interval_median(out->sample_s, out->n);
-		if (out->n >= o->min_runs && (narrow(out->lat, o->ci) || r->now_s(r->arg) > end))
+		if (measure_interrupted(o) ||
+		    (out->n >= o->min_runs && (narrow(out->lat, o->ci) || r->now_s(r->arg) > end)))
 			break;
 	}
 	if (status == RUN_OK)

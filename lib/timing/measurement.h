@@ -6,6 +6,7 @@
 #ifndef HSDAG_TIMING_MEASUREMENT_H
 #define HSDAG_TIMING_MEASUREMENT_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 #include "base/mem.h"
@@ -30,11 +31,29 @@ struct measure_options {
 	 * reference, 0 without one, and (k) each device's busy seconds in a run of the fastest; NULL: nobody does. */
 	void (*hear_standing)(uint32_t n, double best_s, double reference_s, uint32_t k,
 			      const double *busy_s);
+	/* Not 0: what is being measured ends with what it has, as soon as something counts; NULL: never.  Not of rounds and
+	 * races. */
+	const volatile sig_atomic_t *interrupted;
 };
 #define MEASURE_DEFAULT \
 	{ \
-		1, 6, 50, 0.02, 1.0, false, false, 600, 0, 0, 1, false, NULL \
+		1, 6, 50, 0.02, 1.0, false, false, 600, 0, 0, 1, false, NULL, NULL \
 	}
+
+static inline bool measure_interrupted(const struct measure_options *o)
+{
+	return o->interrupted && *o->interrupted;
+}
+
+/* Did a run fail because of that?  Then what counts before it stays, if anything does, and the error is forgotten. */
+static inline bool measure_cut_short(const struct measure_options *o, enum run_status status,
+				     uint32_t n, struct err *e)
+{
+	if (status != RUN_FAILED || n == 0 || !measure_interrupted(o))
+		return false;
+	err_clear(e);
+	return true;
+}
 
 /* As it goes on a record: positive, finite. */
 struct interval interval_clip(struct interval i);

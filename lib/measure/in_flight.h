@@ -1,0 +1,49 @@
+/* in_flight.h - requests side by side: how many end in a second, and how long each takes.
+ *
+ * A run keeps n requests in flight: who has ended begins anew.  It begins with n that fill the devices, counts a window
+ * of them, and keeps to n until the window is over; then those in flight end.  What a run takes is told as the
+ * seconds of all its requests at the rate of the window, so that runs of several placements, which are of the same
+ * number, can be compared like runs of one inference (timing). */
+#ifndef HSDAG_MEASURE_IN_FLIGHT_H
+#define HSDAG_MEASURE_IN_FLIGHT_H
+
+#include <signal.h>
+
+#include "exec/executor.h"
+
+/* Of a session. */
+struct in_flight {
+	uint32_t n;      /* requests at once; 1: single inferences, and nothing of this is used */
+	uint64_t window; /* requests that a run counts; 0: not chosen yet */
+	const volatile sig_atomic_t *drain; /* not 0: no request begins any more; NULL: all do */
+};
+
+/* Latencies by logarithms: bucket i has those from LATENCY_LEAST_S * LATENCY_STEP^i on. */
+enum { LATENCY_BUCKETS = 4200 };
+#define LATENCY_LEAST_S 1e-6
+#define LATENCY_STEP 1.005
+
+/* What became of the requests of a placement, over all its runs; memory of one size. */
+struct served {
+	uint64_t ended, failed; /* in windows; failed are among the ended */
+	struct err why;         /* of the first that failed */
+	double seconds;         /* of windows */
+	uint32_t latency[LATENCY_BUCKETS];
+};
+
+/* The latency that a share q of the requests that did not fail stay within, to half a per cent; 0: none ended. */
+double served_quantile(const struct served *x, double q);
+
+/* Requests of one run: n that fill the devices, those that are counted, and those that are still in flight then. */
+static inline uint64_t in_flight_requests(const struct in_flight *f)
+{
+	return f->window + 2 * (uint64_t)f->n - 1;
+}
+
+/* One run of p and its next_request.  *run_s: of in_flight_requests; busy_s (k): computing for as many, or NULL.  out is
+ * added to.  The first run of a session chooses the window.  -1: as executor_load, or no request in the window
+ * but failed (with its error). */
+int in_flight_run(struct in_flight *f, struct executor *x, struct plan *p, struct served *out,
+		  double *run_s, double *busy_s, struct err *e) MUST_CHECK;
+
+#endif
