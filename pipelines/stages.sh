@@ -210,6 +210,12 @@ compare() {
 		compete_final "$racing"
 		return
 	fi
+	if [ "$objective" = throughput ]; then
+		local racing_with=(--requests "${requests:-$((2 * ${#names[@]} > 2 ? 2 * ${#names[@]} : 2))}")
+		compete_last=()
+		compete_final "$racing"
+		return
+	fi
 	n=$(placebase single "$dir/input.mp" | count_places -)
 	stage devrun paired --schedule --choose first --candidates 1 --min-runs 3 \
 		--max-seconds "$(awk -v r="$racing" -v n=$((n + 1)) 'BEGIN { print r / 20 / n }')" \

@@ -26,9 +26,21 @@ static int check_machine(const struct devsim_options *o, struct err *e)
 	return 0;
 }
 
+static int check_requests(const struct devsim_options *o, struct err *e)
+{
+	if (o->requests > 1 &&
+	    (o->probe || o->refit || o->fit || o->fixed || o->schedule || o->op_noise > 0 ||
+	     o->machine.spec || o->sim.rules != PLACE_SCHEDULE))
+		return err_set(
+			e, ST_USAGE,
+			"--requests goes without --probe, --refit, --fit, --machine, --fixed, "
+			"--schedule, --op-noise and --model");
+	return 0;
+}
+
 static int check_options(const struct devsim_options *o, struct err *e)
 {
-	if (check_machine(o, e) < 0)
+	if (check_machine(o, e) < 0 || check_requests(o, e) < 0)
 		return -1;
 	if ((o->draws || o->predict) && !o->fit)
 		return err_set(e, ST_USAGE, "--draws and --predict go with --fit");
@@ -108,6 +120,7 @@ int devsim_command_parse(struct devsim_command *c, int argc, char **argv, void (
 	*c = (struct devsim_command){
 		.common = OPT_COMMON_INIT,
 		.filter = {.sim = PLACE_OPTIONS_INIT,
+			   .requests = 1,
 			   .machine = {.candidates = 8, .measure = MEASURE_DEFAULT}}};
 	struct devsim_options *o = &c->filter;
 	struct machine_options *m = &o->machine;
@@ -118,6 +131,9 @@ int devsim_command_parse(struct devsim_command *c, int argc, char **argv, void (
 		{"devices", 'D', OPT_TEXT, &o->devices, "LIST",
 		 "with --probe: only these; NAME:X is one more device like NAME", 0, 0, NULL, NULL},
 		PLACE_OPTIONS(o->sim),
+		{"requests", 0, OPT_INT, &o->requests, "N",
+		 "N requests in flight, as devrun run --requests: times are seconds a request", 1,
+		 4096, NULL, NULL},
 		{"schedule", 0, OPT_FLAG, &o->schedule, NULL,
 		 "tell start and end of every set and copy in the run record", 0, 0, NULL, NULL},
 		{"noise", 0, OPT_REAL, &o->noise, "SIGMA",

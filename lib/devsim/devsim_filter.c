@@ -128,7 +128,8 @@ static int ready_model(struct devsim *s, const struct place_rec *p, struct err *
 		const struct simulator_options o = {.seed = s->seed,
 						    .run_sigma = s->o->noise,
 						    .op_sigma = s->o->op_noise,
-						    .schedule = s->o->schedule};
+						    .schedule = s->o->schedule,
+						    .requests = (uint32_t)s->o->requests};
 
 		if (place_inputs_model(&s->in, s->names, p->k, s->arena, &s->model, e) < 0)
 			return -1;

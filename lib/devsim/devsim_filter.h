@@ -17,6 +17,7 @@ struct devsim_options {
 	bool probe, refit;        /* neither: placements are predicted */
 	bool fixed;               /* no model: a latency drawn from seed and placement */
 	bool schedule;            /* tell when each set and copy is */
+	int64_t requests;         /* in flight at once; 1: one inference after another */
 	double noise, op_noise;   /* standard deviations of logarithms: of a run, of each set */
 	int64_t draw;    /* with refit: which draw from all that fit; 0: the most likely ones */
 	const char *fit; /* a file whose placements have run; NULL: none */

@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 /* A window is of WINDOW requests for each in flight at least, and of about so many seconds. */
-enum { WINDOW = 6, MOST_WINDOW = 1 << 20 };
+enum { WINDOW = 8, MOST_WINDOW = 1 << 20 };
 static const double WINDOW_S = 0.1;
 
 /* ---- latencies ---- */
@@ -56,16 +56,17 @@ static void count(struct loop *l, const struct err *end, double begin_s, double 
 static bool next(void *arg, uint32_t i, const struct err *end, double begin_s, double end_s)
 {
 	struct loop *l = arg;
+	uint64_t fill = IN_FLIGHT_FILL * (uint64_t)l->f->n;
 	(void)i;
 	pthread_mutex_lock(&l->lock);
 	if (end && !l->over) {
 		l->n_ended++;
-		if (l->n_ended <= l->f->n)
+		if (l->n_ended <= fill)
 			l->from_s = fmax(l->from_s, end_s);
 		else
 			count(l, end, begin_s, end_s);
 		l->to_s = fmax(l->to_s, end_s);
-		l->over = l->n_ended >= l->f->n + l->window || (l->f->drain && *l->f->drain);
+		l->over = l->n_ended >= fill + l->window || (l->f->drain && *l->f->drain);
 	}
 	bool more = !l->over;
 	pthread_mutex_unlock(&l->lock);
@@ -90,10 +91,11 @@ static int run_loop(struct loop *l, struct executor *x, struct plan *p, double *
 /* Seconds of the window for each request that did not fail. */
 static int period(struct loop *l, double *s, struct err *e)
 {
-	uint64_t n = l->n_ended > l->f->n ? l->n_ended - l->f->n : 0;
+	uint64_t fill = IN_FLIGHT_FILL * (uint64_t)l->f->n,
+		 n = l->n_ended > fill ? l->n_ended - fill : 0;
 	if (n == 0)
-		return err_set(e, ST_RUNTIME, "interrupted before %u requests in flight had ended",
-			       l->f->n + 1);
+		return err_set(e, ST_RUNTIME, "interrupted before %llu requests had ended",
+			       (unsigned long long)fill + 1);
 	if (l->n_failed == n) {
 		*e = l->why;
 		return -1;

@@ -1,6 +1,6 @@
 /* in_flight.h - requests side by side: how many end in a second, and how long each takes.
  *
- * A run keeps n requests in flight: who has ended begins anew.  It begins with n that fill the devices, counts a window
+ * A run keeps n requests in flight: who has ended begins anew.  The first 2 n fill the devices; it counts a window
  * of them, and keeps to n until the window is over; then those in flight end.  What a run takes is told as the
  * seconds of all its requests at the rate of the window, so that runs of several placements, which are of the same
  * number, can be compared like runs of one inference (timing). */
@@ -10,6 +10,8 @@
 #include <signal.h>
 
 #include "exec/executor.h"
+
+enum { IN_FLIGHT_FILL = 2 }; /* times n */
 
 /* Of a session. */
 struct in_flight {
@@ -34,10 +36,10 @@ struct served {
 /* The latency that a share q of the requests that did not fail stay within, to half a per cent; 0: none ended. */
 double served_quantile(const struct served *x, double q);
 
-/* Requests of one run: n that fill the devices, those that are counted, and those that are still in flight then. */
+/* Requests of one run: those that fill the devices, that are counted, and that are still in flight then. */
 static inline uint64_t in_flight_requests(const struct in_flight *f)
 {
-	return f->window + 2 * (uint64_t)f->n - 1;
+	return f->window + (IN_FLIGHT_FILL + 1) * (uint64_t)f->n - 1;
 }
 
 /* One run of p and its next_request.  *run_s: of in_flight_requests; busy_s (k): computing for as many, or NULL.  out is

@@ -315,6 +315,8 @@ static int run_contest(struct participants *p, struct verdict *v, struct err *e)
 	load_begin(&watch);
 	contest_open(p, &x);
 	struct measure_options o = p->s->opt;
+	if (p->s->flight.window > 0)
+		o.hear_by = 1 / (double)in_flight_requests(&p->s->flight);
 	/* The seconds of a race are those of all that it takes. */
 	if (o.race_s > 0)
 		o.race_s = race_seconds(p, o.race_s);

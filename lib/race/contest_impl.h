@@ -20,6 +20,7 @@ struct racers {
 	size_t *cap; /* (x->n) room for samples */
 	void (*hear)(uint32_t n, double best_s, double reference_s, uint32_t k,
 		     const double *busy_s); /* hear_standing, or NULL */
+	double hear_by;                     /* as measure_options has it, not 0 */
 	double heard_s;                     /* by the runs' clock, when it was called last */
 };
 

@@ -90,7 +90,8 @@ static void tell_standing(const struct racers *r)
 		n++;
 	}
 	if (n > 0)
-		r->hear(n, best_s, isfinite(single_s) ? single_s : 0, r->x->k, busy_s);
+		r->hear(n, best_s * r->hear_by, isfinite(single_s) ? single_s * r->hear_by : 0,
+			r->x->k, busy_s);
 }
 
 static double clock_s(void *ctx)
@@ -205,8 +206,10 @@ static int race_all(struct racers *r, struct race *race, struct arena *a, struct
 
 int contest_race(struct contest *x, const struct measure_options *o, struct arena *a, struct err *e)
 {
-	struct racers r = {
-		.x = x, .hear = o->hear_standing, .who = ARENA_NEWN(a, uint32_t, (size_t)x->n + 1)};
+	struct racers r = {.x = x,
+			   .hear = o->hear_standing,
+			   .hear_by = o->hear_by > 0 ? o->hear_by : 1,
+			   .who = ARENA_NEWN(a, uint32_t, (size_t)x->n + 1)};
 	struct race_source source = {&r, run_burst, excess, clock_s, x->n_draws};
 	struct reference_rounds rounds;
 	int reference;

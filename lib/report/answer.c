@@ -112,7 +112,8 @@ static int take_run_of_place(struct answer *x, const struct rec *r, struct err *
 	if (val_get(r->map, "mem_bytes") &&
 	    get_tensor(r->map, "mem_bytes", TT_U64, 1, k, x->runs, &x->mem_bytes, e) < 0)
 		return -1;
-	return read_run(r, x->runs, &x->m, NULL, e);
+	return flight_decode(r, x->runs, &x->flight, e) < 0 ? -1
+							    : read_run(r, x->runs, &x->m, NULL, e);
 }
 
 static int take_raced(struct answer *x, const struct rec *r, struct err *e)
@@ -303,6 +304,7 @@ static int take_best(struct answer *x, const struct rec *r, struct err *e)
 	x->race = b.race;
 	x->says = b.verdict;
 	x->load = b.load;
+	x->flight = b.flight;
 	raced_end(&x->raced);
 	x->n_finals++;
 	x->n_random_now = 0;

@@ -74,6 +74,8 @@ struct answer {
 	struct contest_race_facts race; /* that a final answer comes from; n_blocks 0: from none */
 	struct best_verdict says;       /* of a final answer */
 	struct contest_load load;       /* while it was measured */
+	struct flight_rec
+		flight; /* of the answer: times are seconds a request; requests 0: they are latencies */
 
 	struct arena *arena, *spare; /* of the placement, and of the next one */
 	struct arena *runs;          /* of what the runs say */

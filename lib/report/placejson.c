@@ -162,6 +162,23 @@ static void load(FILE *out, const struct answer *x)
 	fputs("}", out);
 }
 
+static void in_flight(FILE *out, const struct answer *x)
+{
+	const struct flight_rec *f = &x->flight;
+	bool told = f->requests > 0;
+	key(out, "in_flight");
+	fputs("{\"requests\": ", out);
+	told ? fprintf(out, "%u", f->requests) : fputs("null", out);
+	real(out, "a_second", told && x->m.lat_s > 0, 1 / x->m.lat_s);
+	count(out, "ended", told, f->ended);
+	count(out, "failed", told, f->failed);
+	text(out, "failure", f->failed > 0 ? f->failure : NULL);
+	real(out, "p50_s", told, f->p50_s);
+	real(out, "p95_s", told, f->p95_s);
+	real(out, "p99_s", told, f->p99_s);
+	fputs("}", out);
+}
+
 static int verdict(FILE *out, const struct report_input *in, struct err *e)
 {
 	static const char *const says[] = {[CONTEST_UNTOLD] = "untold",
@@ -261,6 +278,7 @@ static int write_json(FILE *out, const struct report_input *in, struct err *e)
 	fputs("\n ", out);
 	raced(out, x);
 	load(out, x);
+	in_flight(out, x);
 	fputs("\n ", out);
 	outputs(out, x);
 	text(out, "objective", in->objective ? in->objective : "latency");

@@ -31,6 +31,7 @@ enum { W_LAT = 12, W_RANGE = 20, W_SPEED = 8, W_COUNT = 6, W_MB = 9, W_DIFF = 9,
 struct objective {
 	const char *name; /* NULL: the latency, which has its columns in any case */
 	double best;      /* of the single devices; 0: none is known */
+	bool rate;        /* what was measured is a rate: seconds a request */
 	enum { WHOLE, NARROW, NARROWEST } fit; /* columns that the screen has room for */
 };
 
@@ -45,7 +46,8 @@ double placetext_best_value(const struct answer *x)
 
 static struct objective find_objective(const struct answer *x, const char *name)
 {
-	return (struct objective){.name = name, .best = placetext_best_value(x)};
+	return (struct objective){
+		.name = name, .best = placetext_best_value(x), .rate = x->flight.requests > 0};
 }
 
 /* Mixtures have no unit. */
@@ -75,7 +77,7 @@ static void value_cells(FILE *out, const struct objective *o, const struct measu
 static void head(FILE *out, int label, const struct objective *o)
 {
 	fprintf(out, "%-*s", label, "");
-	cell(out, W_LAT, "latency");
+	cell(out, W_LAT, o->rate ? "a request" : "latency");
 	cell(out, W_RANGE, "95 %% interval");
 	cell(out, W_SPEED, "speedup");
 	if (o->fit < NARROWEST) {
@@ -345,7 +347,9 @@ void placetext_verdict(FILE *out, const struct answer *x, const char *const *nam
 		       const char *objective)
 {
 	const struct objective o = find_objective(x, objective);
-	if (!objective || x->simulated || x->kind != ANSWER_FINAL) {
+	bool measured = strcmp(objective ? objective : "latency", "latency") == 0 ||
+			(o.rate && strcmp(objective, "throughput") == 0);
+	if (measured || x->simulated || x->kind != ANSWER_FINAL) {
 		print_verdict(out, x, names);
 		return;
 	}
@@ -359,6 +363,25 @@ void placetext_verdict(FILE *out, const struct answer *x, const char *const *nam
 		fprintf(out, "%s was not measured, and no simulation tells it; of the latency: ",
 			objective);
 	print_verdict(out, x, names);
+}
+
+void placetext_flight(FILE *out, const struct answer *x, const char *before, const char *after)
+{
+	const struct flight_rec *f = &x->flight;
+	char why[300];
+	if (f->requests == 0 || !(x->m.lat_s > 0) || x->m.reason)
+		return;
+	fprintf(out, "%s%u requests at once, %.1f a second", before, f->requests, 1 / x->m.lat_s);
+	if (placetext_has_range(&x->m))
+		fprintf(out, " (95 %% interval %.1f to %.1f)", 1 / x->m.hi_s, 1 / x->m.lo_s);
+	if (x->m.ref_s > 0)
+		fprintf(out, ", the best single device %.1f", 1 / x->m.ref_s);
+	fprintf(out, "; one takes %.3f ms, 95 %% of them up to %.3f, 99 %% up to %.3f",
+		f->p50_s * 1e3, f->p95_s * 1e3, f->p99_s * 1e3);
+	if (f->failed > 0)
+		fprintf(out, "; %" PRIu64 " of %" PRIu64 " failed: %s", f->failed, f->ended,
+			err_escape(why, sizeof why, f->failure, strlen(f->failure)));
+	fputs(after, out);
 }
 
 /* Why there is no difference of outputs. */
@@ -566,6 +589,7 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 	if (x->kind == ANSWER_FINAL)
 		raced_print(out, &x->raced, &x->race, x->says.says != CONTEST_UNDECIDED, &x->place,
 			    x->last_gain, x->n_episodes);
+	placetext_flight(out, x, "in flight: ", "\n");
 	memory(out, x, names, devs);
 	bound(out, x);
 	not_compared(out, x);

@@ -56,6 +56,8 @@ const char *placetext_device(const struct answer *x, const char *device, const c
 bool placetext_is_reference(const struct answer *x);
 /* The machine's load while the answer was measured, between two texts, where it was above the number of cores; else nothing. */
 void placetext_load(FILE *out, const struct answer *x, const char *before, const char *after);
+/* Requests in flight, their rate and latencies, between two texts, where the answer was measured so; else nothing. */
+void placetext_flight(FILE *out, const struct answer *x, const char *before, const char *after);
 /* What speed-ups are, where they are not quotients of the latencies beside them; NULL: they are. */
 const char *placetext_no_quotient(const struct answer *x);
 const char *placetext_finder(const char *source);

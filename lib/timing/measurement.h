@@ -31,13 +31,14 @@ struct measure_options {
 	 * reference, 0 without one, and (k) each device's busy seconds in a run of the fastest; NULL: nobody does. */
 	void (*hear_standing)(uint32_t n, double best_s, double reference_s, uint32_t k,
 			      const double *busy_s);
+	double hear_by; /* hear_standing's seconds are those of a run times this; 0: of a run */
 	/* Not 0: what is being measured ends with what it has, as soon as something counts; NULL: never.  Not of rounds and
 	 * races. */
 	const volatile sig_atomic_t *interrupted;
 };
 #define MEASURE_DEFAULT \
 	{ \
-		1, 6, 50, 0.02, 1.0, false, false, 600, 0, 0, 1, false, NULL, NULL \
+		1, 6, 50, 0.02, 1.0, false, false, 600, 0, 0, 1, false, NULL, 0, NULL \
 	}
 
 static inline bool measure_interrupted(const struct measure_options *o)

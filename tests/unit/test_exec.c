@@ -290,7 +290,7 @@ static void replans(void)
 		device[i] = (uint16_t)below(2);
 	s.x = executor_new(&s.devices);
 	step_ns = 500000;
-	bool planned = session_plan(&s, device, &p, &e) == 0;
+	bool planned = session_plan(&s, &(struct trial){.device = device}, &p, &e) == 0;
 	tap(planned && p.predicted_s > s.model.n_steps * 5e-4 / 2 * 0.99,
 	    "it expects what steps took (%s)", e.msg);
 	for (uint32_t i = 0; planned && i < p.n_groups; i++)
@@ -301,7 +301,7 @@ static void replans(void)
 	if (planned)
 		plan_release(&p);
 	fail_step = 10;
-	tap(session_plan(&s, device, &p, &e) < 0 && e.code == ST_RUNTIME,
+	tap(session_plan(&s, &(struct trial){.device = device}, &p, &e) < 0 && e.code == ST_RUNTIME,
 	    "a run that fails is told");
 	step_ns = 0;
 	fail_step = 0;

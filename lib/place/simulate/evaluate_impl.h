@@ -1,4 +1,4 @@
-/* evaluate_impl.h - what evaluate.c, moves.c, sequence.c and evaluator.c share; not for others. */
+/* evaluate_impl.h - what evaluate.c, moves.c, sequence.c, closed_loop.c and evaluator.c share; not for others. */
 #ifndef HSDAG_PLACE_SIMULATE_EVALUATE_IMPL_H
 #define HSDAG_PLACE_SIMULATE_EVALUATE_IMPL_H
 

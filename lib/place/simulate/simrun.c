@@ -1,8 +1,10 @@
 /* simrun.c - run records from the simulator. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/rng.h"
+#include "place/simulate/closed_loop.h"
 #include "place/simulate/simrun.h"
 
 /* 95 % of a normal distribution are within so many deviations. */
@@ -16,6 +18,7 @@ struct simulator {
 	/* A schedule of its own, to be told or with other times; NULL: neither is asked for. */
 	struct timeliner *clock;
 	struct sched_costs costs;
+	struct closed_loop *loop;  /* of several requests; NULL: there is one */
 	double *task_s;            /* (tasks,k) */
 	uint16_t *task_device;     /* (tasks) */
 	struct kept_order order;   /* of a placement that brings one */
@@ -55,8 +58,14 @@ static void find_references(struct simulator *x)
 		const struct place_result *r = place_evaluate(x->ev, all);
 		if (r->status != PLACE_OK)
 			continue;
-		if (x->ref_s == 0 || r->lat_s < x->ref_s)
-			x->ref_s = r->lat_s;
+		double lat_s = r->lat_s;
+		struct loop_figures f;
+		if (x->loop) {
+			closed_loop_run(x->loop, x->ev, &f);
+			lat_s = f.period_s;
+		}
+		if (x->ref_s == 0 || lat_s < x->ref_s)
+			x->ref_s = lat_s;
 		if (x->ref_value == 0 || r->value < x->ref_value)
 			x->ref_value = r->value;
 	}
@@ -74,6 +83,8 @@ struct simulator *simulator_new(const struct place_model *m, const struct simula
 	x->arena = arena_new();
 	x->own = arena_new();
 	x->order = kept_order_new(m, x->own);
+	if (o->requests > 1)
+		x->loop = closed_loop_new(m, o->requests);
 	find_references(x);
 	if (m->rules != PLACE_SCHEDULE || (!o->schedule && o->op_sigma == 0))
 		return x;
@@ -92,6 +103,7 @@ void simulator_free(struct simulator *x)
 	if (!x)
 		return;
 	timeliner_free(x->clock);
+	closed_loop_free(x->loop);
 	evaluator_free(x->ev);
 	mem_free(x->task_s);
 	mem_free(x->task_device);
@@ -237,6 +249,33 @@ static void add_schedule_figures(struct simulator *x, const struct place_rec *p,
 		out->schedule = schedule_for_record(x, t);
 }
 
+/* What n requests in flight take; false: their memory is more than there is, and *reason says so. */
+static bool add_requests(struct simulator *x, uint64_t *peak, struct run_rec *out, char *reason,
+			 size_t cap)
+{
+	const struct place_model *m = x->m;
+	struct loop_figures f;
+	closed_loop_memory(x->loop, x->ev, peak);
+	for (uint32_t d = 0; d < m->k; d++) {
+		uint64_t has = m->mem_limit[d] + (m->work ? m->work[d] : 0);
+		if (m->mem_limit[d] == 0 || peak[d] <= has)
+			continue;
+		snprintf(reason, cap, "%u requests need %llu bytes on %s, which has %llu",
+			 x->o.requests, (unsigned long long)peak[d], m->names[d],
+			 (unsigned long long)has);
+		return false;
+	}
+	closed_loop_run(x->loop, x->ev, &f);
+	out->lat_s = f.period_s;
+	out->flight = (struct flight_rec){.requests = x->o.requests,
+					  .ended = (uint64_t)LOOP_WINDOW * x->o.requests,
+					  .seconds = f.period_s * LOOP_WINDOW * x->o.requests,
+					  .p50_s = f.p50_s,
+					  .p95_s = f.p95_s,
+					  .p99_s = f.p99_s};
+	return true;
+}
+
 /* Scale by random noise; widen the interval by its deviation. */
 static void add_noise(const struct simulator *x, const struct place_rec *p, struct run_rec *out)
 {
@@ -281,6 +320,10 @@ int simulator_answer(struct simulator *x, const struct place_rec *p, struct rec_
 	uint64_t *peak = ARENA_NEWN(x->arena, uint64_t, m->k);
 	for (uint32_t d = 0; d < m->k; d++)
 		peak[d] = place_peak_bytes(m, r, d);
+	if (x->loop && !add_requests(x, peak, &out, reason, sizeof(reason))) {
+		out.reason = reason;
+		return run_encode(&out, w, e);
+	}
 	out.mem_bytes = peak;
 	out.copies = r->copies;
 	out.copy_bytes = r->copy_bytes;

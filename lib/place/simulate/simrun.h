@@ -13,6 +13,9 @@ struct simulator_options {
 	double run_sigma; /* all times and energies x exp(sigma z), z standard normal */
 	double op_sigma;  /* each operation's time x exp(sigma z), then the schedule */
 	bool schedule;    /* tell it in the record; PLACE_SCHEDULE alone */
+	/* > 1: so many in flight, and times are seconds a request (closed_loop.h); PLACE_SCHEDULE alone, without
+	 * op_sigma */
+	uint32_t requests;
 };
 
 struct simulator;

@@ -107,7 +107,9 @@ static void fact_latency(FILE *out, const struct answer *x)
 	char text[QUANTITY_CAP];
 	if (!x->m.given || x->m.reason)
 		return;
-	fact(out, x->simulated ? "latency, simulated" : "latency");
+	fact(out, x->simulated             ? "latency, simulated"
+		  : x->flight.requests > 0 ? "time a request"
+					   : "latency");
 	fputs(quantity_seconds(x->m.lat_s, text), out);
 	if (placetext_has_range(&x->m))
 		fprintf(out, " (95 %% interval %s)", quantity_interval(x->m.lo_s, x->m.hi_s, text));
@@ -185,6 +187,7 @@ static int put_facts(FILE *out, const void *of, struct err *e)
 	(void)e;
 	placetext_load(out, x, "<dt>load</dt><dd>", "</dd>\n");
 	fact_latency(out, x);
+	placetext_flight(out, x, "<dt>in flight</dt><dd>", "</dd>\n");
 	fact_objective(out, in);
 	fact_placement(out, in);
 	if (strcmp(x->place.source, "single") != 0) {

@@ -1,0 +1,30 @@
+/* closed_loop.h - a placement with n requests in flight, each of which begins anew as soon as it has ended: seconds a
+ * request, and how long one takes.
+ *
+ * The list schedule (sched/timeline.h) of copies of the graph: copy j begins when copy j - n has ended, and a device takes
+ * what is ready of the copy with the lowest number, of one copy by the placement's own order.  The first LOOP_FILL n copies fill
+ * the devices, LOOP_WINDOW n are counted, and n follow, so that n are in flight all the while (measure/in_flight.h).  What devices that compute
+ * at once take longer is added as for one inference (place_latency_s). */
+#ifndef HSDAG_PLACE_SIMULATE_CLOSED_LOOP_H
+#define HSDAG_PLACE_SIMULATE_CLOSED_LOOP_H
+
+#include "place/simulate/evaluate.h"
+
+enum { LOOP_FILL = 2, LOOP_WINDOW = 12 };
+
+struct closed_loop;
+
+struct loop_figures {
+	double period_s, p50_s, p95_s, p99_s;
+};
+
+/* m, of PLACE_SCHEDULE, is borrowed; n > 1. */
+struct closed_loop *closed_loop_new(const struct place_model *m, uint32_t n);
+void closed_loop_free(struct closed_loop *x);
+
+/* Of the last result of place_evaluate or place_evaluate_in of an evaluator of the same model, which was OK or MEMORY. */
+void closed_loop_run(struct closed_loop *x, const struct evaluator *of, struct loop_figures *out);
+/* Adds to mem (k) what the tensors of the other n - 1 requests take at their peaks. */
+void closed_loop_memory(const struct closed_loop *x, const struct evaluator *of, uint64_t *mem);
+
+#endif
