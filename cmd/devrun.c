@@ -75,9 +75,8 @@ static int run_filter(struct devrun_command *c, int argc, char **argv, struct er
 {
 	struct devrun_options *o = &c->filter;
 	struct filter f;
-	char found[4096], quantised[4096], *precise = NULL;
-	if (o->probe && !o->devices && !c->precision)
-		o->devices_quantised = device_list_default(quantised, sizeof quantised, true);
+	char found[4096], *precise = NULL;
+	o->by_model = o->probe && !o->devices && !c->precision;
 	if (o->probe && !o->devices)
 		o->devices = device_list_default(found, sizeof found, false);
 	if (c->precision && o->devices)

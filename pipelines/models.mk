@@ -33,7 +33,7 @@ bench-fastest:
 	@mkdir -p $(FASTEST_DIR)
 	@OPENBLAS_NUM_THREADS=1 $(FASTEST_PY) tests/bench/fastest.py --bin $(B)/bin --dir $(FASTEST_DIR) \
 	  --export-python $(or $(EXPORT_PYTHON),$(FASTEST_PY)) --pairs $(or $(PAIRS),7) --burst $(or $(BURST),0.15) \
-	  $(or $(MODELS),$(shell $(FASTEST_PY) tests/bench/export_models.py --list)) > $(FASTEST_DIR)/fastest.md.part
+	  $(or $(foreach m,$(MODELS),'$(m)'),$(shell $(FASTEST_PY) tests/bench/export_models.py --list)) > $(FASTEST_DIR)/fastest.md.part
 	@mv $(FASTEST_DIR)/fastest.md.part $(FASTEST_DIR)/fastest.md
 	@cat $(FASTEST_DIR)/fastest.md
 

@@ -41,7 +41,7 @@ cut_into_parts() {
 	rm -f "$dir"/.uncut.mp "$dir"/.probed.mp
 }
 
-# With its features.  Patterns that match nothing are told before anything is measured.
+# With its features.  Patterns that match nothing are told before costs are measured.
 read_model() {
 	read_graph "$xml" "$weights" | stage dagfeat $paper ${threads:+--threads "$threads"} -o "$dir/graph.mp" || return
 	[ ${#pins[@]} -eq 0 ] ||

@@ -357,19 +357,22 @@ static const char precision_key[] = "/precision=";
 
 bool device_is_f32(const struct device *d)
 {
-	const char *option = strstr(d->name, precision_key);
-	return !option || strcmp(option + sizeof precision_key - 1, "f32") == 0;
+	const char *option = strstr(d->name, precision_key),
+		   *word = option ? option + sizeof precision_key - 1 : "f32";
+	return strcspn(word, "/") == 3 && strncmp(word, "f32", 3) == 0;
 }
 
-/* The device of all cores in int8, where it has that. */
+/* The device of all cores in int8, where it can be opened. */
 static void add_int8(const struct found_devices *f)
 {
 	struct names l = f->accelerators;
-	const struct device_class *c = device_class_of_name(f->all_cores);
+	struct device_list one = {0};
+	struct err e = ERR_INIT;
 	char text[80];
 	snprintf(text, sizeof text, "%s%sint8", f->all_cores, precision_key);
-	if (c && has_word(c->precisions, "int8"))
+	if (device_list_parse(text, &one, &e) == 0 && device_list_open(&one, true, &e) == 0)
 		add_name(&l, text);
+	device_list_close(&one);
 }
 
 char *device_list_default(char *dst, size_t cap, bool quantised)

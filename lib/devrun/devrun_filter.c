@@ -21,7 +21,9 @@
 
 struct state {
 	const struct devrun_options *o;
-	struct devrun_options own; /* o, with the devices for this model */
+	struct devrun_options
+		own; /* o, with the devices for this model, whose names may be in found */
+	char found[4096];
 	uint64_t seed;
 	struct filter *f;
 	struct graph *g;
@@ -283,9 +285,11 @@ static int decode_graph(struct state *s, const struct rec *r, struct err *e)
 			       "record %llu is a second graph; devrun runs one model per stream",
 			       (unsigned long long)r->index);
 	s->g = graph_decode(r, e);
-	for (uint32_t v = 0; s->g && s->own.devices_quantised && v < s->g->n; v++)
-		if (s->g->kind[v] == OP_FAKE_QUANTIZE)
-			s->own.devices = s->own.devices_quantised;
+	bool quantised = false;
+	for (uint32_t v = 0; s->g && v < s->g->n; v++)
+		quantised |= s->g->kind[v] == OP_FAKE_QUANTIZE;
+	if (quantised && s->o->by_model)
+		s->own.devices = device_list_default(s->found, sizeof s->found, true);
 	return s->g ? 0 : -1;
 }
 

@@ -5,14 +5,14 @@
  * dims of its inputs and variables.  A dim that comes out the same each time does not depend on them, and is known.
  *
  * The first two sizes have many divisors, as a Reshape may divide them.  The next two show what only large sizes have in
- * common, as max(0, 128 - length).  In these all open dims have one size, because often they must be equal, as rows of a cache and of
+ * common, as max(0, 128 - length), the next what only their divisors do, as the remainder of a division by 4.  In these all open dims have one size, because often they must be equal, as rows of a cache and of
  * what is appended.  In the last two each has its own, once more and once less than the one before, for what is known only if they are equal: a
  * difference of two lengths is no constant.  Where these cannot be walked on, as sizes must be equal, they have no say. */
 #include "dynamic/shapes_impl.h"
 #include "base/mem.h"
 
-enum { LARGE = 2, SMALL = 2, ONE_SIZE = LARGE + SMALL, MORE = ONE_SIZE, LESS, N_SIZES };
-static const int64_t SIZE[ONE_SIZE] = {55440, 65520, 0, 1};
+enum { LARGE = 2, OTHERS = 4, ONE_SIZE = LARGE + OTHERS, MORE = ONE_SIZE, LESS, N_SIZES };
+static const int64_t SIZE[ONE_SIZE] = {55440, 65520, 0, 1, 30011, 18};
 
 void shapes_fill(struct shapes *s, struct tensor *t)
 {
@@ -83,7 +83,7 @@ void shapes_probe(struct shapes *s, shapes_walk_fn *walk)
 /* The shape that all sizes agree on, with open dims where they do not; false: they say nothing. */
 static bool agreed(const struct shapes *s, uint32_t o, struct tensor *t)
 {
-	int small = 0;
+	int others = 0;
 	for (int k = 0; k < N_SIZES; k++) {
 		const struct tensor *one = &s->probe[k]->h.value[o];
 		if (!shape_known(one) && k < LARGE)
@@ -91,10 +91,10 @@ static bool agreed(const struct shapes *s, uint32_t o, struct tensor *t)
 		if (!shape_known(one))
 			continue;
 		*t = k == 0 ? *one : shape_common(t, one);
-		small += k >= LARGE && k < ONE_SIZE;
+		others += k >= LARGE && k < ONE_SIZE;
 	}
 	t->data = NULL;
-	return small > 0 && t->rank != RANK_DYNAMIC;
+	return others > 0 && t->rank != RANK_DYNAMIC;
 }
 
 void shapes_agree(struct shapes *s, uint32_t v)

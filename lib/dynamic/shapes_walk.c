@@ -10,7 +10,7 @@
  *
  *   input ?x3x224x224, Convolution:  55440x64x112x112, 65520x64x112x112  ->  ?x64x112x112
  *
- * The first two sizes have many divisors, because a Reshape to (-1, 16) must divide them.  The
+ * What depends on values as well is found by walking the whole graph so (shapes_probe.c).  The first two sizes have many divisors, because a Reshape to (-1, 16) must divide them.  The
  * third size, 0, is for dims that only look the same with large sizes: a slice of the first hundred
  * has 100 elements of 55440 and of 65520, but 0 of 0.  An operator that refuses 0 is asked with the
  * first two alone; one that refuses a size before has unknown outputs. */

@@ -393,11 +393,13 @@ static int reference_results(struct session *s, struct verdict *v, struct result
 	if (v->compared >= 0)
 		return session_results(s, v->single[v->compared].device, keep_results, r, e);
 	uint64_t *limit = device_list_lift(&s->devices);
-	for (uint32_t d = 0; rc < 0 && d < s->devices.n && executor_alive(s->x); d++) {
-		err_clear(e);
-		rc = session_results(s, v->single[d].device, keep_results, r, e);
-		v->compared = (int)d;
-	}
+	for (int f32 = 1; f32 >= 0; f32--)
+		for (uint32_t d = 0; rc < 0 && d < s->devices.n && executor_alive(s->x); d++) {
+			if (device_is_f32(&s->devices.dev[d]) != f32)
+				continue;
+			err_clear(e);
+			rc = session_results(s, v->single[d].device, keep_results, r, e);
+		}
 	device_list_restore(&s->devices, limit);
 	return rc;
 }

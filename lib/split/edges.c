@@ -60,7 +60,8 @@ struct reading decide_read(struct work *w, uint32_t v, uint32_t i, int axis)
 					SPLIT_WHOLE,
 					true,
 					w->f->op[v].kind == OP_RESULT,
-					w->f->op[v].kind == OP_SHAPE_OF};
+					w->f->op[v].kind == OP_SHAPE_OF &&
+						w->g->out_elem[w->g->out_ptr[v]] == EL_I64};
 	}
 	while (decide_labels(w, v)[k].axis != axis)
 		k++;

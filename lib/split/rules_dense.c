@@ -18,8 +18,11 @@ bool split_rule_elementwise(struct split_facts *f, uint32_t v, struct split_part
 							  : BCAST_NUMPY;
 	if (!split_output_open(f, v, 0, &out) || (mode != BCAST_NUMPY && mode != BCAST_NONE))
 		return false;
-	if (op->kind == OP_PRELU && split_input_open(f, v, 1, &slope) && slope.rank == 1 &&
-	    out.rank > 1 && slope.dim[0] != 1) { /* one for each channel */
+	if (op->kind == OP_PRELU && (!split_input_open(f, v, 1, &slope) ||
+				     (slope.rank == 1 && out.rank > 1 && slope.dim[0] < 0)))
+		return false;
+	if (op->kind == OP_PRELU && slope.rank == 1 && out.rank > 1 &&
+	    slope.dim[0] != 1) { /* one for each channel */
 		split_read(p, 0, p->axis, p->lo, p->hi);
 		if (p->axis == 1)
 			split_read(p, 1, 0, p->lo, p->hi);
@@ -66,7 +69,10 @@ bool split_rule_attention(struct split_facts *f, uint32_t v, struct split_part *
 	if (!split_input_open(f, v, 0, &q) || !split_output_open(f, v, 0, &out) || n > 5)
 		return false;
 	int r = (int)out.rank;
-	bool masked = n > 3 && split_input_open(f, v, 3, &mask) && mask.rank > 0;
+	bool has_mask = n > 3 && graph_source(f->g, v, 3) != GRAPH_NONE;
+	if (has_mask && !split_input_open(f, v, 3, &mask))
+		return false;
+	bool masked = has_mask && mask.rank > 0;
 	if (p->axis == r - 1) {
 		struct tensor value;
 		if (!split_input_open(f, v, 2, &value))

@@ -2,6 +2,7 @@
 #include "split/rules_impl.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "op/resize_taps.h"
 #include "op/slice.h"
@@ -212,7 +213,7 @@ bool split_rule_scatter_nd(struct split_facts *f, uint32_t v, struct split_part 
 	if (!split_input_open(f, v, 0, &x) || !split_input_open(f, v, 1, &index) || index.rank < 1)
 		return false;
 	if (p->axis == SPLIT_SUM) {
-		if (x.elem == EL_BOOLEAN || x.rank == 0)
+		if (x.elem == EL_BOOLEAN || x.rank == 0 || !tensor_is_static(&x))
 			return false;
 		split_read(p, 0, 0, p->lo * x.dim[0] / index.dim[0],
 			   p->hi * x.dim[0] / index.dim[0]);
@@ -222,7 +223,7 @@ bool split_rule_scatter_nd(struct split_facts *f, uint32_t v, struct split_part 
 		return true;
 	}
 	int behind = (int)(index.dim[index.rank - 1]);
-	if (p->axis < behind)
+	if (behind < 0 || p->axis < behind)
 		return false;
 	split_read(p, 0, p->axis, p->lo, p->hi);
 	split_read(p, 2, (int)index.rank - 1 + p->axis - behind, p->lo, p->hi);
@@ -326,28 +327,35 @@ bool split_rule_tile(struct split_facts *f, uint32_t v, struct split_part *p)
 
 /* ---- variables ---- */
 
+/* A list of dims as 1,?,64 with another one at `axis`; false: it has none there, or there is no room. */
+static bool with_dim(char *dst, size_t cap, const char *dims, int axis, int64_t dim)
+{
+	const char *at = dims;
+	for (int k = 0; k < axis && at; k++)
+		at = (at = strchr(at, ',')) ? at + 1 : NULL;
+	if (!at)
+		return false;
+	int n = snprintf(dst, cap, "%.*s%lld%s", (int)(at - dims), dims, (long long)dim,
+			 at + strcspn(at, ","));
+	return n > 0 && (size_t)n < cap;
+}
+
 /* A part has a variable of its own, for as much of the value; what reads and what assigns it are cut alike (ranges.c). */
 bool split_rule_variable(struct split_facts *f, uint32_t v, struct split_part *p)
 {
 	const struct graph *g = f->g;
 	const char *id = graph_attr(g, v, "variable_id"),
 		   *shape = graph_attr(g, v, "variable_shape");
-	char text[SPLIT_EDIT_TEXT], dims[SPLIT_EDIT_TEXT] = "";
+	char text[SPLIT_EDIT_TEXT], dims[SPLIT_EDIT_TEXT];
 	struct tensor y;
 	if (f->peer[v] == GRAPH_NONE || !split_output_open(f, v, 0, &y))
 		return false;
 	int n = snprintf(text, sizeof text, "%s [%lld..%lld of %lld]", id, (long long)p->lo,
 			 (long long)p->hi - 1, (long long)y.dim[p->axis]);
-	if (n >= (int)sizeof text)
+	if (n >= (int)sizeof text ||
+	    (shape && !with_dim(dims, sizeof dims, shape, p->axis, p->hi - p->lo)))
 		return false;
 	split_edit(p, "variable_id", text);
-	for (uint32_t k = 0, at = 0; k < y.rank; k++) {
-		int64_t dim = (int)k == p->axis ? p->hi - p->lo : y.dim[k];
-		const char *comma = k ? "," : "";
-		at += (uint32_t)(dim < 0 ? snprintf(dims + at, sizeof dims - at, "%s?", comma)
-					 : snprintf(dims + at, sizeof dims - at, "%s%lld", comma,
-						    (long long)dim));
-	}
 	if (shape)
 		split_edit(p, "variable_shape", dims);
 	if (g->in_ptr[v] < g->in_ptr[v + 1])

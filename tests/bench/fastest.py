@@ -76,7 +76,7 @@ OTHERS = {".onnx": ("onnxruntime", onnxruntime), ".tflite": ("LiteRT", litert)}
 
 def as_ir(args, path, shapes):
     """The model as IR with static shapes, beside the others."""
-    name = os.path.basename(path) + ("@" + shapes if shapes else "")
+    name = os.path.basename(path) + "-" + models.digest_of(path) + ("@" + shapes if shapes else "")
     out = "%s/models/%s.xml" % (args.dir, re.sub(r"[^A-Za-z0-9_-]", "_", name))
     if not os.path.exists(out):
         model = ov.convert_model(path)
@@ -169,12 +169,12 @@ def main():
     os.makedirs(args.dir + "/models", exist_ok=True)
     found, bad = {}, 0
     for model in args.model:
-        name = os.path.basename(model)
-        kept = "%s/%s.json" % (cache, name)
+        name, (file, _, shapes) = os.path.basename(model), model.partition("@")
         try:
+            file = model_file(args, file)
+            kept = "%s/%s-%s-%d-%g.json" % (cache, name.replace("/", "_"), models.digest_of(file), args.pairs, args.burst)
             if not os.path.exists(kept):
-                file, _, shapes = model.partition("@")
-                rows = measure(args, model_file(args, file), shapes)
+                rows = measure(args, file, shapes)
                 with open(kept + ".part", "w", encoding="utf-8") as f:
                     json.dump(rows, f)
                 os.replace(kept + ".part", kept)

@@ -74,8 +74,14 @@ parts_us() { devsim --probe --spec unlike.spec "$1" | placebase parts | devsim |
 }
 
 @test "devices without costs: a part for each that computes at once with the others" {
-	devrun probe -D cpu:0,cpu,cpu:1 googlenet.mp -o three.mp
+	devrun probe -D cpu,cpu:0,cpu:1 googlenet.mp -o three.mp
 	dagsplit three.mp -o by_devices.mp
+	devrun probe -D cpu,cpu:0,cpu:1 by_devices.mp | placebase parts -o placed.mp
+	py '
+		g, p = of("placed.mp", "graph")[0], of("placed.mp", "place")[0]
+		part, sets, at = array(g["part"]), array(g["set"]), array(p["device"])
+		assert {(int(part[v]), p["devices"][at[sets[v]]]) for v in range(len(part)) if part[v] < 2 and sets[v] < g["n_sets"]} == {(0, "cpu:0"), (1, "cpu:1")}
+	'
 	dagsplit --ways 2 googlenet.mp -o by_ways.mp
 	cmp <(recdump -k graph by_devices.mp) <(recdump -k graph by_ways.mp)
 	devrun probe -D cpu googlenet.mp -o all.mp
@@ -527,6 +533,7 @@ machine() {   # GROUPS SIZE MEMORY - fast links within a group, slow ones betwee
 							where.setdefault(value[i], []).append((n, sets[v]))
 				ways = int(sys.argv[1].split()[1])
 				layers = 3 if "2.cache" in " ".join(where) else 2
+				assert layers == 3 or {value[i] for i in range(len(key)) if key[i] == "variable_shape"} <= {"?,?,%d" % k for k in range(1, 16)}
 				assert len(where) == ways * layers and all(" of 16]" in n and len(x) == 2 and x[0][1] == x[1][1] for n, x in where.items()), where
 				a, b = (np.load(d + "/0.npy") for d in ("whole", "parts"))
 				assert a.shape == b.shape and np.abs(a - b).max() <= 2e-6 * np.abs(a).max(), sys.argv[1]

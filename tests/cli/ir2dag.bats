@@ -278,6 +278,8 @@ around() {
 		# Where sizes are large both are constant.
 		filled("rest", m.layer("Maximum", "most", "i64", (1,), m.layer("Subtract", "left", "i64", (1,), i64(128), n), i64(0)), i64(6))
 		filled("window", m.layer("Minimum", "least", "i64", (1,), n, i64(100)), i64(7))
+		# Of many sizes the half is even.
+		filled("odd", m.layer("FloorMod", "odd/of", "i64", (1,), m.layer("Divide", "half", "i64", (1,), n, i64(2), m_pythondiv="true"), i64(2)), i64(8))
 		# They must be equal, as they are added up: then the difference is zero.
 		z = m.layer("Add", "z", "f32", (-1, 4), x, y, auto_broadcast="none")
 		filled("same", m.layer("Add", "s1", "i64", (1,), m.layer("Subtract", "s", "i64", (1,), length(z, 2, 0, "zn"), length(z, 2, 0, "zk")), i64(3)), n)
@@ -293,7 +295,7 @@ around() {
 			return {n: tuple(dim[first[at[v]]:first[at[v] + 1]]) for v, n in enumerate(g["node_name"]) if at[v] < at[v + 1]}
 		g = shapes("g.mp")
 		assert g["wide"] == (1, 4, 3, -1, 8) and g["heads"] == (1, 12, -1, 8) and g["scores"] == (1, 12, 2, -1) and g["answer"] == (1, 12, 2, 8), g
-		assert g["less"] == (-1, 5) and g["rest"] == (-1, 6) and g["window"] == (-1, 7) and g["same"] == (3, -1), g
+		assert g["less"] == (-1, 5) and g["rest"] == (-1, 6) and g["window"] == (-1, 7) and g["odd"] == (-1, 8) and g["same"] == (3, -1), g
 		for f in "six.mp", "none.mp":
 			for n, s in shapes(f).items():
 				assert len(s) == len(g[n]) and all(a in (-1, b) for a, b in zip(g[n], s)), (f, n, g[n], s)

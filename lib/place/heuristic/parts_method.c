@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "place/method/method.h"
+#include "sched/turns.h"
 
 /* The device that computes the whole model soonest: what belongs to no part is there. */
 static uint32_t fastest(const struct place_model *m)
@@ -47,21 +48,22 @@ static void keep_to_masks(struct method_run *r)
 static int run_parts(struct method_run *r, struct err *e)
 {
 	const struct graph *g = r->m->g;
-	uint32_t whole = fastest(r->m);
+	uint32_t whole = fastest(r->m), *dev = ARENA_NEWN(r->a, uint32_t, (size_t)r->m->k + 1),
+		 n = sched_apart(r->m->costs.turns, r->m->k, dev);
 	if (!g->part)
 		snprintf(r->note, sizeof r->note, "no operation is in parts; dagsplit makes them");
 	for (uint32_t i = 0; i < r->m->n_sets; i++)
 		r->device[i] = (uint16_t)whole;
 	for (uint32_t v = 0; g->part && v < g->n; v++)
 		if (g->set[v] != GRAPH_NONE && g->part[v] != GRAPH_NONE)
-			r->device[g->set[v]] = (uint16_t)(g->part[v] % r->m->k);
+			r->device[g->set[v]] = (uint16_t)dev[g->part[v] % n];
 	keep_to_masks(r);
 	return r->emit(r, e);
 }
 
 const struct place_method method_parts = {
 	.name = "parts",
-	.about = "part k of operations on device k, the rest on the fastest",
+	.about = "part k on device k of those that compute at once, the rest on the fastest",
 	.source = "-",
 	.run = run_parts,
 };

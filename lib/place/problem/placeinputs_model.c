@@ -506,6 +506,7 @@ void place_inputs_masks(struct place_inputs *x, const char *const *names, uint32
 				  .n_sets = x->g->n_sets,
 				  .names = names,
 				  .set_s = set_s,
+				  .costs.turns = s.turns,
 				  .types = s.types};
 	place_model_together(m, s.together, a);
 }
