@@ -63,7 +63,7 @@ static int run_parts(struct method_run *r, struct err *e)
 
 const struct place_method method_parts = {
 	.name = "parts",
-	.about = "part k on device k of those that compute at once, the rest on the fastest",
+	.about = "part k on device k of those apart, the rest on the fastest",
 	.source = "-",
 	.run = run_parts,
 };
