@@ -86,6 +86,7 @@ bad() {
 	bad 'group n*0 g' "n*0"
 	bad 'device g flops 1 bandwidth 1' "device 'g' is described twice"
 	bad 'device g:2 flops 1 bandwidth 1' "device 'g:2' is described twice"
+	bad 'device a*2 flops 1 bandwidth 1' "device 'a' is described twice"
 	bad 'device x*1025 flops 1 bandwidth 1' 'x*1025'
 	bad 'device x*y flops 1 bandwidth 1' 'x*y'
 	bad 'within n latency 1 bandwidth 1' "no group 'n' is described above"

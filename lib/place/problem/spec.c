@@ -129,10 +129,16 @@ static uint32_t read_count(const char **name, struct arena *a, struct err *e)
 /* One device, or one of many alike. */
 static int add_device(struct spec *s, const struct device_spec *d, struct arena *a, struct err *e)
 {
-	for (uint32_t i = 0; i < s->n_devs; i++)
-		if (strcmp(s->dev[i].name, d->name) == 0 ||
-		    (s->dev[i].class && strcmp(s->dev[i].class, d->name) == 0))
-			return err_set(e, ST_INPUT, "device '%s' is described twice", d->name);
+	for (uint32_t i = 0; i < s->n_devs; i++) {
+		const struct device_spec *x = &s->dev[i];
+		const char *twice = d->class && strcmp(x->name, d->class) == 0 ? d->class
+				    : strcmp(x->name, d->name) == 0 ||
+						    (x->class && strcmp(x->class, d->name) == 0)
+					    ? d->name
+					    : NULL;
+		if (twice)
+			return err_set(e, ST_INPUT, "device '%s' is described twice", twice);
+	}
 	if (s->n_devs == MAX_DEVICES)
 		return err_set(e, ST_INPUT, "more than %d devices", MAX_DEVICES);
 	s->dev = grow(a, s->dev, s->n_devs, sizeof(*d));
