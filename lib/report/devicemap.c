@@ -78,6 +78,12 @@ void devicemap_openvino(uint32_t k, const char **names, struct arena *a)
 	}
 }
 
+bool devicemap_is_cpu(const char *name, struct arena *a)
+{
+	devicemap_openvino(1, &name, a);
+	return strcmp(name, "CPU") == 0;
+}
+
 /* The devices in use from `first` on that are names[first]: their number, and them as text. */
 static uint32_t list_same(uint32_t k, const char *const *placed, const char *const *names,
 			  const uint32_t *sets, uint32_t first, char *text, size_t cap)

@@ -3,6 +3,7 @@
 #ifndef HSDAG_REPORT_DEVICEMAP_H
 #define HSDAG_REPORT_DEVICEMAP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -17,6 +18,9 @@ int devicemap_rename(const char *map, uint32_t k, const char **names, struct are
 /* names (k) become those that OpenVINO has for such devices: cpu:LIST is CPU, ov:NAME is NAME, and cl:P.D is GPU, where
  * there are several GPU.0, GPU.1 in their order.  Others stay.  Memory from a. */
 void devicemap_openvino(uint32_t k, const char **names, struct arena *a);
+
+/* Is it a processor there: cpu, cpu:CORES, ov:CPU?  Scratch from a. */
+bool devicemap_is_cpu(const char *name, struct arena *a);
 
 /* A line of the report where several devices that a placement uses (sets[k] > 0), placed[k], are one device in
  * OpenVINO, by names[k] as the caller has renamed them: of what is gained between these HETERO gives

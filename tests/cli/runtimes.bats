@@ -101,6 +101,17 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	grep -q 'RPC\[h:1\]' ot
 	run -3 placeout --format llama-ot --map gpu:0=a=b lm.mp
 	[[ "$output" == *"'a=b' has a ',' or '=', which no buffer's name can have"* ]]
+	run -3 placeout --format ort --map 'gpu:0==a(b' lm.mp
+	[[ "$output" == *"'=a(b' has one of , ; ( ) =, which no device in a rule can have"* ]]
+	# a number has no 0 before it in JSON
+	placeout --format device-map --map gpu:0=007,gpu:1=0 -o zero.json lm.mp 2> err
+	py 'd = list(json.load(open("zero.json")).values()); assert "007" in d and 0 in d, d'
+	# OpenVINO's processor is one, too
+	sed 's/"cpu"/"ov:CPU"/g' lm.json > ov.json
+	sed 's/"cpu"/"ov:CPU"/g' lm.where > ov.where
+	json2dag ov.json | placebase expert:ov.where | placeout --format ort -o ov.ort 2> err
+	placeout --format ort -o lm.ort lm.mp 2> err
+	cmp ov.ort lm.ort
 }
 
 @test "ort: the longest name that a node has in it is its own; what no rule can say is left out" {

@@ -5,7 +5,7 @@
 
 #include "report/runtimes/placed_ops.h"
 
-/* A text in quotes: in DOT only " has to be escaped, and \ is kept before other letters. */
+/* A text in quotes.  DOT has \" for "; \\ stays two in a name and is one in a label, and an odd \ would hide the quote at the end. */
 static void quote(FILE *out, const char *s)
 {
 	fputc('"', out);

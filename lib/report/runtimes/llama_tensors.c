@@ -182,16 +182,6 @@ static void tell(const struct report_input *in, const struct tensors *t)
 	}
 }
 
-static int check_names(const char *const *names, uint32_t k, struct err *e)
-{
-	for (uint32_t d = 0; d < k; d++)
-		if (strpbrk(names[d], ",="))
-			return err_set(e, ST_INPUT,
-				       "'%s' has a ',' or '=', which no buffer's name can have",
-				       names[d]);
-	return 0;
-}
-
 static int write_llama(FILE *out, const struct report_input *in, struct err *e)
 {
 	struct arena *a = in->x->arena;
@@ -210,7 +200,8 @@ static int write_llama(FILE *out, const struct report_input *in, struct err *e)
 			     "tensors are known by name");
 	if (rc == 0) {
 		runtime_names(in, "CPU", "CUDA", a, &names);
-		rc = check_names(names.name, t.k, e);
+		rc = runtime_names_check(&names, t.k,
+					 ",=", "a ',' or '=', which no buffer's name can have", e);
 	}
 	if (rc == 0) {
 		for (uint32_t i = 0; i < t.n; i++)

@@ -95,7 +95,7 @@ static int by_path(const void *pa, const void *pb)
 
 static void write_device(FILE *out, const char *name)
 {
-	bool number = *name != '\0';
+	bool number = *name && (*name != '0' || !name[1]);
 	for (const char *c = name; *c; c++)
 		number &= isdigit((unsigned char)*c) != 0;
 	if (number)

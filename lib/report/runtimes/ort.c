@@ -107,6 +107,9 @@ static int write_ort(FILE *out, const struct report_input *in, struct err *e)
 	int rc = t.told.n > t.n_twice
 			 ? 0
 			 : err_set(e, ST_INPUT, "no operation has a name that a rule can have");
+	if (rc == 0)
+		rc = runtime_names_check(&t.names, in->p->k, ",;()=",
+					 "one of , ; ( ) =, which no device in a rule can have", e);
 	if (rc == 0) {
 		fputs("{\"session_config\": {\"session.name_based_layer_assignment\": ", out);
 		write_assignment(out, &t, in->p->k);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/devicemap.h"
 #include "report/parts.h"
 
 static bool computes(const struct graph *g, uint32_t v, const bool *constant)
@@ -76,12 +77,6 @@ void placed_ops_list(const struct report_input *in, struct arena *a, struct plac
 	}
 }
 
-static bool is_processor(const char *name)
-{
-	size_t n = strcspn(name, ":/");
-	return n == 3 && strncmp(name, "cpu", 3) == 0;
-}
-
 void runtime_names(const struct report_input *in, const char *cpu, const char *accelerator,
 		   struct arena *a, struct runtime_names *out)
 {
@@ -90,13 +85,13 @@ void runtime_names(const struct report_input *in, const char *cpu, const char *a
 	*out = (struct runtime_names){.name = ARENA_NEWN(a, const char *, p->k),
 				      .is_cpu = ARENA_NEWN(a, bool, p->k)};
 	for (uint32_t d = 0; d < p->k; d++) {
-		bool renamed = strcmp(in->names[d], p->names[d]) != 0;
-		out->is_cpu[d] =
-			renamed ? strcmp(in->names[d], cpu) == 0 : is_processor(p->names[d]);
+		bool renamed = strcmp(in->names[d], p->names[d]) != 0,
+		     processor = devicemap_is_cpu(p->names[d], a);
+		out->is_cpu[d] = renamed ? strcmp(in->names[d], cpu) == 0 : processor;
 		out->name[d] = renamed          ? in->names[d]
 			       : out->is_cpu[d] ? cpu
 						: arena_printf(a, "%s%u", accelerator, n);
-		n += !is_processor(p->names[d]);
+		n += !processor;
 		out->n_cpus += out->is_cpu[d] && in->p->sets[d] > 0;
 	}
 	if (out->n_cpus > 1) {
@@ -105,4 +100,17 @@ void runtime_names(const struct report_input *in, const char *cpu, const char *a
 			 out->n_cpus, cpu);
 		in->warn(text);
 	}
+}
+
+int runtime_names_check(const struct runtime_names *x, uint32_t k, const char *marks,
+			const char *told, struct err *e)
+{
+	char text[100];
+	for (uint32_t d = 0; d < k; d++)
+		if (strpbrk(x->name[d], marks))
+			return err_set(
+				e, ST_INPUT, "'%s' has %s",
+				err_escape(text, sizeof text, x->name[d], strlen(x->name[d])),
+				told);
+	return 0;
 }

@@ -30,5 +30,8 @@ struct runtime_names {
 };
 void runtime_names(const struct report_input *in, const char *cpu, const char *accelerator,
 		   struct arena *a, struct runtime_names *out);
+/* -1 (ST_INPUT), "'NAME' has TOLD": one of the k names has one of the marks. */
+int runtime_names_check(const struct runtime_names *x, uint32_t k, const char *marks,
+			const char *told, struct err *e) MUST_CHECK;
 
 #endif
