@@ -123,15 +123,20 @@ int json_file(const char *path, char **text, size_t *n, struct err *e)
 	return rc;
 }
 
-const struct val *json_parse(char *text, size_t n, struct arena *a, struct err *e)
+void json_blank_mark(char *text, size_t n)
 {
 	static const char bom[] = "\xef\xbb\xbf";
+	if (n >= 3 && memcmp(text, bom, 3) == 0)
+		memset(text, ' ', 3);
+}
+
+const struct val *json_parse(char *text, size_t n, struct arena *a, struct err *e)
+{
 	msgpack_object *o = ARENA_NEWN(a, msgpack_object, 1);
 	char quoted[200];
 	json_error_t why;
 
-	if (n >= 3 && memcmp(text, bom, 3) == 0)
-		memset(text, ' ', 3);
+	json_blank_mark(text, n);
 	json_t *j = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
 
 	const char *is = j ? NULL : rec_file_kind(text, n);

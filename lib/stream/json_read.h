@@ -11,6 +11,9 @@
  * object, a number beyond double or an integer beyond int64, or is nested deeper than 2048. */
 const struct val *json_read(const char *path, struct arena *a, struct err *e) MUST_CHECK;
 
+/* Blanks for the byte order mark that a text of n bytes begins with, if it does. */
+void json_blank_mark(char *text, size_t n);
+
 /* Its two halves: the n > 0 bytes of a file, the caller's (mem_free); and what they are as JSON, text being written to, and
  * messages without the file's name. */
 int json_file(const char *path, char **text, size_t *n, struct err *e) MUST_CHECK;

@@ -186,9 +186,34 @@ assert c["overlap"] and not c["contention"]
 	py "$problem"'
 edges, costs, links, *_ = problem("f.mp")
 assert {k: v[0] for k, v in costs.items()} == {"the \"first\"": 1.5, "a": 2, "b": 2, "c": 2, "d": 2, "e": 4, "joined": 4, "f": 2}, costs
-assert edges == sorted([("a", "b", 8), ("a", "c", 8), ("b", "d", 8), ("c", "d", 8), ("e", "d", 11), ("e", "f", 3), ("d", "f", 3), ("joined", "f", 3), ("d", "f", 3)]), edges
+assert edges == sorted([("a", "b", 8), ("a", "c", 8), ("b", "d", 8), ("c", "d", 8), ("e", "d", 11), ("e", "f", 3), ("d", "f", 3), ("joined", "f", 3)]), edges
 assert of("f.mp", "graph")[0]["name"] == "a graph"
 '
+	# a strict graph has an edge once, with what is told last; a subgraph has a node once; a graph's own attributes weigh nothing
+	echo 'strict digraph { graph [size="8,5"] node [weight=1]; a -> c [bytes=5]; a -> c [bytes=7]; edge [bytes=2]; a -> c; {b b} -> c; subgraph { graph [weight=x] {d b} b } -> a }' > strict.dot
+	json2dag -s duo.spec strict.dot -o f.mp
+	py "$problem"'
+edges, costs, *_ = problem("f.mp")
+assert edges == [("a", "c", 7), ("b", "a", 2), ("b", "c", 2), ("d", "a", 2)] and len(costs) == 4, edges
+'
+	sed 's/strict //' strict.dot > many.dot
+	json2dag -s duo.spec many.dot -o f.mp
+	py "$problem"'
+edges, *_ = problem("f.mp")
+assert edges == sorted([("a", "c", 5), ("a", "c", 7), ("a", "c", 2), ("b", "a", 2), ("b", "c", 2), ("d", "a", 2)]), edges
+'
+	# \\ is a pair, which hides no quote behind it; byte order marks
+	printf '\357\273\277digraph { "C:\\\\" [weight=1] "a\\n\\"\\\\\\"" [weight=2] }' > pair.dot
+	json2dag -s duo.spec pair.dot -o f.mp
+	py 'assert of("f.mp", "graph")[0]["node_name"] == ["C:" + 2 * chr(92), "a" + chr(92) + "n" + chr(34) + 2 * chr(92) + chr(34)], of("f.mp", "graph")[0]["node_name"]'
+	printf '\357\273\2772 8\n1 3 0\n2 4 1 1\n' > mark.stg
+	json2dag -s duo.spec mark.stg | recdump -k graph --tsv 'node_name[]' > names
+	[ "$(tr '\n' ' ' < names)" = '1 2 ' ]
+	# what placeout writes of a name that ends in a backslash is read
+	printf '%s' '{"devices": [{"name": "a"}], "links": [], "nodes": [{"id": "C:\\", "cost_s": 1}], "edges": []}' > back.json
+	json2dag back.json | placebase single:a | placeout --format dot -o back.dot
+	run json2dag -s duo.spec back.dot -o f.mp
+	[[ "$output" != *'without an end'* ]]
 	cat > s.dot <<-'D'
 		digraph G { root [size="1e9"]; t [size="2e9", performer="0"]; root -> t [size="100"]; t -> end [size="-1.0"]; end [size="0"]; }
 	D
@@ -271,6 +296,15 @@ badnet() { printf '%s\n' "$1" > bad; echo '{"tasks": [{"name": "p", "cost": 4}],
 	badnet '{' 'not JSON'
 	bad '[1]' 'not an object'
 	bad '{"nodes": []}' "neither key 'devices'"
+	bad '{"nodes": []}' 'nor a digraph (DOT), nor a number of tasks (STG)'
+	# the file that is at fault is the one that is named
+	printf 'device x flops 1\n' > wrong.spec
+	printf 'digraph { a [weight=1] }\n' > bad
+	run -3 json2dag bad -s wrong.spec -o out.mp
+	[ "$output" = "json2dag: error: wrong.spec, line 1: device 'x' needs flops and bandwidth" ]
+	badnet '[]' "'bad': network: not an object"
+	badnet '{' "'bad': not JSON"
+	badnet '{"nodes": [], "edges": []}' "'bad': network: 0 nodes"
 }
 
 @test "files that are cut off, or have other bytes, end with one line" {

@@ -43,7 +43,7 @@ static int skip_blanks(struct dot_lexer *l)
 	return 0;
 }
 
-/* The text of quotes behind the one at hand: \" is ", and a line may go on behind a \. */
+/* The text of quotes behind the one at hand: \" is ", \\ stays two, and a line may go on behind a \. */
 static int take_quoted(struct dot_lexer *l, char **text, size_t *n, size_t *cap)
 {
 	unsigned from = l->line;
@@ -54,9 +54,11 @@ static int take_quoted(struct dot_lexer *l, char **text, size_t *n, size_t *cap)
 			l->line++;
 			continue;
 		}
-		if (*l->at == '\\' && l->at[1] == '"')
+		*text = mem_grow(*text, cap, *n + 3, 1);
+		if (*l->at == '\\' && l->at[1] == '\\')
+			(*text)[(*n)++] = *l->at++;
+		else if (*l->at == '\\' && l->at[1] == '"')
 			l->at++;
-		*text = mem_grow(*text, cap, *n + 2, 1);
 		(*text)[(*n)++] = *l->at;
 	}
 	if (l->at >= l->end)

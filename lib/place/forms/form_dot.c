@@ -3,7 +3,9 @@
  * Of a node cost, time or weight is time on the first device, in units; flops or size (SimGrid's DOT files) is what it computes,
  * at the devices' FLOP/s.  Of an edge bytes, size, data or weight is what it carries, less than 0 (SimGrid: an order alone) and nothing: none.
  * What node [...] and edge [...] say is true of those that come later in their braces.  Other attributes are not read. */
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +32,11 @@ struct drawing {
 	struct dot_lexer l;
 	struct strtab names;
 	struct weights *node; /* (names) */
-	size_t cap;
+	uint32_t *list;       /* (names) the last list that it was found in */
+	size_t cap, list_cap;
+	uint32_t n_lists;
+	bool strict;
+	struct strtab pairs; /* strict: of edges, each with the number of its edge */
 	struct form_edges edges;
 };
 
@@ -97,7 +103,7 @@ static int take_id(struct drawing *d, const char *what, const char **text)
 	return dot_next(&d->l);
 }
 
-/* Lists of attributes in brackets, as many as there are. */
+/* Lists of attributes in brackets, as many as there are; w NULL: they weigh nothing. */
 static int take_attributes(struct drawing *d, bool edge, struct weights *w)
 {
 	struct dot_lexer *l = &d->l;
@@ -111,7 +117,7 @@ static int take_attributes(struct drawing *d, bool edge, struct weights *w)
 			if (dot_is_mark(l, '=') &&
 			    (dot_next(l) < 0 || take_id(d, "its value", &value) < 0))
 				return -1;
-			if (take_attribute(d, name, value, edge, w) < 0)
+			if (w && take_attribute(d, name, value, edge, w) < 0)
 				return -1;
 			if ((dot_is_mark(l, ',') || dot_is_mark(l, ';')) && dot_next(l) < 0)
 				return -1;
@@ -128,8 +134,11 @@ static uint32_t node_number(struct drawing *d, const char *name, const struct sc
 {
 	uint32_t before = d->names.n, v = strtab_add(&d->names, name);
 	d->node = mem_grow(d->node, &d->cap, (size_t)d->names.n, sizeof *d->node);
-	if (d->names.n > before)
+	d->list = mem_grow(d->list, &d->list_cap, (size_t)d->names.n, sizeof *d->list);
+	if (d->names.n > before) {
 		d->node[v] = at->node;
+		d->list[v] = 0;
+	}
 	return v;
 }
 
@@ -137,6 +146,18 @@ static void add_node(struct nodes *x, uint32_t v)
 {
 	x->v = mem_grow(x->v, &x->cap, (size_t)x->n + 1, sizeof *x->v);
 	x->v[x->n++] = v;
+}
+
+/* Each of them once. */
+static void make_set(struct drawing *d, struct nodes *x)
+{
+	uint32_t n = 0, list = ++d->n_lists;
+	for (uint32_t i = 0; i < x->n; i++)
+		if (d->list[x->v[i]] != list) {
+			d->list[x->v[i]] = list;
+			x->v[n++] = x->v[i];
+		}
+	x->n = n;
 }
 
 static int take_statements(struct drawing *d, struct scope at, int depth, struct nodes *all);
@@ -162,6 +183,7 @@ static int take_end(struct drawing *d, const struct scope *at, int depth, struct
 		if (dot_is_mark(l, '{') &&
 		    (dot_next(l) < 0 || take_statements(d, *at, depth + 1, here) < 0))
 			return -1;
+		make_set(d, here);
 	}
 	for (uint32_t i = 0; all && i < here->n; i++)
 		add_node(all, here->v[i]);
@@ -176,15 +198,33 @@ static void weigh_edges(struct drawing *d, const struct nodes *mine, const struc
 			(uint64_t)ceil(fmin(w->bytes, JSON_PROBLEM_MAX_BYTES));
 }
 
+/* The number of the edge that a strict graph has there, or that the next one gets. */
+static uint32_t edge_number(struct drawing *d, uint32_t from, uint32_t to)
+{
+	char pair[40];
+	uint32_t number;
+	if (!d->strict)
+		return d->edges.n;
+	snprintf(pair, sizeof pair, "%" PRIu32 " %" PRIu32, from, to);
+	number = strtab_find(&d->pairs, pair);
+	return number < UINT32_MAX ? number
+				   : strtab_add(&d->pairs, arena_printf(d->l.a, "%s", pair));
+}
+
 /* From all of one list to all of the other. */
 static int join(struct drawing *d, const struct nodes *from, const struct nodes *to,
-		struct nodes *mine)
+		const struct weights *w, struct nodes *mine)
 {
 	for (uint32_t i = 0; i < from->n; i++)
 		for (uint32_t j = 0; j < to->n; j++) {
-			add_node(mine, d->edges.n);
-			if (form_edge(&d->edges, from->v[i], to->v[j], 0, d->edges.n, d->l.e) < 0)
+			uint32_t number = edge_number(d, from->v[i], to->v[j]), n = d->edges.n;
+			struct nodes one = {&number, 1, 0};
+			add_node(mine, number);
+			if (number < n)
+				continue;
+			if (form_edge(&d->edges, from->v[i], to->v[j], 0, n, d->l.e) < 0)
 				return -1;
+			weigh_edges(d, &one, w);
 		}
 	return 0;
 }
@@ -205,17 +245,17 @@ static int take_nodes(struct drawing *d, struct scope *at, int depth, struct nod
 		is_edge = true;
 		right.n = 0;
 		rc = dot_next(l) < 0 || take_end(d, at, depth, all, &right, &ignored) < 0 ||
-				     join(d, &left, &right, &mine) < 0
+				     join(d, &left, &right, &at->edge, &mine) < 0
 			     ? -1
 			     : 0;
 		struct nodes swap = left;
 		left = right;
 		right = swap;
 	}
-	struct weights w = is_edge ? at->edge : (struct weights){0};
+	struct weights w = {0};
 	if (rc == 0)
-		rc = take_attributes(d, is_edge, is_edge || !plain ? &w : &d->node[left.v[0]]);
-	if (rc == 0 && is_edge)
+		rc = take_attributes(d, is_edge, is_edge ? &w : plain ? &d->node[left.v[0]] : NULL);
+	if (rc == 0 && w.told)
 		weigh_edges(d, &mine, &w);
 	mem_free(left.v);
 	mem_free(right.v);
@@ -229,7 +269,6 @@ static int take_setting(struct drawing *d, struct scope *at)
 	struct dot_lexer *l = &d->l, ahead = *l;
 	bool node = dot_is_word(l, "node"), edge = dot_is_word(l, "edge"),
 	     graph = dot_is_word(l, "graph");
-	struct weights none = {0};
 	const char *text;
 	if (node || edge || graph) {
 		if (dot_next(l) < 0)
@@ -239,7 +278,7 @@ static int take_setting(struct drawing *d, struct scope *at)
 		return take_attributes(d, edge,
 				       node   ? &at->node
 				       : edge ? &at->edge
-					      : &none) < 0
+					      : NULL) < 0
 			       ? -1
 			       : 1;
 	}
@@ -274,7 +313,10 @@ static int take_statements(struct drawing *d, struct scope at, int depth, struct
 static int take_graph(struct drawing *d, struct json_problem *p)
 {
 	struct dot_lexer *l = &d->l;
-	if (dot_next(l) < 0 || (dot_is_word(l, "strict") && dot_next(l) < 0))
+	if (dot_next(l) < 0)
+		return -1;
+	d->strict = dot_is_word(l, "strict");
+	if (d->strict && dot_next(l) < 0)
 		return -1;
 	if (dot_is_word(l, "graph"))
 		return err_set(l->e, ST_INPUT,
@@ -318,11 +360,12 @@ static int read_dot(const struct form_source *s, struct json_problem *p, struct 
 {
 	struct drawing d = {
 		.s = s, .l = {.at = s->text, .end = s->text + strlen(s->text), .a = s->a, .e = e}};
-	int rc = form_machine(s, p, e) < 0 || take_graph(&d, p) < 0 || put_nodes(&d, p, e) < 0 ? -1
-											       : 0;
+	int rc = take_graph(&d, p) < 0 || put_nodes(&d, p, e) < 0 ? -1 : 0;
 	form_take_edges(&d.edges, s->a, p);
 	strtab_release(&d.names);
+	strtab_release(&d.pairs);
 	mem_free(d.node);
+	mem_free(d.list);
 	return rc;
 }
 

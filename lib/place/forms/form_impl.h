@@ -14,6 +14,8 @@ struct form_source {
 	const struct val *json; /* NULL: the text is no JSON */
 	struct spec spec;       /* of o->spec; n_devs 0: none */
 	const struct val *network;
+	double *speed;      /* (devices of spec) FLOP/s */
+	const char **about; /* the file that an error is about; NULL: it names one itself */
 	struct arena *a;
 };
 
@@ -38,8 +40,8 @@ extern const struct problem_form form_general, form_dnnpart, form_wfformat, form
 
 /* ---- devices of a specification (form_machine.c) ---- */
 
-/* Devices, links and rules of s->spec into p. */
-int form_machine(const struct form_source *s, struct json_problem *p, struct err *e) MUST_CHECK;
+/* Devices, links and rules of s->spec into p, and s->speed; before a form's reader. */
+int form_machine(struct form_source *s, struct json_problem *p, struct err *e) MUST_CHECK;
 /* Node v takes `seconds` on the first device. */
 void form_cost(const struct form_source *s, struct json_problem *p, uint32_t v, double seconds);
 /* Node v computes so many operations. */

@@ -7,27 +7,27 @@
 
 enum { MOST_EDGES = 1 << 26 };
 
-int form_machine(const struct form_source *s, struct json_problem *p, struct err *e)
+int form_machine(struct form_source *s, struct json_problem *p, struct err *e)
 {
 	p->contention = p->overlap = true;
-	return spec_devices(&s->spec, s->o->spec, s->o->devices, s->a, &p->devs, e);
-}
-
-static double speed(const struct form_source *s, const struct json_problem *p, uint32_t d)
-{
-	return spec_find(&s->spec, p->devs.names[d])->flops_per_s;
+	if (spec_devices(&s->spec, s->o->spec, s->o->devices, s->a, &p->devs, e) < 0)
+		return -1;
+	s->speed = ARENA_NEWN(s->a, double, p->devs.k);
+	for (uint32_t d = 0; d < p->devs.k; d++)
+		s->speed[d] = spec_find(&s->spec, p->devs.names[d])->flops_per_s;
+	return 0;
 }
 
 void form_cost(const struct form_source *s, struct json_problem *p, uint32_t v, double seconds)
 {
 	for (uint32_t d = 0; d < p->devs.k; d++)
-		p->cost_s[(size_t)v * p->devs.k + d] = seconds * (speed(s, p, 0) / speed(s, p, d));
+		p->cost_s[(size_t)v * p->devs.k + d] = seconds * (s->speed[0] / s->speed[d]);
 }
 
 void form_flops(const struct form_source *s, struct json_problem *p, uint32_t v, double flops)
 {
 	for (uint32_t d = 0; d < p->devs.k; d++)
-		p->cost_s[(size_t)v * p->devs.k + d] = flops / speed(s, p, d);
+		p->cost_s[(size_t)v * p->devs.k + d] = flops / s->speed[d];
 }
 
 int form_edge(struct form_edges *x, uint32_t src, uint32_t dst, double bytes, uint32_t tensor,

@@ -180,16 +180,17 @@ static int read_both(const struct form_source *s, const struct val *network, str
 	const struct val *g = task_graph(s), *list, *dependencies;
 	uint32_t n, n_dependencies;
 	double *speed = NULL, scale = 1;
-	if (!network && form_machine(s, p, e) < 0)
-		return -1;
 	if (json_problem_list(g, "tasks", &list, &n, e) < 0 ||
 	    json_problem_list(g, "dependencies", &dependencies, &n_dependencies, e) < 0)
 		return -1;
 	if (network)
 		scale = choose_scale(dependencies, n_dependencies);
 	if (network && (read_nodes(network, nodes, &speed, s->a, p, e) < 0 ||
-			read_edges(network, nodes, scale, s->a, p, e) < 0))
+			read_edges(network, nodes, scale, s->a, p, e) < 0)) {
+		if (s->network)
+			*s->about = s->o->network;
 		return err_prefix(e, "network");
+	}
 	if (network)
 		p->overlap = true; /* and no contention */
 	return read_tasks(s, list, n, speed, tasks, p, e) < 0 ||
@@ -210,8 +211,11 @@ static int read_saga(const struct form_source *s, struct json_problem *p, struct
 			"--spec others");
 	if (s->spec.n_devs)
 		network = NULL;
-	if (network && val_type(network) != VAL_MAP)
+	if (network && val_type(network) != VAL_MAP) {
+		if (s->network)
+			*s->about = s->o->network;
 		return err_set(e, ST_INPUT, "network: not an object");
+	}
 	int rc = read_both(s, network, &nodes, &tasks, p, e);
 	strtab_release(&nodes);
 	strtab_release(&tasks);

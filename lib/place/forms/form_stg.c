@@ -123,7 +123,7 @@ static int read_tasks(struct reading *r, struct err *e)
 static int read_stg(const struct form_source *s, struct json_problem *p, struct err *e)
 {
 	struct reading r = {.s = s, .lines = {s->text, s->text + strlen(s->text), 0, e}};
-	int rc = form_machine(s, p, e) < 0 || read_tasks(&r, e) < 0 ? -1 : 0;
+	int rc = read_tasks(&r, e);
 	if (rc == 0) {
 		json_problem_alloc(p, r.n, s->a);
 		for (uint32_t v = 0; v < r.n; v++) {

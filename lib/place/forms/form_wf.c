@@ -351,7 +351,7 @@ static int read_wfformat(const struct form_source *s, struct json_problem *p, st
 			       "WfFormat %s has jobs; versions 1.3 to 1.6 are read, and WfFormat's "
 			       "wfcommons-migrate-instance.py makes those",
 			       version);
-	int rc = form_machine(s, p, e) < 0 ? -1 : read_workflow(&w);
+	int rc = read_workflow(&w);
 	strtab_release(&w.names);
 	strtab_release(&w.ids);
 	strtab_release(&w.files);

@@ -82,13 +82,11 @@ static const struct problem_form *recognise(const struct form_source *s, struct 
 	for (size_t i = 0; i < N_FORMS; i++)
 		if (forms[i]->is(s))
 			return forms[i];
-	if (val_type(s->json) != VAL_MAP) {
-		err_set(e, ST_INPUT, "not an object");
-		return NULL;
-	}
 	err_set(e, ST_INPUT,
-		"neither key 'devices' (the general form) nor 'maxFPGAs' (dnn-partitioning), "
-		"'workflow' (WfFormat), 'tasks' and 'dependencies' (SAGA)");
+		"%sneither key 'devices' (the general form) nor 'maxFPGAs' (dnn-partitioning), "
+		"'workflow' (WfFormat), 'tasks' and 'dependencies' (SAGA); nor a digraph (DOT), "
+		"nor a number of tasks (STG)",
+		val_type(s->json) == VAL_MAP ? "" : "not an object: ");
 	return NULL;
 }
 
@@ -117,13 +115,17 @@ static int read_as(const struct problem_form *f, struct form_source *s, struct j
 		   struct err *e)
 {
 	const struct form_options *o = s->o;
+	const char *path = *s->about;
 	if (s->json && val_type(s->json) != VAL_MAP)
 		return err_set(e, ST_INPUT, "not an object");
-	if (check_options(f, s, e) < 0 || (o->spec && spec_load(o->spec, s->a, &s->spec, e) < 0))
+	*p = (struct json_problem){.name = ""};
+	*s->about = NULL;
+	if (check_options(f, s, e) < 0 || (o->spec && spec_load(o->spec, s->a, &s->spec, e) < 0) ||
+	    (o->spec && form_machine(s, p, e) < 0))
 		return -1;
 	if (o->network && !(s->network = json_read(o->network, s->a, e)))
 		return -1;
-	*p = (struct json_problem){.name = ""};
+	*s->about = path;
 	if (f->read(s, p, e) < 0)
 		return -1;
 	return p->n ? 0 : err_set(e, ST_INPUT, "there is nothing to place");
@@ -136,6 +138,8 @@ static int read_text(const char *path, const struct problem_form *told, struct f
 	char *text = NULL;
 	if (json_file(path, &text, &s->n, e) < 0)
 		return -1;
+	*s->about = path;
+	json_blank_mark(text, s->n);
 	s->text = arena_strndup(s->a, text, s->n);
 	int rc = 0;
 	if (told ? !(told->flags & FORM_IS_TEXT) : !form_dot.is(s) && !form_stg.is(s))
@@ -149,7 +153,8 @@ static int read_text(const char *path, const struct problem_form *told, struct f
 int form_read(const char *path, const struct form_options *o, struct arena *a,
 	      struct json_problem *p, struct err *e)
 {
-	struct form_source s = {.o = o, .a = a};
+	const char *about = NULL;
+	struct form_source s = {.o = o, .about = &about, .a = a};
 	const struct problem_form *f = o->form ? named(o->form, e) : NULL;
 	if (o->form && !f)
 		return -1;
@@ -157,7 +162,7 @@ int form_read(const char *path, const struct form_options *o, struct arena *a,
 	if (rc == 0 && !f)
 		f = recognise(&s, e);
 	rc = rc == 0 && f ? read_as(f, &s, p, e) : -1;
-	if (rc < 0 && e->code == ST_INPUT && !strstr(e->msg, path))
-		err_prefix(e, "'%s'", path);
+	if (rc < 0 && e->code == ST_INPUT && about)
+		err_prefix(e, "'%s'", about);
 	return rc;
 }
