@@ -5,7 +5,8 @@
 Here a schedule follows from devices and from the order of tasks on each of them: a task starts when the one before it on its
 device has ended and what it reads is there; a copy of an edge takes latency and bytes over rate, and with contention
 copies on one link go one after another, in the order in which they came.  The best of all is what exact must reach and
-prove; no bound may be above it, and devsim must predict what was found.  Prints what is not so."""
+prove; no bound may be above it, and devsim must predict what was found.  Each problem comes twice: in whole seconds, and
+with times that are far below one beside them.  Prints what is not so."""
 import itertools, json, random, subprocess, sys, tempfile
 
 from stream import first, read
@@ -27,6 +28,21 @@ def problem(seed, most):
     return {"devices": [{"name": d} for d in names], "links": links,
             "nodes": [{"id": v, "cost_s": dict(zip(names, costs[v]))} for v in range(n)],
             "edges": [{"src": a, "dst": b, "bytes": rng.randint(1, 4) * far} for a, b in sorted(edges)]}
+
+
+def with_fractions(doc, seed):
+    """The same beside times that are far below a second, or not whole by as little: copies, costs, or both."""
+    rng = random.Random(seed)
+    kind, small = rng.choice(("copies", "costs", "both")), rng.choice((1e-5, 3e-6, 1e-7))
+    if kind != "costs":
+        for x in doc["links"]:
+            x["latency_s"] *= small
+            x["bytes_per_s"] /= small
+    if kind != "copies":
+        for v in doc["nodes"]:
+            part = rng.choice((0, 0, 1, -1)) * rng.randint(1, 3) * small
+            v["cost_s"] = {d: s + part if s else s for d, s in v["cost_s"].items()}
+    return doc
 
 
 def makespan(doc, device, orders, contention, best):
@@ -81,8 +97,8 @@ def call(*args):
     return r.stderr
 
 
-def check(seed, most, tmp):
-    doc, faults = problem(seed, most), []
+def check(doc, tmp):
+    faults = []
     json.dump(doc, open(f"{tmp}/p.json", "w"))
     call("json2dag", f"{tmp}/p.json", "-o", f"{tmp}/g.mp")
     for contention in (False, True):
@@ -97,6 +113,10 @@ def check(seed, most, tmp):
             faults.append(f"bound {place['bound_s']:g}, best {best:g}, predicted {place['predicted_s']:g}, ran {run['lat_s']:g}")
         if "bound_rule_s" in place:
             faults.append("a bound of a rule where there is none")
+        call("placebase", "exact", "--order", "free", "--evals", "400", *how, f"{tmp}/g.mp", "-o", f"{tmp}/e.mp")
+        place = first(read(f"{tmp}/e.mp"), "place")
+        if place["bound_s"] > best * (1 + 1e-9):
+            faults.append(f"a short search: bound {place['bound_s']:.9g}, best {best:.9g}")
         for rule in ("rank", "improved", "fifo"):
             call("placebase", "exact", "--order", rule, *how, f"{tmp}/g.mp", "-o", f"{tmp}/e.mp")
             place = first(read(f"{tmp}/e.mp"), "place")
@@ -111,9 +131,12 @@ def main():
     wrong = 0
     with tempfile.TemporaryDirectory() as tmp:
         for seed in range(int(sys.argv[1]), int(sys.argv[2])):
-            for fault in check(seed, int(sys.argv[3]), tmp):
-                print(f"problem {seed}: {fault}", flush=True)
-                wrong += 1
+            whole = problem(seed, int(sys.argv[3]))
+            fractions = with_fractions(problem(seed, int(sys.argv[3])), seed)
+            for kind, doc in (("whole", whole), ("fractions", fractions)):
+                for fault in check(doc, tmp):
+                    print(f"problem {seed}, {kind}: {fault}", flush=True)
+                    wrong += 1
     print(wrong, "faults")
     sys.exit(wrong > 0)
 

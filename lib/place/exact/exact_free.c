@@ -73,11 +73,11 @@ bool exact_free_fits(const struct place_units *u)
 
 /* ---- quantum ---- */
 
-/* Scaled times are integers up to so much, when they are as near to one as this. */
-static const double MOST_QUANTA = 1e7, NEAR_QUANTUM = 1e-4;
-/* Of a quantum: what sums of so many times are off by at most, and what is between it and a whole
- * one. */
-static const double QUANTUM_OFF = 1e-3, QUANTUM_SLACK = 0.1;
+/* Scaled times are integers up to so much, when they are as near to one as rounding brings them:
+ * relative, so that sums of them are far nearer than EQUAL. */
+static const double MOST_QUANTA = 1e7, NEAR_QUANTUM = 1e-12;
+/* Of a quantum: what is between a limit and a whole one. */
+static const double QUANTUM_SLACK = 0.1;
 
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
@@ -97,7 +97,7 @@ static bool take_quantum(double s, double scale, uint64_t *divisor)
 
 	if (s == INFINITY)
 		return true;
-	if (whole > MOST_QUANTA || fabs(x - whole) > NEAR_QUANTUM)
+	if (whole > MOST_QUANTA || fabs(x - whole) > NEAR_QUANTUM * whole)
 		return false;
 	*divisor = common_divisor((uint64_t)whole, *divisor);
 	return true;
@@ -134,12 +134,11 @@ static double quantum_s(const struct free_side *g)
 /* A schedule that ends then or before is better than the best one. */
 static double limit_s(const struct free_search *x)
 {
-	double q = x->quantum_s;
+	double q = x->quantum_s, below = x->best_s * (1 - EQUAL);
 
 	if (x->best_s == INFINITY)
 		return INFINITY;
-	return q > 0 ? (ceil(x->best_s / q - QUANTUM_OFF) - 1 + QUANTUM_SLACK) * q
-		     : x->best_s * (1 - EQUAL);
+	return q > 0 ? fmin(below, (ceil(below / q) - 1 + QUANTUM_SLACK) * q) : below;
 }
 
 static void schedule_task(struct free_search *x, uint32_t v, uint16_t dev, double start)

@@ -54,15 +54,15 @@ void walker_leaf(struct walker *w, double bound)
 		place_unit_set(u, i, w->b.unit_dev[i], w->device);
 	const struct place_result *p = place_evaluate(w->ev, w->device);
 
-	if (w->orders) {
-		if (p->status == PLACE_OK || p->status == PLACE_MEMORY)
-			order_leaf(w, bound);
-		return;
+	bool has_orders = p->status == PLACE_OK || p->status == PLACE_MEMORY;
+
+	if (p->status == PLACE_OK && p->value < w->best) {
+		w->best = p->value;
+		w->has_order = false;
+		memcpy(w->best_dev, w->device, u->m->n_sets * sizeof(*w->device));
 	}
-	if (p->status != PLACE_OK || p->value >= w->best)
-		return;
-	w->best = p->value;
-	memcpy(w->best_dev, w->device, u->m->n_sets * sizeof(*w->device));
+	if (w->orders && has_orders)
+		order_leaf(w, bound);
 }
 
 static int by_bound(const void *pa, const void *pb)
