@@ -16,7 +16,7 @@ struct why {
 	const struct graph *g;
 	FILE *out;
 	struct traced t;
-	bool has_schedule;
+	bool has_schedule, of_another; /* the schedule is not the answer's, and not told */
 	uint32_t *entry; /* (n_sets) the first entry of a set; GRAPH_NONE: it has no step */
 	double *end_s;   /* (n_sets) when the last of them ends */
 	struct arena *a;
@@ -58,6 +58,19 @@ static uint32_t find(const struct graph *g, const char *name, struct err *e)
 
 /* ---- the schedule ---- */
 
+/* Is the schedule of a placement on the devices of the answer, and the same there? */
+static bool is_of_answer(const struct why *w)
+{
+	const struct place_rec *own = &w->in->x->place, *p = &w->t.place;
+	if (p->k != own->k || p->n_sets != own->n_sets ||
+	    memcmp(p->device, own->device, p->n_sets * sizeof *p->device) != 0)
+		return false;
+	for (uint32_t d = 0; d < p->k; d++)
+		if (strcmp(p->names[d], own->names[d]) != 0)
+			return false;
+	return true;
+}
+
 static int open_schedule(struct why *w, struct err *e)
 {
 	const struct trace *t = w->in->trace;
@@ -68,6 +81,9 @@ static int open_schedule(struct why *w, struct err *e)
 		return 0;
 	if (trace_read(t, w->g, w->in->map, w->a, &w->t, e) < 0)
 		return -1;
+	w->of_another = !is_of_answer(w);
+	if (w->of_another)
+		return 0;
 	w->has_schedule = true;
 	const struct run_schedule *s = &w->t.run;
 	for (uint32_t i = 0; i < s->n; i++) {
@@ -217,7 +233,7 @@ static void write_reason(const struct why *w, uint32_t set, const struct neighbo
 		if (last)
 			fprintf(w->out, " at %s", quantity_seconds(last->at_s, when));
 		fprintf(w->out, ", and %s is busy with %s until %s.\n",
-			w->in->names[w->t.place.device[set]],
+			w->t.names[w->t.place.device[set]],
 			text_of(w->g, node_of_set(w->g, w->t.run.set[i]), name),
 			quantity_seconds(free_s, at));
 	} else if (last) {
@@ -287,7 +303,7 @@ static void write_list(const struct why *w, const char *title, const struct neig
 	fputs(":\n", w->out);
 	for (uint32_t i = 0; i < n && i < MOST; i++)
 		fprintf(w->out, "  %s, on %s, %s %s, %s\n", text_of(w->g, x[i].node, name),
-			w->in->names[w->t.place.device[x[i].set]], reads ? "there at" : "starts at",
+			w->t.names[w->t.place.device[x[i].set]], reads ? "there at" : "starts at",
 			quantity_seconds(reads ? x[i].at_s : start_of(w, x[i].set), at), x[i].how);
 }
 
@@ -337,7 +353,11 @@ static void explain(struct why *w, uint32_t v)
 	write_costs(w, set, in->x->place.device[set]);
 	write_list(w, "It waits for", from, n_from, true);
 	write_list(w, "What waits for it", to, n_to, false);
-	if (!w->has_schedule)
+	if (w->of_another)
+		fputs("What it waits for is not told: the last run with a schedule is of another "
+		      "placement.\n",
+		      w->out);
+	else if (!w->has_schedule)
 		fputs("What it waits for is not told: devsim --schedule and devrun --schedule tell "
 		      "it.\n",
 		      w->out);

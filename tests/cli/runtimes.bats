@@ -185,6 +185,34 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[[ "$output" == *"no module is one of a language model with 'model.layers.N'"* ]]
 }
 
+@test "--why: a schedule of another placement, or of other devices, is not told as the answer's" {
+	cat > other.json <<-'J'
+		{"devices": [{"name": "a"}, {"name": "b"}, {"name": "c"}, {"name": "d"}], "links": [{"src": "*", "dst": "*", "latency_s": 0.5, "bytes_per_s": 1000}],
+		 "nodes": [{"id": "p", "cost_s": 1}, {"id": "q", "cost_s": 2}, {"id": "r", "cost_s": 3}], "edges": [{"src": "p", "dst": "r"}, {"src": "q", "dst": "r"}]}
+	J
+	echo '{"p": "d", "q": "c", "r": "d"}' > there
+	json2dag other.json | placebase expert:there | devsim --schedule > other.mp
+	py '
+		r = read("other.mp")
+		def answer(name, devices, device):
+		    write(name, r[:-1] + [["best", dict(graph=first(r, "graph")["digest"], rank=0, devices=devices, device=tensor(np.array(device, np.uint16)), source="policy",
+		        episode=0, step=0, sample=0, lat_s=1.0, ref_s=1.0, n_groups=3, final=True, reference="a", ratio=1.0, ratio_lo=1.0, ratio_hi=1.0, n_pairs=3,
+		        lo_s=1.0, hi_s=1.0, copies=0, copy_bytes=0, out_mse=0.0, out_cos=1.0, out_max=0.0)]])
+		answer("same.mp", list("abcd"), [3, 2, 3])
+		answer("moved.mp", list("abcd"), [0, 1, 0])
+		answer("alone.mp", ["a"], [0, 0, 0])
+		answer("renamed.mp", list("dcba"), [3, 2, 3])
+	'
+	placeout --why r same.mp > told
+	grep -q '^r (Node), on d$' told && grep -q '^  q, on c, there at ' told
+	for name in moved alone renamed; do
+		placeout --why r $name.mp > told
+		grep -q '^r (Node), on a$' told
+		grep -q '^What it waits for is not told: the last run with a schedule is of another placement\.$' told
+		run -1 grep -E 'starts at|there at|in this run|computes nothing' told
+	done
+}
+
 @test "--why: times on each device, what an operation waits for, and what waits for it, as the schedule has them" {
 	cat > w.json <<-'J'
 		{"devices": [{"name": "a"}, {"name": "b"}], "links": [{"src": "*", "dst": "*", "latency_s": 0.5, "bytes_per_s": 1000}],
