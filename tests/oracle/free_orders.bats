@@ -71,6 +71,18 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	done
 }
 
+@test "a search that ends among the orders of a placement proves nothing that a longer one refutes" {
+	for graph in "out-tree 1" "sparse 6" "out-tree 7" "out-tree 8"; do
+		read -r kind seed <<< "$graph"
+		"$HSDAG_PYTHON" "$ROOT/tests/support/task_graphs.py" $kind 9 3 5 $seed | json2dag > g.mp
+		placebase exact --order free --evals 100000 g.mp -o long.mp
+		for evals in 50 100 300; do
+			placebase exact --order free --evals $evals g.mp -o short.mp
+			py 's, l = of("short.mp", "place")[0], of("long.mp", "place")[0]; assert s["bound_s"] <= l["predicted_s"] * (1 + 1e-9), (s, l)'
+		done
+	done
+}
+
 @test "dear copies: exact is no worse than other methods, and its bound is not above them" {
 	for seed in 121 7 8; do
 		for kind in out-tree in-tree sparse; do

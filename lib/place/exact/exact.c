@@ -103,7 +103,7 @@ static void cut_tree(struct tree *x)
 	add_open_node(x, none, 0, x->least);
 	w->best = x->best;
 	w->best_dev = x->r->device;
-	w->leaf = INFINITY;
+	w->cut = w->leaf = INFINITY;
 	w->best_order = x->order;
 	w->has_order = x->has_order;
 	w->limit = x->limit;
@@ -116,6 +116,8 @@ static void cut_tree(struct tree *x)
 	}
 	x->best = w->best;
 	x->leaf = w->leaf;
+	x->cut = fmin(x->cut, w->cut);
+	x->out |= w->out;
 	x->has_order = w->has_order;
 	x->n_open -= at;
 	memmove(x->open, x->open + at, x->n_open * sizeof(*x->open));
