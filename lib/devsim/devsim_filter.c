@@ -11,6 +11,7 @@
 #include "place/problem/spec_probe.h"
 #include "place/refit/fitted.h"
 #include "place/refit/refit_cases.h"
+#include "place/simulate/closed_loop.h"
 #include "place/simulate/simrun.h"
 
 static const char DEFAULT_SPEC[] = "paper";
@@ -133,6 +134,11 @@ static int ready_model(struct devsim *s, const struct place_rec *p, struct err *
 
 		if (place_inputs_model(&s->in, s->names, p->k, s->arena, &s->model, e) < 0)
 			return -1;
+		if (o.requests > 1 && closed_loop_tasks(&s->model, o.requests) > LOOP_MOST_TASKS)
+			return err_set(
+				e, ST_USAGE,
+				"--requests: %u copies of %u tasks are more than can be simulated",
+				(LOOP_FILL + LOOP_WINDOW + 1) * o.requests, s->model.tasks.dag.n);
 		s->sim = simulator_new(&s->model, &o);
 	}
 	s->k = p->k;

@@ -249,6 +249,10 @@ alike() {
 		for a, b in zip(runs("one.mp")[-3:], runs("alone.mp")[-3:]):
 			assert abs(a["lat_s"] / b["lat_s"] - 1) < 1e-9 and abs(a["in_flight"]["p50_s"] / (4 * b["lat_s"]) - 1) < 1e-9
 	'
+	py 'json.dump({"devices": [{"name": "a"}], "nodes": [{"id": i, "cost_s": {"a": 1}} for i in range(3000)], "edges": []}, open("many.json", "w"))'
+	json2dag many.json | placebase single -o many.mp
+	run -2 --separate-stderr devsim --requests 4096 many.mp -o none.mp
+	[[ $stderr == "devsim: error: --requests: 61440 copies of 3000 tasks are more than can be simulated" ]]
 	run -2 --separate-stderr devsim --requests 2 --schedule chain0.mp
 	[[ $stderr == *"--requests goes without"* ]]
 }

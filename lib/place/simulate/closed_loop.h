@@ -11,6 +11,12 @@
 #include "place/simulate/evaluate.h"
 
 enum { LOOP_FILL = 2, LOOP_WINDOW = 12 };
+/* Tasks of all copies: with more there is no loop. */
+enum { LOOP_MOST_TASKS = 100000000 };
+static inline uint64_t closed_loop_tasks(const struct place_model *m, uint32_t n)
+{
+	return (uint64_t)(LOOP_FILL + LOOP_WINDOW + 1) * n * ((uint64_t)m->tasks.dag.n + 1);
+}
 
 struct closed_loop;
 
@@ -18,7 +24,7 @@ struct loop_figures {
 	double period_s, p50_s, p95_s, p99_s;
 };
 
-/* m, of PLACE_SCHEDULE, is borrowed; n > 1. */
+/* m, of PLACE_SCHEDULE, is borrowed; n > 1, and no more than LOOP_MOST_TASKS tasks. */
 struct closed_loop *closed_loop_new(const struct place_model *m, uint32_t n);
 void closed_loop_free(struct closed_loop *x);
 
