@@ -25,7 +25,7 @@ static int run(const char *path, const struct form_options *o, const struct opt_
 {
 	struct arena *a = arena_new();
 	struct json_problem p;
-	int rc = form_read(path, o, a, &p, e);
+	int rc = form_read_graph(path, o, a, &p, e);
 
 	if (rc == 0) {
 		msg_note(1, "'%s': %u nodes, %u edges, %u devices", path, p.n, p.n_edges, p.devs.k);

@@ -150,8 +150,8 @@ static int read_text(const char *path, const struct problem_form *told, struct f
 	return rc;
 }
 
-int form_read(const char *path, const struct form_options *o, struct arena *a,
-	      struct json_problem *p, struct err *e)
+int form_read_graph(const char *path, const struct form_options *o, struct arena *a,
+		    struct json_problem *p, struct err *e)
 {
 	const char *about = NULL;
 	struct form_source s = {.o = o, .about = &about, .a = a};

@@ -18,8 +18,8 @@ struct form_options {
 
 /* Reads the file at path ("-": standard input).  Memory from a.  -1: ST_RUNTIME when it cannot be read, ST_USAGE for options that it has no
  * use for or lacks, ST_INPUT with the file's name and what is wrong in it. */
-int form_read(const char *path, const struct form_options *o, struct arena *a,
-	      struct json_problem *p, struct err *e) MUST_CHECK;
+int form_read_graph(const char *path, const struct form_options *o, struct arena *a,
+		    struct json_problem *p, struct err *e) MUST_CHECK;
 
 /* A line for each form, for help. */
 void form_print_list(void);
