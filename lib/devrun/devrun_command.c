@@ -140,8 +140,7 @@ static void choose_options(struct devrun_command *c, int64_t *runs, int of, stru
 			      "variables keep values from run to run; --outputs\n"
 			      "are then those of run N of -n N")},
 		{PLACED, NUMBER("requests", 0, OPT_INT, s->requests, "N",
-				"in flight at once; times are seconds a request",
-				1, 4096)},
+				"in flight at once; times are seconds a request", 1, 4096)},
 		{RUN, FLAG("paper", 0, m->paper, "10 runs, the mean of the last 5")},
 		{OPENED,
 		 TEXT("memory", 'm', s->memory, "LIST", "plans' limits: cpu:0=512M,cl:0.0=2G")},

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # devrun run --requests: several inferences at once. That any order of execution is safe is test_in_flight.c's part.
 # programs: devrun
-# seconds: 60
+# seconds: 20
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 

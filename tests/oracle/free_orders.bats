@@ -9,7 +9,7 @@ setup_file() { common_setup_file; }
 setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 
 @test "exact --order free is the best of all placements and orders; no bound of every order is above it" {
-	run -0 "$HSDAG_PYTHON" "$ROOT/tests/oracle/free_orders.py" 0 10 6
+	run -0 "$HSDAG_PYTHON" "$ROOT/tests/oracle/free_orders.py" 0 6 6
 	[[ $output == "0 faults" ]] || { echo "$output"; return 1; }
 }
 
@@ -84,7 +84,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 }
 
 @test "dear copies: exact is no worse than other methods, and its bound is not above them" {
-	for seed in 121 7 8; do
+	for seed in 121 7; do
 		for kind in out-tree in-tree sparse; do
 			"$HSDAG_PYTHON" "$ROOT/tests/support/task_graphs.py" $kind 15 4 10 $seed | json2dag > g.mp
 			placebase exact --order free --no-contention --evals 400000 g.mp -o exact.mp
