@@ -302,7 +302,8 @@ static double least_memory(const struct place_inputs *in, const char *const *nam
 	return least;
 }
 
-/* What the stream tells of devices; *ways: their number, which is less than 2 where only the caller's --if-possible allows it. */
+/* What the stream tells of devices; *ways: their number.  Less than 2 is an error but with
+ * --if-possible, where the caller leaves the graph as it is. */
 static int stream_costs(struct place_inputs *in, const struct options *o, struct arena *a,
 			struct split_costs *c, uint32_t *ways, struct err *e)
 {

@@ -7,6 +7,15 @@
 #include "place/forms/forms.h"
 #include "stream/filter.h"
 
+static void print_forms(void)
+{
+	const char *name, *about;
+
+	printf("Forms:\n");
+	for (size_t i = 0; (name = form_at(i, &about)); i++)
+		printf("  %-17s %s\n", name, about);
+}
+
 static int write_stream(const struct json_problem *p, const struct opt_common *common, int argc,
 			char **argv, struct err *e)
 {
@@ -62,7 +71,7 @@ int main(int argc, char **argv)
 		.args = "[FILE]",
 		.max_args = 1,
 		.opts = opts,
-		.print_details = form_print_list,
+		.print_details = print_forms,
 		.details = "The general form, in SI units; keys that are not known are ignored:\n"
 			   "  {\"devices\": [{\"name\", \"type\"?, \"mem_bytes\"?, \"watts\"?, "
 			   "\"idle_watts\"?,\n"

@@ -53,11 +53,12 @@ static const struct problem_form *const forms[] = {&form_general, &form_dnnpart,
 						   &form_saga,    &form_dot,     &form_stg};
 enum { N_FORMS = sizeof forms / sizeof *forms };
 
-void form_print_list(void)
+const char *form_at(size_t i, const char **about)
 {
-	printf("Forms:\n");
-	for (size_t i = 0; i < N_FORMS; i++)
-		printf("  %-17s %s\n", forms[i]->name, forms[i]->about);
+	if (i >= N_FORMS)
+		return NULL;
+	*about = forms[i]->about;
+	return forms[i]->name;
 }
 
 /* ---- which form it is ---- */

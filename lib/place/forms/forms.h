@@ -21,7 +21,7 @@ struct form_options {
 int form_read_graph(const char *path, const struct form_options *o, struct arena *a,
 		    struct json_problem *p, struct err *e) MUST_CHECK;
 
-/* A line for each form, for help. */
-void form_print_list(void);
+/* The name of form i, in the order in which they are tried, and what it is; NULL: there are no more. */
+const char *form_at(size_t i, const char **about);
 
 #endif
