@@ -26,7 +26,7 @@ MANS     = $(NAMES:%=$(B)/man/%.1)
 # What the experiments read: models, made-up problems, the scripts that run them.
 DATA     = $(shell find pipelines tests/models tests/instances -type f -not -name '*.pyc') \
            $(wildcard tests/bench/*.py tests/support/*.py tests/support/*.sh)
-DOCS     = README.md LICENSE NOTICE $(shell find docs -name '*.md' -o -name '*.svg') $(shell find lib -name README.md)
+DOCS     = README.md CHANGELOG.md CONTRIBUTING.md LICENSE NOTICE $(shell find docs -name '*.md' -o -name '*.svg') $(shell find lib -name README.md)
 
 $(B)/man/%.1: $(B)/bin/% share/help2man.awk share/manpage
 	@mkdir -p $(@D)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """docs.py [-k PART] - are the docs true?
 
-Runs from the checkout, with the programs in PATH.  Checked, in README.md, docs/ and lib/*/README.md:
+Runs from the checkout, with the programs in PATH.  Checked, in README.md, CHANGELOG.md, CONTRIBUTING.md, docs/ and lib/*/README.md:
   - every command: a block that begins with ```sh is run as it stands, by bash, in a fresh clone for each page, after the block with which
     docs/guide/place-a-model.md begins (README alone has its own); without --typed budgets are cut short.
     ```sh openvino needs OpenVINO, and is left out without it; ```sh make is run with `make -n`; ```sh elsewhere, of files that a reader has or of a
@@ -29,7 +29,7 @@ def breach(text):
 
 
 def pages():
-    found = ["README.md"]
+    found = [p for p in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md") if os.path.exists(os.path.join(ROOT, p))]
     for top in ("docs", "lib"):
         for folder, _, names in os.walk(os.path.join(ROOT, top)):
             found += [os.path.relpath(os.path.join(folder, n), ROOT) for n in names if n.endswith(".md")]
