@@ -4,17 +4,9 @@
  * baseline of Tarnawski et al., NeurIPS 2020.  Memory is not looked at; what is not legal is
  * repaired. */
 #include <stdio.h>
-#include <string.h>
 
 #include "partition/scotch_lib.h"
-#include "place/simulate/dnnpart.h"
 #include "place/heuristic/partition_placement.h"
-
-static bool is_processor(const struct place_model *m, uint32_t dev)
-{
-	return dnnpart_is_cpu(m, dev) ||
-	       (strcmp(m->types[dev], "model") == 0 && strncmp(m->names[dev], "cpu", 3) == 0);
-}
 
 static int run_scotch_mincut(struct method_run *r, struct err *e)
 {
@@ -23,7 +15,7 @@ static int run_scotch_mincut(struct method_run *r, struct err *e)
 	char text[80];
 
 	for (uint32_t d = 0; d < r->m->k; d++) {
-		use[d] = !is_processor(r->m, d);
+		use[d] = !place_is_processor(r->m, d);
 		any |= use[d];
 	}
 	partition_placement_init(&p, r, any ? use : NULL, false);

@@ -26,6 +26,11 @@
 	X(layers) \
 	X(m_etf) \
 	X(m_sct) \
+	X(ort_budget) \
+	X(hetero_priority) \
+	X(llama_fit) \
+	X(accelerate_balanced) \
+	X(dmda) \
 	X(mincut) \
 	X(scotch_mincut) \
 	X(metis) \

@@ -8,6 +8,12 @@
 
 const char *const place_rules_names[] = {"schedule", "dnnpart-latency", "dnnpart-throughput", NULL};
 
+bool place_is_processor(const struct place_model *m, uint32_t dev)
+{
+	return (m->types && strcmp(m->types[dev], "cpu") == 0) ||
+	       strncmp(m->names[dev], "cpu", 3) == 0 || strncmp(m->names[dev], "ov:CPU", 6) == 0;
+}
+
 /* A value that no task makes and one task that reads it. */
 struct value_reader {
 	uint32_t out, task;

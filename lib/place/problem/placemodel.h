@@ -143,6 +143,10 @@ static inline bool place_allowed(const struct place_model *m, uint32_t set, uint
 	return m->set_s[(size_t)set * m->k + dev] >= 0;
 }
 
+/* Is device `dev` the host's processor, not an accelerator?  By its type (json2dag's, devrun's), or by its name: cpu, cpu:0,
+ * ov:CPU. */
+bool place_is_processor(const struct place_model *m, uint32_t dev);
+
 /* Does the value of a placement depend on a rule of the order in which devices run it?  Not where
  * orders are searched, nor where what counts has none. */
 static inline bool place_has_order_rule(const struct place_model *m)

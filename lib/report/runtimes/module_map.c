@@ -50,7 +50,7 @@ static uint32_t plant(struct tree *t, const struct modules *m)
 	for (uint32_t i = 0; i < m->path.n; i++) {
 		const char *path = m->path.s[i];
 		uint32_t before = blocks.n,
-			 at = strtab_add(&blocks, arena_strndup(t->a, path, modules_block(path)));
+			 at = strtab_add(&blocks, arena_strndup(t->a, path, module_block(path)));
 		if (at == before)
 			work[at] = ARENA_NEWN(t->a, double, m->k);
 		for (uint32_t d = 0; d < m->k; d++)
@@ -58,7 +58,7 @@ static uint32_t plant(struct tree *t, const struct modules *m)
 	}
 	for (uint32_t i = 0; i < m->path.n; i++) {
 		const char *path = m->path.s[i];
-		uint32_t at = strtab_add(&blocks, arena_strndup(t->a, path, modules_block(path))),
+		uint32_t at = strtab_add(&blocks, arena_strndup(t->a, path, module_block(path))),
 			 most = modules_most(work[at], m->k);
 		bool apart = false;
 		for (uint32_t d = 0; d < m->k; d++)

@@ -3,27 +3,6 @@
 
 #include <string.h>
 
-static const char SCOPE[] = "__module.", WEIGHT[] = "self.";
-
-/* The module of an operation's name, from a; NULL: it tells none. */
-static const char *module_of(const char *name, struct arena *a)
-{
-	if (strncmp(name, SCOPE, sizeof SCOPE - 1) != 0)
-		return NULL;
-	name += sizeof SCOPE - 1;
-	return arena_strndup(a, name, strcspn(name, "/"));
-}
-
-/* The module of a weight: without its last part. */
-static const char *module_of_weight(const char *name, struct arena *a)
-{
-	if (strncmp(name, WEIGHT, sizeof WEIGHT - 1) != 0 || strchr(name, '/'))
-		return NULL;
-	name += sizeof WEIGHT - 1;
-	const char *dot = strrchr(name, '.');
-	return arena_strndup(a, name, dot ? (size_t)(dot - name) : 0);
-}
-
 static double *work_of(struct modules *m, const char *path, struct arena *a)
 {
 	uint32_t before = m->path.n, at = strtab_add(&m->path, path);
@@ -41,7 +20,7 @@ void modules_find(const struct placed_ops *ops, uint32_t k, struct arena *a, str
 	memset(device, 0xff, g->n * sizeof *device);
 	for (uint32_t i = 0; i < ops->n; i++) {
 		const struct placed_op *x = &ops->op[i];
-		const char *path = module_of(x->name, a);
+		const char *path = module_of_operation(x->name, a);
 		device[x->node] = x->device;
 		if (path)
 			work_of(out, path, a)[x->device] += x->flops + 1;
@@ -73,20 +52,6 @@ uint32_t modules_most(const double *work, uint32_t k)
 		if (work[d] > 0 && (best == UINT32_MAX || work[d] > work[best]))
 			best = d;
 	return best;
-}
-
-size_t modules_block(const char *path)
-{
-	size_t n = 0;
-	while (path[n]) {
-		size_t part = strcspn(path + n, "."), digits = strspn(path + n, "0123456789");
-		bool number = part > 0 && digits == part;
-		n += part;
-		if (number)
-			return n;
-		n += path[n] == '.';
-	}
-	return n;
 }
 
 int modules_check(const struct modules *m, struct err *e)

@@ -1,8 +1,8 @@
-/* modules.h - names of operations and weights of models from PyTorch, as OpenVINO has them:
- * "__module.model.layers.0.fc1/aten::linear/MatMul", "self.model.layers.0.fc1.weight". */
+/* modules.h - what a placement says of modules, whose names module_name.h finds. */
 #ifndef HSDAG_REPORT_RUNTIMES_MODULES_H
 #define HSDAG_REPORT_RUNTIMES_MODULES_H
 
+#include "graph/module_name.h"
 #include "graph/strtab.h"
 #include "report/runtimes/placed_ops.h"
 
@@ -24,9 +24,6 @@ void modules_release(struct modules *m);
 
 /* The device with most work in a row (k); UINT32_MAX: there is none. */
 uint32_t modules_most(const double *work, uint32_t k);
-
-/* Length of what may not be divided of a path: up to its first part that is a number (a layer of a list); all of it where there is none. */
-size_t modules_block(const char *path);
 
 /* -1 (ST_INPUT): no name tells a module. */
 int modules_check(const struct modules *m, struct err *e) MUST_CHECK;
