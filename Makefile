@@ -18,6 +18,7 @@
 #   make learned    learned placement beside searches, on problems that no training has seen
 #   make pretrain   learn again what learned placement begins with: share/pretrained.mp, 20 minutes
 #   make quality    placebase's methods on task graphs of the literature (pipelines/quality.mk)
+#   make runtimes   where other runtimes put operations beside the portfolio, at 60 % of the memory (pipelines/runtimes.mk)
 #   make regret     what is lost between a search and its answer, on machines that are played (pipelines/regret.mk)
 #   make verdicts   what reports of races claim, on machines that are played; TRIALS=5000
 #   make cores      what place hands over on this machine's devices, beside HEFT alone (pipelines/cores.mk)

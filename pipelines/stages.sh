@@ -146,7 +146,23 @@ make_starts() {
 	fi
 	[ ! -f "$from" ] || stage placebase "expert:$from" -o "$dir/more.mp" "$dir/starts.mp" || return
 	[ ! -f "$from" ] || mv "$dir/more.mp" "$dir/starts.mp"
+	[ -z "$now" ] || start 0 "$now"
 	[ "$objective" != latency ] || draw_random
+}
+
+# What other runtimes would do, by the costs that the search began with; `raced` has what was measured.
+what_they_have_now() {
+	recdump -k place --tsv source,predicted_s "$dir/starts.mp" | awk -F'\t' -v now="$now" '
+		BEGIN { n = split(now, method, ",") }
+		NR > 1 { took[$1] = $2 }
+		END {
+			for (i = 1; i <= n; i++) {
+				sub(/:.*/, "", method[i])
+				s = took[method[i]]
+				list = list (i > 1 ? ", " : "") method[i] (s > 0 ? sprintf(" %.3f ms", 1000 * s) : " has no legal placement")
+			}
+			print "now: " list ", as predicted"
+		}'
 }
 
 # A race (compete.sh).
@@ -305,6 +321,7 @@ write_results() (
 	if [ "$random" -gt 3 ] && [ "$1" = "$dir/final.mp" ] && [ -f "$dir/random.mp" ]; then
 		echo "random: $random drawn, and those measured that should be the fastest" >> "$dir/.report.txt"
 	fi
+	[ -z "$now" ] || what_they_have_now >> "$dir/.report.txt"
 	[ -z "$may_skip" ] || what_time_left_out >> "$dir/.report.txt"
 	echo "time: $(phases_took)" >> "$dir/.report.txt"
 	mv "$dir/.report.txt" "$dir/report.txt"     # whole

@@ -66,8 +66,9 @@ on_terminal() { "$HSDAG_PYTHON" "$ROOT/tests/support/on_terminal.py" "$@"; }
 @test "what is pinned stays there: starts, races, the learner; patterns that match nothing end it before it measures" {
 	cp "$ROOT/share/examples/models/branches.xml" b.xml
 	printf 'pin block/0/*=cpu:1\npin block/1/*=cpu:0\nkeep block/2/one,block/3/three\n' > pins.conf
-	run -0 timeout 300 "$PLACE" b.xml -D cpu:0,cpu:1 --budget 12 --config pins.conf -o raced
+	run -0 timeout 300 "$PLACE" b.xml -D cpu:0,cpu:1 --budget 12 --config pins.conf --now hetero-priority,dmda -o raced
 	[[ $output == *"cpu:0 alone"*"may not run on cpu:0"*"cpu:1 alone"*"may not run on cpu:1"* ]]
+	[[ $output == *"now: hetero-priority "*" ms, dmda "*" ms, as predicted"* ]]
 	run -0 timeout 300 "$PLACE" b.xml -D cpu:0,cpu:1 --budget 20 --profile 0.1 --episodes 3 --random 1 --from none --screen 5 --whole -o learned \
 		--pin 'block/0/*=cpu:1' --pin 'block/1/*=cpu:0' --keep 'block/2/one,block/3/three'
 	py '
@@ -102,7 +103,7 @@ on_terminal() { "$HSDAG_PYTHON" "$ROOT/tests/support/on_terminal.py" "$@"; }
 	[[ "$output" == *"no model; see place --help"* ]]
 	run -1 "$PLACE" nothing.xml
 	echo '<net/>' > m.xml
-	for args in "--screen x" "--screen -1" "--budget fast" "--from there" "--recipe other" "--episodes 1.5" "--seed" "--what"; do
+	for args in "--now there" "--screen x" "--screen -1" "--budget fast" "--from there" "--recipe other" "--episodes 1.5" "--seed" "--what"; do
 		# shellcheck disable=SC2086
 		run -2 "$PLACE" m.xml -o no.placed $args
 		[[ "$output" == "place: error: "* ]]
