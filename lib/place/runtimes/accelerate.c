@@ -198,7 +198,7 @@ static int run_accelerate(struct method_run *r, struct err *e)
 const struct place_method method_accelerate_balanced = {
 	.name = "accelerate-balanced",
 	.needs_costs = true,
-	.about = "as accelerate: modules in order, within balanced limits, then the CPU",
+	.about = "as accelerate: modules in order, by balanced memory",
 	.source = "accelerate 1.15, get_balanced_memory, infer_auto_device_map",
 	.run = run_accelerate,
 	.is_heuristic = true,

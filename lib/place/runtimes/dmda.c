@@ -114,7 +114,7 @@ static int run_dmda(struct method_run *r, struct err *e)
 const struct place_method method_dmda = {
 	.name = "dmda",
 	.needs_costs = true,
-	.about = "as StarPU: a ready task where its end and its transfers are the least",
+	.about = "as StarPU: where end and transfers are the least",
 	.source = "StarPU 1.4, dmda: Augonnet, Thibault, Namyst, Wacrenier, CCPE 23(2), 2011",
 	.run = run_dmda,
 	.is_heuristic = true,

@@ -87,7 +87,7 @@ static int run_hetero(struct method_run *r, struct err *e)
 const struct place_method method_hetero_priority = {
 	.name = "hetero-priority",
 	.needs_costs = true,
-	.about = "as OpenVINO: the first device that supports it, or its share of memory",
+	.about = "as OpenVINO: the first device that can, or shares of memory",
 	.source = "OpenVINO 2026.4, HETERO, with PIPELINE_PARALLEL where memory is short",
 	.run = run_hetero,
 	.is_heuristic = true,

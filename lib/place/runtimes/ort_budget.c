@@ -43,7 +43,7 @@ static int run_ort_budget(struct method_run *r, struct err *e)
 const struct place_method method_ort_budget = {
 	.name = "ort-budget",
 	.needs_costs = true,
-	.about = "as ONNX Runtime: operations in order until a memory budget is used",
+	.about = "as ONNX Runtime: in order until a memory budget is used",
 	.source = "ONNX Runtime 1.32, resource_cuda_partitioning_settings",
 	.run = run_ort_budget,
 	.is_heuristic = true,
