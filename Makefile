@@ -12,6 +12,7 @@
 #   make bench-saga HEFT, CPOP, evaluations beside SAGA, a simulator in Python; SAGA_PYTHON has it
 #   make learning   does the learner learn? on the simulator (pipelines/learning.mk); variance
 #   make open-checks what the papers leave open: groups, features, rewards, variance (pipelines/open.mk)
+#   make updates    update rules beside each other (pipelines/updates.mk)
 #   make ablation   learned parsing beside METIS and other groupings (pipelines/ablation.mk)
 #   make tables     tables of two papers, measured here: table1 table2 table4 table5 hierarchical;
 #                   SPEC=paper simulated; machines; papers: all that is simulated

@@ -11,12 +11,13 @@
 #include "base/opt.h"
 #include "learn/net/named_field.h"
 #include "learn/train/training.h"
+#include "learn/train/update_rule.h"
 #include "stream/filter.h"
 
 struct options {
 	const char *fifo, *checkpoint;
 	bool resume, keep;
-	int recipe;
+	int recipe, update;
 	int64_t episodes, steps, samples, patience, candidates, threads;
 	double seconds;
 	struct field_options recipe_fields;
@@ -224,6 +225,8 @@ static int filter_files(const struct options *o, const struct recipe *recipe,
 			const struct opt_common *common, int argc, char **argv, const char *input,
 			struct err *e)
 {
+	enum { USUAL_MOVES = 800, COMPARED = 4 };
+	const uint64_t move_steps = recipe->update->compares ? COMPARED : 1;
 	struct filter_state s = {.o = o};
 	struct pool *pool = pool_new((int)o->threads, NULL);
 	int k = -1;
@@ -233,8 +236,8 @@ static int filter_files(const struct options *o, const struct recipe *recipe,
 		.episodes = (uint64_t)(o->episodes ? o->episodes : usual[o->recipe].episodes),
 		.steps = (uint64_t)(o->steps ? o->steps : usual[o->recipe].steps),
 		.samples = (uint32_t)(o->samples ? o->samples : usual[o->recipe].samples),
-		.move_episodes = o->episodes ? 0 : 800,
-		.move_steps = o->steps ? 0 : 1,
+		.move_episodes = o->episodes ? 0 : USUAL_MOVES / move_steps,
+		.move_steps = o->steps ? 0 : move_steps,
 		.patience = (uint64_t)o->patience,
 		.seconds = o->seconds};
 	s.t.fifo = o->fifo;
@@ -261,13 +264,19 @@ static int filter_files(const struct options *o, const struct recipe *recipe,
 
 /* ---- options ---- */
 
-static int check_options(const struct options *o, struct err *e)
+static int check_options(const struct options *o, const struct recipe *recipe, struct err *e)
 {
 	if (o->resume && !o->checkpoint)
 		return err_set(e, ST_USAGE, "--resume needs --checkpoint FILE");
 	if (o->checkpoint && !o->fifo)
 		return err_set(e, ST_USAGE, "--checkpoint needs a loop, --params-to FIFO");
-	return 0;
+	if (recipe->update->compares && o->steps == 1 && o->samples <= 1)
+		return err_set(
+			e, ST_USAGE,
+			"--update %s compares the placements of an episode, and --steps 1 has "
+			"one; give more --steps or --samples",
+			recipe->update->name);
+	return recipe_check_update(recipe, e);
 }
 
 static const char details[] =
@@ -301,12 +310,17 @@ int main(int argc, char **argv)
 		 "train: parameters and episodes go there", 0, 0, NULL, NULL},
 		{"recipe", 0, OPT_CHOICE, &o.recipe, "NAME", "how rewards become updates", 0, 0,
 		 recipe_names, NULL},
+		{"update", 0, OPT_CHOICE, &o.update, "RULE",
+		 "how advantages become a gradient: reinforce; ppo and grpo by clipped ratios,\n"
+		 "grpo over the episode's mean; self-label towards its best placement;\n"
+		 "actor-critic over a learned value",
+		 0, 0, update_names, NULL},
 		{"episodes", 0, OPT_INT, &o.episodes, "N",
-		 "train so many; 0: 100 of the paper, 300 of placeto, 800 of moves, else 200", 0,
-		 4e9, NULL, NULL},
+		 "train so many; 0: 100 of the paper, 300 of placeto, 800 moves, else 200", 0, 4e9,
+		 NULL, NULL},
 		{"steps", 0, OPT_INT, &o.steps, "N",
 		 "steps of an episode; 0: 20 of the paper, 2 of rnn and placeto, 5 of\n"
-		 "hierarchical, 1 of moves, else 4",
+		 "hierarchical, 1 of moves (4 with --update grpo and self-label), else 4",
 		 0, 1e6, NULL, NULL},
 		{"samples", 0, OPT_INT, &o.samples, "N",
 		 "placements drawn in a step, unless placepolicy says; 0: 5 of rnn,\n2 of "
@@ -328,7 +342,7 @@ int main(int argc, char **argv)
 		 0, NULL, NULL},
 		{"threads", 0, OPT_INT, &o.threads, "N", "threads; results do not depend on it", 1,
 		 256, NULL, NULL}};
-	field_options_add(&o.recipe_fields, recipe_fields, &recipes[RECIPE_DEFAULT], opts, 12);
+	field_options_add(&o.recipe_fields, recipe_fields, &recipes[RECIPE_DEFAULT], opts, 13);
 	const struct opt_program program = {
 		.name = "reinforce",
 		.summary = "learn placements from measured latencies",
@@ -343,10 +357,11 @@ int main(int argc, char **argv)
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 	if (rc <= 0)
 		return filter_finish(rc, &common, &e);
-	rc = check_options(&o, &e);
 	struct recipe recipe = recipes[o.recipe];
+	recipe_set_update(&recipe, &update_rules[o.update]);
+	rc = field_options_apply(&o.recipe_fields, recipe_fields, &recipe, &e);
 	if (rc == 0)
-		rc = field_options_apply(&o.recipe_fields, recipe_fields, &recipe, &e);
+		rc = check_options(&o, &recipe, &e);
 	if (rc == 0)
 		rc = filter_files(&o, &recipe, &common, argc, argv,
 				  first < argc ? argv[first] : "-", &e);

@@ -16,8 +16,8 @@ include pipelines/plain.mk
 # What is given reaches recipes: it must be words.  Who only builds may have what they like in the environment.
 ifneq ($(filter-out all units clean install uninstall man venv test asan layers style docs golden fuzz,$(MAKECMDGOALS)),)
 $(call refuse_special,AT_ONCE B BASE BUDGET BUDGETS BURST COSTS COUNT CURVES DEVICES EMBED EPISODES EVALS EXPORT_PYTHON \
-  FAMILIES FEATURES GROUPINGS GROUPS HALF HIDDEN JUDGE LAUNCH LAUNCH_TIMED LOCK MACHINE MACHINES MEMORY METHODS MODELS NET OPS \
-  PAIRS PORTFOLIO PROBLEMS PROFILE RECIPE RUNS SEARCH_RUNS SEEDS SETS SIZES SPEC TIMES)
+  FAMILIES FEATURES GROUPINGS GROUPS HALF HIDDEN JUDGE LAUNCH LAUNCH_TIMED LEARNERS LOCK MACHINE MACHINES MEMORY METHODS MODELS NET OPS \
+  PAIRS PORTFOLIO PROBLEMS PROFILE RECIPE RULES RUNS SEARCH_RUNS SEEDS SETS SIZES SPEC TIMES)
 $(call refuse_special_in,SPECS,$(subst ',,$(value SPECS)))     # quotes join an option to its method
 endif
 

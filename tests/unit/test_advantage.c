@@ -2,8 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "learn/train/advantage.h"
-#include "learn/train/visits.h"
+#include "learn/train/update_rule.h"
 #include "tap.h"
 
 static bool near(double a, double b)
@@ -186,7 +185,7 @@ static void drop_sample(struct rollout *r, uint32_t i)
  * out; several visits to a run; failures. */
 static void test_visits(void)
 {
-	struct visit_baseline b = {0};
+	struct baseline b = {0};
 	struct rollout r;
 	struct sample s[WALK];
 	struct err e = ERR_INIT;
@@ -246,7 +245,7 @@ static void test_visits(void)
 	recipe.normalise = 1;
 	rc = visit_coefficients(&recipe, &b, &r, a, coef, group, &mean, &e);
 	tap(rc == 0 && fabs(group[4][3]) <= 4, "visits: normalised");
-	visit_baseline_release(&b);
+	baseline_release(&b);
 	arena_free(a);
 }
 

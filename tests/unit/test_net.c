@@ -5,6 +5,7 @@
 
 #include "learn/net/gpn.h"
 #include "learn/net/sampling.h"
+#include "learn/train/update_rule.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -119,7 +120,7 @@ static double objective(struct net_world *s, struct recorded *r)
 	struct err e = ERR_INIT;
 	if (net_replay(s->w, &s->m, &r->step, 1, NULL, NULL, &e) < 0)
 		die(&e);
-	if (r->step.coef_group)
+	if (r->step.coef_group || r->step.weigh)
 		return r->step.objective;
 	double f = r->step.coef_entropy * r->step.entropy;
 	for (int i = 0; i < SAMPLES; i++)
@@ -189,6 +190,43 @@ static void check_gradient(struct net_world *s, struct recorded *r, const char *
 	    name, worst, where, skipped, total);
 }
 
+/* The loss of clipped ratios: at first use its gradient is that of c log p; later that of the loss, where some
+ * ratios are clipped. */
+static void check_ratios(struct net_world *s, struct recorded *r, const char *name)
+{
+	struct recipe recipe = {.update = &update_rules[1], .ratio_clip = 0.2};
+	uint32_t n = SAMPLES * r->part.n_groups;
+	struct err e = ERR_INIT;
+	float *grad[2][2];
+	double most = 0, logp_group[SAMPLES * N];
+	struct weighed_step w = {.recipe = &recipe, .first = true, .c = r->coef};
+	w.before = ARENA_NEWN(s->a, double, n);
+	w.slope_group = ARENA_NEWN(s->a, double, n);
+	w.slope = ARENA_NEWN(s->a, double, SAMPLES);
+	for (int i = 0; i < 2; i++) {
+		for (int b = 0; b < 2; b++)
+			grad[i][b] = ARENA_NEWN(s->a, float, (b ? s->policy : s->embed)->n);
+		if (net_replay(s->w, &s->m, &r->step, 1, grad[i][0], grad[i][1], &e) < 0)
+			die(&e);
+		r->step.weigh = update_weigh;
+		r->step.weigh_arg = &w;
+		r->step.logp_group = logp_group;
+	}
+	for (int b = 0; b < 2; b++)
+		for (size_t i = 0; i < (b ? s->policy : s->embed)->n; i++)
+			most = fmax(most, fabs((double)grad[0][b][i] - grad[1][b][i]) /
+						  (1 + fabs((double)grad[0][b][i])));
+	tap(most < 1e-4, "%s: at first use the gradient of the log-probability (%.1e)", name, most);
+	w.first = false;
+	for (uint32_t i = 0; i < n; i++)
+		w.before[i] += 0.35 * cos(3 * i);
+	w.before_groups += 0.1;
+	check_gradient(s, r, name);
+	r->step.weigh = NULL;
+	r->step.coef_logp = r->coef;
+	r->step.coef_group = NULL;
+}
+
 static void check_replay(struct recorded *r, struct net_world *s, const char *name)
 {
 	objective(s, r);
@@ -204,7 +242,7 @@ static void check_replay(struct recorded *r, struct net_world *s, const char *na
 	    name);
 }
 
-static void recipes(void)
+static void gpn_recipes(void)
 {
 	static struct recorded r;
 	struct gpn_hyper h[3] = {small(&gpn_paper), small(&gpn_default), small(&gpn_default)};
@@ -473,6 +511,8 @@ static void registered(void)
 				check_gradient(&s, &r, name);
 			r.step.coef_group = NULL;
 			check_gradient(&s, &r, name);
+			if (way == 0)
+				check_ratios(&s, &r, name);
 			net_world_release(&s);
 		}
 		if (!net->policy) {
@@ -741,7 +781,7 @@ static void hypers(void)
 
 int main(void)
 {
-	recipes();
+	gpn_recipes();
 	rounded();
 	registered();
 	groups();

@@ -215,6 +215,13 @@ struct replay_step {
 	const double *coef_group; /* (n_samples, n_groups) of each device that was chosen, in the
 	                                  place of coef_logp; NULL: that of its sample */
 	double coef_entropy;
+	/* Where the loss is not linear in the log-probabilities: called with weigh_arg when logp,
+	 * logp_group and group_logp are known.  Sets coef_logp and coef_group to the derivatives of the
+	 * loss, which it returns; NULL: they are as they stand. */
+	double (*weigh)(void *arg, struct replay_step *s);
+	void *weigh_arg;
+	double *logp_group; /* (n_samples,n_groups) of each device that was chosen: room for the
+	                            answer, where there is a weigh */
 	struct handover
 		*handover; /* of the draw (handover.h), of which `used` is written; NULL: none */
 	/* answers */
@@ -232,7 +239,8 @@ int net_check(struct net_work *w, const struct net_model *m, const struct partit
 /* Log-probabilities and entropy of recorded steps, and the sum over the steps of the gradients of
  *    sum_s coef_logp[s] * (logp[s] + group_logp)  +  coef_entropy * entropy
  *
- * (with coef_group: sum_g coef_group[s,g] * logp of group g's device instead of coef_logp[s] * logp[s])
+ * (with coef_group: sum_g coef_group[s,g] * logp of group g's device instead of coef_logp[s] * logp[s];
+ * with weigh: its loss instead of all but the entropy)
  * with respect to both blocks, added to grad_embed (embed->n) and grad_policy
  * (policy->n); no gradient flows into x.  Both gradients NULL: forward only.  Several steps: of
  * as many samples each. */

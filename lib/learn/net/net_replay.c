@@ -121,6 +121,19 @@ static void replay_policy(struct tape *t, const struct net_model *m, struct mat 
 	net_choose(t, m, p, n, z, c);
 }
 
+/* Of every group's device in every sample; then the weights that its caller gives them.  Returns the loss. */
+static double weigh_samples(const struct net_model *m, struct replay_step *s,
+			    struct mat *const *logp)
+{
+	uint32_t g = s->part->n_groups;
+	for (uint32_t i = 0; i < s->n_samples; i++)
+		for (uint32_t v = 0; v < g; v++) {
+			size_t at = (size_t)i * g + v;
+			s->logp_group[at] = logp[i]->v[(size_t)v * m->k + s->action[at]];
+		}
+	return s->weigh(s->weigh_arg, s);
+}
+
 /* Log-probabilities of the devices, and their part of the objective.  Returns the sum of the samples'
  * coefficients. */
 static double add_samples(struct tape *t, const struct net_model *m, struct replay_step *s,
@@ -146,21 +159,24 @@ static int add_step(struct tape *t, const struct net_model *m, struct replayed *
 {
 	struct replay_step *s = r->s;
 	uint32_t g = r->part.n_groups;
-	double entropy = 0, before = o->value;
+	double entropy = 0, before = o->value, bonus = 0, loss = 0;
 	for (uint32_t i = 0; i < r->n_logp; i++)
 		if (net_check_logp(r->logp[i]->v, g, m->k, s->group_mask, e) < 0)
 			return -1;
+	s->group_logp = r->z.logp ? (double)r->z.logp->v[0] : 0;
+	if (s->weigh)
+		loss = weigh_samples(m, s, r->logp);
 	double all = add_samples(t, m, s, r->logp, o);
 	for (uint32_t i = 0; i < r->n_logp; i++) {
 		double of = prob_entropy(r->logp[i]->v, g, m->k);
 		entropy += of;
 		objective_add(o, tape_entropy(t, r->logp[i]), of, s->coef_entropy / r->n_logp);
+		bonus += s->coef_entropy / r->n_logp * of;
 	}
 	s->entropy = r->n_logp ? entropy / r->n_logp : 0;
-	s->group_logp = r->z.logp ? (double)r->z.logp->v[0] : 0;
 	if (r->z.logp)
 		objective_add(o, r->z.logp, s->group_logp, all);
-	s->objective = o->value - before;
+	s->objective = s->weigh ? loss + bonus : o->value - before;
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* advantage.c - rewards, advantages and the weights of the samples. */
-#include "learn/train/advantage.h"
+#include "learn/train/update_rule.h"
 
 #include <math.h>
 
@@ -107,24 +107,23 @@ static bool all_are_ignored(const struct recipe *recipe, const struct rollout *r
 /* Rewards become advantages: minus the moving mean, over the moving deviation.  Where all placements of an
  * episode fail, the mean moves, too: if it stayed, all that is drawn would be punished alike, whatever it is, and the
  * first one that runs would be worth little. */
-static void subtract_baseline(const struct recipe *recipe, struct baseline *b,
-			      const struct rollout *r, double *reward, uint32_t ok, double mean,
-			      double var)
+void advantage_over_mean(struct returns *x)
 {
 	enum { LARGEST = 4 };         /* deviations that one sample may count */
 	const double smallest = 1e-3; /* 0.1 % of latency is noise */
-	double w = b->begun ? recipe->baseline : 1;
-	if (ok)
-		b->var += w * (var - b->var);
-	if (ok || !all_are_ignored(recipe, r)) {
-		b->mean += w * (mean - b->mean);
+	struct baseline *b = x->b;
+	double w = b->begun ? x->recipe->baseline : 1;
+	if (x->ok)
+		b->var += w * (x->var - b->var);
+	if (x->ok || !all_are_ignored(x->recipe, x->r)) {
+		b->mean += w * (x->mean - b->mean);
 		b->begun = true;
 	}
-	double scale = recipe->normalise ? 1 / (sqrt(b->var) + smallest) : 1;
-	for (uint32_t i = 0; i < r->n_samples; i++)
-		if (sample_is_drawn(&r->sample[i])) {
-			double a = (reward[i] - b->mean) * scale;
-			reward[i] = recipe->normalise ? fmax(-LARGEST, fmin(LARGEST, a)) : a;
+	double scale = x->recipe->normalise ? 1 / (sqrt(b->var) + smallest) : 1;
+	for (uint32_t i = 0; i < x->r->n_samples; i++)
+		if (x->of[i]) {
+			double a = (*x->of[i] - b->mean) * scale;
+			*x->of[i] = x->recipe->normalise ? fmax(-LARGEST, fmin(LARGEST, a)) : a;
 		}
 }
 
@@ -135,7 +134,12 @@ double advantage_gain(const struct recipe *recipe, double gain, double d)
 	return -recipe->blame * (recipe->idle + fmin(1, fmax(0, -d / recipe->loss)));
 }
 
-/* Rewards become advantages: what they gained over the incumbent's. */
+bool advantage_has_incumbent(const struct recipe *recipe, const struct rollout *r)
+{
+	return r->incumbent.device && recipe->log_reward;
+}
+
+/* Rewards become what they gained over the incumbent's. */
 static void subtract_incumbent(const struct recipe *recipe, const struct rollout *r, double *reward)
 {
 	double best = -log(r->incumbent.ratio);
@@ -157,6 +161,30 @@ static double whole_return(const struct recipe *recipe, const struct rollout *r,
 	return R;
 }
 
+/* Returns of the samples that the policy drew become advantages, in coef. */
+static void rule_advantages(const struct recipe *recipe, struct baseline *b,
+			    const struct rollout *r, double *coef, uint32_t ok, double mean,
+			    double var)
+{
+	double **of = MEM_NEWN(double *, (size_t)r->n_samples + 1);
+	double *reward = mem_copy(coef, (size_t)r->n_samples, sizeof *coef);
+	for (uint32_t i = 0; i < r->n_samples; i++)
+		of[i] = sample_is_drawn(&r->sample[i]) ? &coef[i] : NULL;
+	if (advantage_has_incumbent(recipe, r))
+		subtract_incumbent(recipe, r, coef);
+	struct returns x = {.recipe = recipe,
+			    .r = r,
+			    .b = b,
+			    .reward = reward,
+			    .of = of,
+			    .ok = ok,
+			    .mean = mean,
+			    .var = var};
+	recipe->update->advantages(&x);
+	mem_free(reward);
+	mem_free(of);
+}
+
 void advantage_coefficients(const struct recipe *recipe, struct baseline *b,
 			    const struct rollout *r, double *coef, double *mean_reward)
 {
@@ -168,10 +196,7 @@ void advantage_coefficients(const struct recipe *recipe, struct baseline *b,
 			n++;
 		}
 	*mean_reward = n ? sum / n : 0;
-	if (r->incumbent.device && recipe->log_reward)
-		subtract_incumbent(recipe, r, coef);
-	else if (recipe->baseline > 0)
-		subtract_baseline(recipe, b, r, coef, ok, mean, var);
+	rule_advantages(recipe, b, r, coef, ok, mean, var);
 	double R = recipe->whole_return ? whole_return(recipe, r, coef) : 0;
 	for (uint32_t i = 0; i < r->n_samples; i++) {
 		const struct sample *s = &r->sample[i];
@@ -183,5 +208,7 @@ void advantage_coefficients(const struct recipe *recipe, struct baseline *b,
 			coef[i] *= -pow(recipe->gamma, s->place.id.step + 1.0);
 		if (recipe->mean_loss && n)
 			coef[i] /= n; /* no number of steps changes its size */
+		if (recipe->update->by_mean && sample_has_action(s) && s->place.n_groups)
+			coef[i] /= s->place.n_groups;
 	}
 }

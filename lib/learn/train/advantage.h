@@ -5,14 +5,20 @@
 
 #include <stdbool.h>
 
+#include "learn/train/critic.h"
 #include "learn/train/recipe.h"
 #include "learn/train/rollout.h"
+#include "learn/train/visits.h"
 
-/* Moving mean and variance of the rewards of feasible placements; the mean goes on with what failing is worth where
+struct returns;
+
+/* What is subtracted from rewards.  Moving mean and variance of the rewards of feasible placements; the mean goes on with what failing is worth where
  * all placements of an episode fail, and counts those whose failure is `graded`. */
 struct baseline {
 	double mean, var;
 	bool begun;
+	struct visit_baseline visits; /* of visits */
+	struct critic critic;         /* of an update rule that learns a value */
 };
 
 /* Where runs have a value of another objective (docs/reference/stream.md), lat and ref are that and its
@@ -25,15 +31,16 @@ struct baseline {
  *       With `graded`, one that lacks the share s of all memory is penalty (1 + s / (s + graded))
  *       below, and has weight as long as the training goes on
  *
- * the advantage A is one of
+ * the advantage A is the update rule's (update_rule.h), of the first one
  *
  *   advantage_gain(r - r of the incumbent)  when the episode has one and log_reward
  *   (r - mean) / deviation, within 4        baseline > 0, normalise; b moves
  *   r - mean                                baseline > 0; b moves
  *   r                                       baseline 0
  *
- * and coef = -gamma^t A, or with whole_return -R, R = A_1 + gamma (A_2 + ...), the
- * published code's; with mean_loss over the number of samples.
+ * Around an incumbent every rule has the first line's in the place of r.  coef = -gamma^t A, or with
+ * whole_return -R, R = A_1 + gamma (A_2 + ...), the published code's; with mean_loss over the number of
+ * samples, and where the rule is so over the number of choices.
  * *mean_reward: over the policy's samples. */
 void advantage_coefficients(const struct recipe *recipe, struct baseline *b,
 			    const struct rollout *r, double *coef, double *mean_reward);
@@ -41,6 +48,11 @@ void advantage_coefficients(const struct recipe *recipe, struct baseline *b,
 /* r of the samples that count (n_samples); 0 for the others. */
 void advantage_rewards(const struct recipe *recipe, const struct rollout *r,
 		       bool (*counts)(const struct sample *), double *reward);
+
+/* For update rules: are returns gains over an incumbent; returns minus the moving mean, over the
+ * moving deviation (not of visits). */
+bool advantage_has_incumbent(const struct recipe *recipe, const struct rollout *r);
+void advantage_over_mean(struct returns *x);
 
 /* What a change of the incumbent counts that gained d of log latency; gain: the recipe's gain or, of a
  * move, move_gain:

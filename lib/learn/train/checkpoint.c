@@ -18,20 +18,33 @@ static int write_head(struct rec_writer *w, const struct checkpoint_key *key,
 	put_bool(w, "has_reward", l->reward.begun);
 	put_real(w, "reward_mean", l->reward.mean);
 	put_real(w, "reward_var", l->reward.var);
-	if (l->visits.n) {
-		put_uint(w, "visit_window", l->visits.window);
-		put_vector(w, "visit_means", TT_F64, (uint64_t)l->visits.n * l->visits.window,
-			   l->visits.mean);
-		put_vector(w, "visit_counts", TT_U32, l->visits.n, l->visits.count);
+	if (l->reward.visits.n) {
+		put_uint(w, "visit_window", l->reward.visits.window);
+		put_vector(w, "visit_means", TT_F64,
+			   (uint64_t)l->reward.visits.n * l->reward.visits.window,
+			   l->reward.visits.mean);
+		put_vector(w, "visit_counts", TT_U32, l->reward.visits.n, l->reward.visits.count);
 	}
-	if (l->visits.begun)
-		put_real(w, "visit_square", l->visits.square);
+	if (l->reward.visits.begun)
+		put_real(w, "visit_square", l->reward.visits.square);
 	if (l->walk.device) {
 		put_vector(w, "incumbent", TT_U16, l->walk.n_sets, l->walk.device);
 		put_real(w, "incumbent_ratio", l->walk.ratio);
 		put_bool(w, "incumbent_again", l->walk.again);
 		put_vector(w, "tried", TT_U64, l->walk.n_tried, l->walk.tried);
 	}
+	return rec_end(w, e);
+}
+
+/* A learned value, and Adam's moments. */
+static int write_critic(struct rec_writer *w, const struct critic *c, struct err *e)
+{
+	rec_begin(w, "critic");
+	put_uint(w, "width", c->score.n_features);
+	put_uint(w, "t", c->adam.t);
+	put_vector(w, "data", TT_F32, c->p->n, c->p->data);
+	put_vector(w, "m", TT_F32, c->p->n, c->adam.m);
+	put_vector(w, "v", TT_F32, c->p->n, c->adam.v);
 	return rec_end(w, e);
 }
 
@@ -74,6 +87,8 @@ int checkpoint_write(const char *path, const struct checkpoint_key *key,
 				     ? -1
 				     : 0;
 	}
+	if (rc == 0 && l->reward.critic.p)
+		rc = write_critic(w, &l->reward.critic, e);
 	for (size_t i = 0; i < l->updates.n && rc == 0; i++)
 		rc = update_encode(&l->updates.u[i], w, e);
 	if (rc == 0)
@@ -172,7 +187,7 @@ static int read_head(const struct rec *r, struct target *t, struct err *e)
 	l->best_episode = (uint32_t)best_episode;
 	candidates_init(&l->cand, t->key->n_sets);
 	t->head = true;
-	if (read_visits(r, &l->visits, t->a, e) < 0)
+	if (read_visits(r, &l->reward.visits, t->a, e) < 0)
 		return -1;
 	return read_walk(r, &l->walk, t->key->n_sets, k, t->a, e);
 }
@@ -221,6 +236,28 @@ static int read_moments(const struct rec *r, struct learner *l, struct err *e)
 	return rc;
 }
 
+static int read_critic(const struct rec *r, struct critic *c, struct arena *a, struct err *e)
+{
+	enum { WIDEST = 1 << 20 };
+	uint64_t width, t, shape[1];
+	float *data, *m, *v;
+	if (get_uint(r->map, "width", 1, WIDEST, &width, e) < 0 ||
+	    get_uint(r->map, "t", 0, INT64_MAX, &t, e) < 0)
+		return -1;
+	critic_release(c);
+	critic_begin(c, (uint32_t)width);
+	shape[0] = c->p->n;
+	if (get_tensor(r->map, "data", TT_F32, 1, shape, a, &data, e) < 0 ||
+	    get_tensor(r->map, "m", TT_F32, 1, shape, a, &m, e) < 0 ||
+	    get_tensor(r->map, "v", TT_F32, 1, shape, a, &v, e) < 0)
+		return -1;
+	c->adam.t = t;
+	memcpy(c->p->data, data, c->p->n * sizeof *data);
+	memcpy(c->adam.m, m, c->p->n * sizeof *m);
+	memcpy(c->adam.v, v, c->p->n * sizeof *v);
+	return 0;
+}
+
 static int read_record(const struct rec *r, struct target *t, struct err *e)
 {
 	struct learner *l = t->l;
@@ -239,6 +276,8 @@ static int read_record(const struct rec *r, struct target *t, struct err *e)
 	}
 	if (rec_is(r, "moments"))
 		return read_moments(r, l, e);
+	if (rec_is(r, "critic"))
+		return read_critic(r, &l->reward.critic, t->a, e);
 	if (rec_is(r, "candidate"))
 		return candidates_read(&l->cand, r, t->key->k, e);
 	if (!rec_is(r, "update"))

@@ -6,6 +6,7 @@
  *               visit_window, visit_means f64, visit_counts u32, visit_square: struct visit_baseline
  *   params      all blocks           moments  block, m f32, v f32, t; costs, adapt: fresh
  *   update      one per episode      candidate  one per placement kept
+ *   critic      width, data, m, v f32, t, where the update rule learns a value
  *
  * A checkpoint takes its name when it is complete (newfile.h), after an episode's
  * update and before the next episode is asked for: a run that is killed at any

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "learn/train/move_policy.h"
+#include "learn/train/update_rule.h"
 
 static void scorer_release(struct move_scorer *x)
 {
@@ -68,21 +69,71 @@ static int check_replay(const struct learned_params *by, const struct place_rec 
 		       p->id.episode, p->id.step, *logp, p->logp);
 }
 
-/* Adds the gradient of coef times the log-probability that x gives the move, whoever chose it. */
-static void learn_list(const struct learned_params *x, const struct place_rec *p, double coef,
-		       float *grad)
+/* A list, and how it is learned from. */
+struct learned_list {
+	const struct recipe *recipe;
+	const struct place_rec *p;
+	double coef, bonus; /* of the loss; of the entropy */
+	bool first;         /* use of the batch */
+	double *before;     /* log-probability of the move before the update */
+};
+
+/* Adds the gradient of the loss of the move, by the log-probability that x gives it, whoever chose it, and
+ * of -bonus times the list's entropy. */
+static void learn_list(const struct learned_params *x, const struct learned_list *l, float *grad)
 {
+	const struct place_rec *p = l->p;
+	double coef = l->coef, H;
 	uint32_t n = p->n_moves;
 	float *score = MEM_NEWN(float, n);
 	double *prob = MEM_NEWN(double, n);
 
 	scorer_run(&x->moves, x->p, p->moves, n, score);
-	move_softmax(score, n, prob);
-	for (uint32_t i = 0; i < n; i++)
-		score[i] = (float)(coef * ((i == p->move) - prob[i]));
+	H = move_softmax(score, n, prob);
+	if (l->recipe->update->loss) {
+		double now = log(prob[p->move]);
+
+		if (l->first)
+			*l->before = now;
+		l->recipe->update->loss(l->recipe, coef, now - *l->before, &coef);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		double slope = coef * ((i == p->move) - prob[i]);
+
+		if (l->bonus > 0 && prob[i] > 0) /* dH / d score_i = -p_i (log p_i + H) */
+			slope += l->bonus * prob[i] * (log(prob[i]) + H);
+		score[i] = (float)slope;
+	}
 	scorer_back(&x->moves, x->p, p->moves, n, score, grad);
 	mem_free(prob);
 	mem_free(score);
+}
+
+/* One step of Adam over the lists of the episode.  Returns the norm of the gradient. */
+static double learn_lists(struct move_scorer *x, const struct recipe *recipe,
+			  const struct rollout *r, const double *coef, double *before, bool first)
+{
+	double bonus = recipe->entropy * pow(recipe->entropy_decay, r->episode - 1.0), norm;
+	float *grad = MEM_NEWN(float, x->params->p->n);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < r->n_samples; i++)
+		n += r->sample[i].place.moves != NULL;
+	for (uint32_t i = 0; i < r->n_samples; i++) {
+		const struct learned_list list = {.recipe = recipe,
+						  .p = &r->sample[i].place,
+						  .coef = coef[i],
+						  .bonus = bonus / n,
+						  .first = first,
+						  .before = &before[i]};
+		if (list.p->moves)
+			learn_list(x->params, &list, grad);
+	}
+	norm = sqrt(params_norm2(grad, x->params->p->n));
+	x->adam.lr = recipe->costs_lr;
+	adam_step(&x->adam, x->params->p->data, grad, params_clip(norm, recipe->clip));
+	mem_free(grad);
+	return norm;
 }
 
 int move_update(struct move_learner *l, const struct recipe *recipe, const struct rollout *r,
@@ -90,7 +141,6 @@ int move_update(struct move_learner *l, const struct recipe *recipe, const struc
 {
 	struct move_scorer *x = l->fresh ? &l->costs : &l->adapt;
 	bool learns = x->params && recipe->costs_lr > 0;
-	float *grad = learns ? MEM_NEWN(float, x->params->p->n) : NULL;
 	double entropy = 0, logp;
 	uint32_t n = 0;
 	int rc = 0;
@@ -107,20 +157,21 @@ int move_update(struct move_learner *l, const struct recipe *recipe, const struc
 			rc = check_replay(by->params, p, &entropy, &logp, e);
 		if (rc == 0)
 			u->loss += coef[i] * logp;
-		if (rc == 0 && learns)
-			learn_list(x->params, p, coef[i], grad);
 	}
 	if (rc == 0 && n > 0 && learns) {
-		double norm = sqrt(params_norm2(grad, x->params->p->n));
+		double *before = MEM_NEWN(double, r->n_samples);
 
-		x->adam.lr = recipe->costs_lr;
-		adam_step(&x->adam, x->params->p->data, grad, params_clip(norm, recipe->clip));
+		for (int64_t i = 0; i < recipe->epochs; i++) {
+			double norm = learn_lists(x, recipe, r, coef, before, i == 0);
+
+			if (i == 0)
+				u->grad_norm = fmax(u->grad_norm, norm);
+		}
+		mem_free(before);
 		x->params->episode = r->episode;
-		u->grad_norm = fmax(u->grad_norm, norm);
 		*changed = true;
 	}
 	if (n > 0)
 		u->entropy = entropy / n;
-	mem_free(grad);
 	return rc;
 }

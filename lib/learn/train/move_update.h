@@ -29,8 +29,8 @@ void move_learner_release(struct move_learner *l);
 int move_learner_params(struct move_learner *l, const struct rec *r, bool replace,
 			struct err *e) MUST_CHECK;
 
-/* One step of Adam over the moves of an episode; coef as in advantage.h, for all samples.  Into u:
- * their mean entropy, their loss besides, the gradient's norm where it is the larger.  *changed: the
+/* A step of Adam over the moves of an episode, as often as the recipe has epochs; coef as in
+ * advantage.h, for all samples; the loss is the update rule's.  Into u, by the first: their mean entropy, their loss besides, the gradient's norm where it is the larger.  *changed: the
  * parameters did.  ST_INPUT: other features, or a replay that differs from the record. */
 int move_update(struct move_learner *l, const struct recipe *recipe, const struct rollout *r,
 		const double *coef, struct update_rec *u, bool *changed, struct err *e) MUST_CHECK;

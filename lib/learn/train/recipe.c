@@ -1,13 +1,17 @@
 /* recipe.c - the recipes, and their fields by name. */
 #include "learn/train/recipe.h"
 #include "learn/net/named_field.h"
+#include "learn/train/update_rule.h"
+
+#include <string.h>
 
 const char *const recipe_names[] = {"default", "paper", "rnn", "hierarchical", "placeto", NULL};
 
 /* What no recipe changes: constants of what it does not use, too, as options may switch that on. */
 #define COMMON \
 	.embed_lr = 1, .window = 10, .adapt_episodes = 100, .move_gain = 0.002, .gain = 0.05, \
-	.loss = 0.2, .idle = 0.2, .blame = 0.3, .least = 1e-4
+	.loss = 0.2, .idle = 0.2, .blame = 0.3, .least = 1e-4, .update = update_rules, \
+	.epochs = 1, .ratio_clip = 0.2, .value_lr = 1e-2
 /* Of all but Placeto. */
 #define EVEN COMMON, .entropy_decay = 1, .discount = 1
 /* Of all but the paper's. */
@@ -88,21 +92,54 @@ const struct named_field recipe_fields[] = {
 	     "penalty to it: much adds nearly all of it; 0: nothing is added"),
 	FIELD_INT(struct recipe, failed_episodes, 0, 1000000000,
 		  "episodes after which an infeasible placement teaches nothing; 0: never"),
+	{"epochs", offsetof(struct recipe, epochs), false, 1, 1000,
+	 "how often the placements of an episode are learned from; 4 with --update ppo\n"
+	 "and grpo, 1 with reinforce and actor-critic",
+	 NULL, true},
+	{"ratio_clip", offsetof(struct recipe, ratio_clip), true, 1e-9, 1e9,
+	 "ppo, grpo: how far from 1 the ratio of a choice's probability to the one before\n"
+	 "the update may go before it is pushed no further",
+	 NULL, true},
+	{"value_lr", offsetof(struct recipe, value_lr), true, 0, 10,
+	 "actor-critic: learning rate of the value", NULL, true},
 	{0},
 };
 
 void recipe_put(const struct recipe *r, struct rec_writer *w)
 {
 	put_map_begin(w, "recipe");
+	put_text(w, "update", r->update->name);
 	for (const struct named_field *f = recipe_fields; f->name; f++)
 		put_real(w, f->name, field_get(r, f));
 	put_map_end(w);
 }
 
+/* The rule; that of older versions where the map names none. */
+static int check_update(const struct recipe *r, const struct val *map, struct err *e)
+{
+	const struct val *v = val_get(map, "update");
+	const char *name = update_rules->name, *ours = r->update->name;
+	size_t n = strlen(name);
+	char q[80];
+	if (v && !val_bytes(v, &name, &n))
+		return err_set(e, ST_INPUT, "recipe: 'update' is no text");
+	if (n == strlen(ours) && memcmp(name, ours, n) == 0)
+		return 0;
+	return err_set(
+		e, ST_USAGE,
+		"the run to resume had --update %s, not %s; give the same recipe and options",
+		err_escape(q, sizeof q, name, n), ours);
+}
+
 int recipe_check(const struct recipe *r, const struct val *map, struct err *e)
 {
+	if (check_update(r, map, e) < 0)
+		return -1;
 	for (const struct named_field *f = recipe_fields; f->name; f++) {
 		double v;
+		if (f->later && !val_get(map, f->name) &&
+		    field_get(r, f) == field_get(&recipes[RECIPE_DEFAULT], f))
+			continue;
 		if (!val_get(map, f->name))
 			return err_set(
 				e, ST_INPUT,

@@ -15,7 +15,13 @@
 
 extern const char *const recipe_names[]; /* by enum recipe_kind; ends with NULL */
 
+struct update_rule;
+
 struct recipe {
+	const struct update_rule *update; /* how returns become a gradient (update_rule.h) */
+	int64_t epochs;                   /* how often a batch is used */
+	double ratio_clip;    /* how far a probability may move before a clipped ratio stops it */
+	double value_lr;      /* Adam's, of a learned value (critic.h) */
 	double lr;            /* Adam's learning rate; 0 leaves the parameters as they are */
 	double lr_decay;      /* factor on lr per episode */
 	double lr_least;      /* below which it does not fall */

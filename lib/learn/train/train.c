@@ -28,7 +28,7 @@ void learner_release(struct learner *l)
 	}
 	move_learner_release(&l->moves);
 	walk_release(&l->walk);
-	visit_baseline_release(&l->visits);
+	baseline_release(&l->reward);
 	candidates_release(&l->cand);
 	update_list_release(&l->updates);
 }
@@ -56,6 +56,8 @@ struct update_job {
 	const double *coef;           /* (n_samples) in the rollout's order */
 	double *const *coef_group;    /* the same of single groups; NULL: there are none */
 	float *grad[N_BLOCKS];
+	float *x;       /* room for features (replay_batch steps) */
+	uint32_t epoch; /* uses of the batch before this one */
 };
 
 /* The policy's samples of step t: actions, weights and room for the answers. */
@@ -90,6 +92,16 @@ static int fill_samples(struct trainer *t, const struct rollout *r, const struct
 	return net_group_mask(t->mask, t->n, t->k, r->step[step].p.group, g, mask, e);
 }
 
+/* Steps whose features fit the cache budget. */
+static uint32_t replay_batch(const struct trainer *t, const struct rollout *r)
+{
+	enum { BATCH_BYTES = 8 << 20, BATCH_MIN = 4 };
+	size_t size = (size_t)t->n * t->d;
+	uint32_t fit = (uint32_t)(BATCH_BYTES / (size * sizeof(float) + 1));
+	uint32_t batch = fit < BATCH_MIN ? BATCH_MIN : fit;
+	return batch > r->n_steps ? r->n_steps : batch;
+}
+
 /* The prior and the noise that the policy of step t had. */
 static int fill_prior(struct trainer *t, const struct rollout *r, const struct net_model *m,
 		      uint64_t seed, uint32_t step, struct replay_step *s, struct err *e)
@@ -120,6 +132,25 @@ static int fill_prior(struct trainer *t, const struct rollout *r, const struct n
 	return 0;
 }
 
+/* A loss that is not linear: weights that depend on the log-probabilities. */
+static void fill_weigh(struct trainer *t, struct replay_step *s)
+{
+	size_t n = (size_t)s->n_samples * s->part->n_groups;
+	if (!t->recipe->update->loss)
+		return;
+	struct weighed_step *w = ARENA_NEWN(t->arena, struct weighed_step, 1);
+	*w = (struct weighed_step){.recipe = t->recipe,
+				   .first = true,
+				   .c = s->coef_logp,
+				   .c_group = s->coef_group,
+				   .before = ARENA_NEWN(t->arena, double, n),
+				   .slope = ARENA_NEWN(t->arena, double, s->n_samples),
+				   .slope_group = ARENA_NEWN(t->arena, double, n)};
+	s->weigh = update_weigh;
+	s->weigh_arg = w;
+	s->logp_group = ARENA_NEWN(t->arena, double, n);
+}
+
 static int fill_job(struct trainer *t, struct learner *l, const struct rollout *r,
 		    const struct net_model *m, struct update_job *j, struct err *e)
 {
@@ -138,6 +169,7 @@ static int fill_job(struct trainer *t, struct learner *l, const struct rollout *
 		if (net_check(t->work, m, &p->p, e) < 0 || fill_samples(t, r, j, i, s, e) < 0 ||
 		    fill_prior(t, r, m, l->block[BLOCK_POLICY].seed, i, s, e) < 0)
 			return err_prefix(e, "step %u of episode %u", i, r->episode);
+		fill_weigh(t, s);
 	}
 	for (uint32_t i = 0; i < r->n_handed; i++) {
 		const struct handover_rec *h = &r->handed[i];
@@ -148,21 +180,32 @@ static int fill_job(struct trainer *t, struct learner *l, const struct rollout *
 	}
 	for (int b = 0; b < N_BLOCKS; b++)
 		j->grad[b] = ARENA_NEWN(t->arena, float, l->block[b].p->n);
+	j->x = arena_raw(t->arena, (size_t)t->n * t->d * replay_batch(t, r) + 1, sizeof *j->x);
 	return 0;
 }
 
-/* Replay in batches whose features fit the cache budget: x of a step is the sum of all
- * state updates before it, rebuilt from the recorded Z' in the order of the steps. */
+/* The same batch once more, from parameters that have changed. */
+static void use_again(const struct rollout *r, struct learner *l, struct update_job *j)
+{
+	j->epoch++;
+	for (uint32_t i = 0; i < r->n_steps; i++) {
+		struct weighed_step *w = j->step[i].weigh_arg;
+		j->step[i].handover = NULL; /* it is of the parameters before */
+		if (w)
+			w->first = false;
+	}
+	for (int b = 0; b < N_BLOCKS; b++)
+		memset(j->grad[b], 0, l->block[b].p->n * sizeof *j->grad[b]);
+}
+
+/* x of a step is the sum of all state updates before it, rebuilt from the recorded Z' in the order of the
+ * steps. */
 static int replay(struct trainer *t, const struct rollout *r, const struct net_model *m,
 		  struct update_job *j, struct err *e)
 {
-	enum { BATCH_BYTES = 8 << 20, BATCH_MIN = 4 };
 	size_t size = (size_t)t->n * t->d;
-	uint32_t fit = (uint32_t)(BATCH_BYTES / (size * sizeof(float) + 1));
-	uint32_t batch = fit < BATCH_MIN ? BATCH_MIN : fit;
-	if (batch > r->n_steps)
-		batch = r->n_steps;
-	float *x = arena_raw(t->arena, size * batch + 1, sizeof *x), *now = x;
+	uint32_t batch = replay_batch(t, r);
+	float *x = j->x, *now = x;
 	for (uint32_t i = 0; i < r->n_steps; i++) {
 		float *at = x + size * (i % batch);
 		if (at != now || i == 0)
@@ -254,6 +297,12 @@ static int train_groups(struct trainer *t, struct learner *l, const struct rollo
 	}
 	u->entropy = r->n_steps ? entropy / r->n_steps : 0;
 	u->loss = loss;
+	while (j.epoch + 1 < t->recipe->epochs) {
+		use_again(r, l, &j);
+		if (replay(t, r, &m, &j, e) < 0)
+			return -1;
+		step_adam(t->recipe, l, &j);
+	}
 	return 0;
 }
 
@@ -297,9 +346,10 @@ int train_episode(struct trainer *t, struct learner *l, const struct rollout *r,
 		n_actions += sample_has_action(&r->sample[i]);
 	}
 	double *coef = ARENA_NEWN(t->arena, double, r->n_samples), **coef_group = NULL;
+	l->reward.critic.seed = l->block[BLOCK_EMBED].seed;
 	if (t->recipe->visits && !n_moves) {
 		coef_group = ARENA_NEWN(t->arena, double *, r->n_samples);
-		if (visit_coefficients(t->recipe, &l->visits, r, t->arena, coef, coef_group,
+		if (visit_coefficients(t->recipe, &l->reward, r, t->arena, coef, coef_group,
 				       &u->reward, e) < 0)
 			return -1;
 	} else {

@@ -1,5 +1,6 @@
-/* train.h - REINFORCE over recorded episodes: the replay of every step with the
- * weights of advantage.h, one step of Adam per episode (Paper, section 3.4). */
+/* train.h - learning from recorded episodes: the replay of every step with the weights of
+ * advantage.h, and a step of Adam; one per episode (Paper, section 3.4), or as many as the update
+ * rule uses a batch. */
 #ifndef HSDAG_LEARN_TRAIN_TRAIN_H
 #define HSDAG_LEARN_TRAIN_TRAIN_H
 
@@ -12,7 +13,7 @@
 #include "learn/train/candidates.h"
 #include "learn/train/move_update.h"
 #include "learn/train/update_list.h"
-#include "learn/train/visits.h"
+#include "learn/train/update_rule.h"
 #include "learn/train/walk.h"
 #include "learn/net/handover.h"
 #include "learn/net/net.h"
@@ -28,7 +29,6 @@ struct learner {
 	struct walk walk; /* the incumbent, where moves are run */
 	uint32_t episode; /* episodes done */
 	struct baseline reward;
-	struct visit_baseline visits;
 	bool noisy;            /* latencies are measured: they differ from run to run */
 	double best_ratio;     /* of the policy's placements so far; 0: none ran */
 	uint32_t best_episode; /* when it was found */
@@ -60,7 +60,7 @@ struct trainer {
 void trainer_init(struct trainer *t, struct pool *pool);
 void trainer_release(struct trainer *t);
 
-/* One episode: replay, gradient, step of Adam; fills u.  The rollout is complete.
+/* One episode: replay, gradient, step of Adam, as often as the recipe has epochs; fills u, by the first.  The rollout is complete.
  * ST_INPUT: a part that is not of this graph, or a replay that differs from what was
  * recorded. */
 int train_episode(struct trainer *t, struct learner *l, const struct rollout *r,

@@ -1,6 +1,5 @@
 /* visits.c - rewards, returns and baselines of the visits of a walk. */
-#include "learn/train/visits.h"
-#include "learn/train/advantage.h"
+#include "learn/train/update_rule.h"
 
 #include <math.h>
 #include <string.h>
@@ -135,9 +134,17 @@ static void normalise(struct visit_baseline *b, const struct rollout *r, double 
 			group[i][v] = fmax(-LARGEST, fmin(LARGEST, group[i][v] * scale));
 }
 
-int visit_coefficients(const struct recipe *recipe, struct visit_baseline *b,
-		       const struct rollout *r, struct arena *a, double *coef, double **coef_group,
-		       double *mean_reward, struct err *e)
+void visits_over_means(struct returns *x)
+{
+	if (x->recipe->window)
+		subtract_means(x->recipe, &x->b->visits, x->r, x->of);
+	if (x->recipe->normalise)
+		normalise(&x->b->visits, x->r, x->of);
+}
+
+int visit_coefficients(const struct recipe *recipe, struct baseline *b, const struct rollout *r,
+		       struct arena *a, double *coef, double **coef_group, double *mean_reward,
+		       struct err *e)
 {
 	uint32_t n = 0;
 	double sum = 0, *of = ARENA_NEWN(a, double, r->n_samples);
@@ -158,10 +165,9 @@ int visit_coefficients(const struct recipe *recipe, struct visit_baseline *b,
 		n++;
 	}
 	*mean_reward = n ? sum / n : 0;
-	if (recipe->window)
-		subtract_means(recipe, b, r, coef_group);
-	if (recipe->normalise)
-		normalise(b, r, coef_group);
+	struct returns x = {
+		.recipe = recipe, .r = r, .b = b, .reward = of, .visits = true, .of = coef_group};
+	recipe->update->advantages(&x);
 	for (uint32_t i = 0; i < r->n_samples; i++) {
 		uint32_t g = coef_group[i] ? r->sample[i].place.n_groups : 0;
 		double weight = -pow(recipe->gamma, r->sample[i].place.id.step + 1.0);
