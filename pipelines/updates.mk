@@ -3,11 +3,12 @@
 # learns nothing.
 #
 #   make updates        table of the best found, in pairs of the same seed, and its spread over seeds
-#     MODELS="..."      names of tests/models or paths of .xml (default: inception_v3 rnnlm nmt2)
-#     SEEDS="1 2 3 4 5" means and 95 % intervals are over them
+#     MODELS="..."      names of tests/models or paths of .xml (default: googlenet rnnlm
+#                       inception_v3)
+#     SEEDS="1 2 3"     means and 95 % intervals are over them
 #     EVALS="100 500"   placements that each training may run
 #     LEARNERS="..."    of moves (nothing learned before) pretrained (moves, beside the pretrained scorer)
-#                       and the networks gpn rnn hierarchical placeto (default: moves pretrained gpn rnn)
+#                       and the networks gpn rnn hierarchical placeto (default: moves pretrained gpn)
 #     RULES="..."       default: all of reinforce --update, and rate-0, which learns nothing
 #     SPEC=paper        devices for devsim
 #     LAUNCH=...        in front of each job
@@ -15,7 +16,6 @@
 # Results: build/updates/SPEC/updates.tsv.  Files of jobs are in LEARNER-EVALS/MODEL there; what is there is not
 # made again.
 ifneq ($(filter updates $(B)/updates/%,$(MAKECMDGOALS)),)
-SEEDS ?= 1 2 3 4 5
 include pipelines/common.mk
 
 SPEC ?= paper
@@ -23,9 +23,9 @@ UPDATES_RULES    = reinforce ppo grpo self-label actor-critic rate-0
 UPDATES_LEARNERS = moves pretrained gpn rnn hierarchical placeto
 $(call must_be,RULES,$(UPDATES_RULES))
 $(call must_be,LEARNERS,$(UPDATES_LEARNERS))
-UPDATES_MODELS = $(or $(MODELS),inception_v3 rnnlm nmt2)
+UPDATES_MODELS = $(or $(MODELS),googlenet rnnlm inception_v3)
 UPDATES_EVALS  = $(or $(EVALS),100 500)
-UPDATES_OF     = $(or $(LEARNERS),moves pretrained gpn rnn)
+UPDATES_OF     = $(or $(LEARNERS),moves pretrained gpn)
 UPDATES_WAYS   = reinforce $(filter-out reinforce,$(or $(RULES),$(UPDATES_RULES)))
 UPDATES_DIR    = $(B)/updates/$(SPEC)
 UPDATES_PROGS  = $(addprefix $(B)/bin/,ir2dag dagfeat devsim gpnembed placepolicy reinforce tabstat)
