@@ -68,7 +68,7 @@ puts() {
 	problem '
 		edges = [{"src": v, "dst": v + 1, "bytes": 2} for v in range(5)]
 		# 1.5 x (10 + 2) = 18 each.
-		problem("ort", [("cpu", 0), ("g0", 40), ("g1", 20)], [(n, 10) for n in "abcdef"], edges)
+		problem("ort", [("cpu", 0), ("g0", 44), ("g1", 20)], [(n, 10) for n in "abcdef"], edges)
 		# b costs 78: whatever is behind it is not taken, however small.
 		problem("large", [("cpu", 0), ("g0", 40), ("g1", 20)], [(n, b) for n, b in zip("abcdef", (10, 50, 1, 1, 1, 1))], edges)'
 	puts ort-budget ort 112000
