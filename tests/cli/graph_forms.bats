@@ -326,3 +326,37 @@ badnet() { printf '%s\n' "$1" > bad; echo '{"tasks": [{"name": "p", "cost": 4}],
 				assert p.returncode == 0 or p.stderr.count(b"\n") == 1 and p.stderr.startswith(b"json2dag: error: "), p.stderr
 	'
 }
+
+@test "operators: FLOPs and bytes by each device's roofline, nothing where there is neither; tensors of one source" {
+	cat > roof.spec <<-'S'
+		device a  flops 10  bandwidth 2  overhead 1
+		device b  flops 20  efficiency .5  bandwidth 8  memory 100
+		link * *  latency 0  bandwidth 1
+	S
+	cat > work.json <<-'J'
+		{"nodes": [{"id": "x", "flops": 0, "bytes": 0, "mem_bytes": 9}, {"id": "y", "flops": 40, "bytes": 2}, {"id": "z", "flops": 5, "bytes": 16, "allowed": ["a"]},
+		           {"id": "told", "cost_s": 3}, {"id": "each", "cost_s": {"b": 7}}],
+		 "edges": [{"src": "x", "dst": "y", "bytes": 6}, {"src": "x", "dst": "z", "bytes": 6}, {"src": "x", "dst": "told", "bytes": 6, "tensor": 1}]}
+	J
+	json2dag --spec roof.spec work.json -o work.mp
+	py "$problem"'
+edges, costs, links, names, mem, tensors = problem("work.mp")
+assert costs == {"x": [0, 0], "y": [5, 4], "z": [9, -1], "told": [3, 3], "each": [-1, 7]}, costs
+assert edges == [("x", "told", 6), ("x", "y", 6), ("x", "z", 6)] and tensors == 2 and mem == [0, 100], (edges, tensors, mem)
+'
+	run -2 json2dag work.json -o x.mp
+	[[ $output == *"a file of form operators has no devices; --spec"* ]]
+	run -2 json2dag --spec roof.spec <(sed 's/^{/{"devices": [{"name": "a"}], /' work.json) -o x.mp
+	[[ $output == *"--spec: a file of form general has its devices"* ]]
+	while IFS='|' read -r edit said; do
+		run -3 json2dag --spec roof.spec <(sed "$edit" work.json) -o x.mp
+		[[ $output == *"$said"* && $(wc -l <<< "$output") = 1 ]] || { echo "$output"; return 1; }
+	done <<-'T'
+		s/"flops": 40/"flops": -1/|nodes[1]: key 'flops' is negative
+		s/"bytes": 2}/"byte": 2}/|nodes[1]: unknown key 'byte'; did you mean 'bytes'?
+		s/, "bytes": 2}/}/|nodes[1]: no key 'bytes'
+		s/"tensor": 1/"tensor": -1/|edges[2]: key 'tensor'
+		s/^{/{"links": [], /|key 'links': the specification has the devices
+		s/"allowed": ..a"/"allowed": ["c"/|nodes[2]: allowed: there is no device 'c'
+	T
+}

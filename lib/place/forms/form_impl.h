@@ -35,8 +35,8 @@ struct problem_form {
 	int (*read)(const struct form_source *s, struct json_problem *p, struct err *e);
 };
 
-extern const struct problem_form form_general, form_dnnpart, form_wfformat, form_saga, form_stg,
-	form_dot;
+extern const struct problem_form form_general, form_operators, form_dnnpart, form_wfformat,
+	form_saga, form_stg, form_dot;
 
 /* ---- devices of a specification (form_machine.c) ---- */
 

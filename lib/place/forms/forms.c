@@ -21,7 +21,7 @@ static bool is_general(const struct form_source *s)
 
 static int read_general(const struct form_source *s, struct json_problem *p, struct err *e)
 {
-	return json_problem_read(s->json, s->a, p, e);
+	return json_problem_read(s->json, NULL, s->a, p, e);
 }
 
 const struct problem_form form_general = {
@@ -29,6 +29,29 @@ const struct problem_form form_general = {
 	.about = "JSON with devices, links, nodes and edges, as above",
 	.is = is_general,
 	.read = read_general,
+};
+
+/* Nodes that have an id, and no devices. */
+static bool is_operators(const struct form_source *s)
+{
+	const struct val *nodes = has_key(s, "nodes") ? val_get(s->json, "nodes") : NULL;
+
+	return nodes && val_type(nodes) == VAL_ARRAY && val_count(nodes) &&
+	       val_type(val_at(nodes, 0)) == VAL_MAP && val_get(val_at(nodes, 0), "id") &&
+	       !has_key(s, "devices") && !has_key(s, "maxFPGAs");
+}
+
+static int read_operators(const struct form_source *s, struct json_problem *p, struct err *e)
+{
+	return json_problem_read(s->json, &s->spec, s->a, p, e);
+}
+
+const struct problem_form form_operators = {
+	.name = "operators",
+	.about = "the same without devices: nodes may have flops and bytes",
+	.flags = FORM_HAS_SPEC | FORM_NEEDS_DEVICES,
+	.is = is_operators,
+	.read = read_operators,
 };
 
 static bool is_dnnpart(const struct form_source *s)
@@ -49,8 +72,9 @@ const struct problem_form form_dnnpart = {
 };
 
 /* The order in which they are tried. */
-static const struct problem_form *const forms[] = {&form_general, &form_dnnpart, &form_wfformat,
-						   &form_saga,    &form_dot,     &form_stg};
+static const struct problem_form *const forms[] = {&form_general,  &form_operators, &form_dnnpart,
+						   &form_wfformat, &form_saga,      &form_dot,
+						   &form_stg};
 enum { N_FORMS = sizeof forms / sizeof *forms };
 
 const char *form_at(size_t i, const char **about)

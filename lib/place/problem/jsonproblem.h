@@ -6,6 +6,7 @@
 #ifndef HSDAG_PLACE_PROBLEM_JSONPROBLEM_H
 #define HSDAG_PLACE_PROBLEM_JSONPROBLEM_H
 
+#include "place/problem/spec.h"
 #include "record/devrec.h"
 #include "stream/rec.h"
 
@@ -35,9 +36,11 @@ struct json_problem {
 	bool contention, overlap, fifo; /* how it is scheduled (sched.h); fifo: else by rank */
 };
 
-/* From JSON in the general form; place/forms reads others, too.  Memory from a.  -1 (ST_INPUT) says where and what is wrong. */
-int json_problem_read(const struct val *json, struct arena *a, struct json_problem *p,
-		      struct err *e) MUST_CHECK;
+/* From JSON in the general form; place/forms reads others, too.  With a specification p->devs has devices of it already, and the
+ * file none: its nodes say what they compute and move.  NULL: the file has the devices.  Memory from a.  -1 (ST_INPUT) says
+ * where and what is wrong. */
+int json_problem_read(const struct val *json, const struct spec *spec, struct arena *a,
+		      struct json_problem *p, struct err *e) MUST_CHECK;
 
 /* Write graph, devs and cost.  Nodes are renumbered: topological, of several that could be next
  * the one that is earlier in the file.  -1: ST_INPUT for a circle of edges, naming a node on it. */

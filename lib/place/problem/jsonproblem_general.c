@@ -6,10 +6,11 @@
  *   links    {src, dst, latency_s, bytes_per_s, j_per_byte?, port?}   by device name, "*" is any
  *   ports    {device, name, out_bytes_per_s?, in_bytes_per_s?}        (optional; likewise)
  *   nodes    {id, name?, type?, cost_s, mem_bytes?, out_bytes?, allowed?, colocate?}
- *   edges    {src, dst, bytes?}                  by node id; bytes: else the source's out_bytes
+ *   edges    {src, dst, bytes?, tensor?}         by node id; bytes: else the source's out_bytes
  *   options  {contention?, overlap?, order?}     order: "rank" or "fifo"
  *
- * A key that may be left out may also be null. */
+ * A key that may be left out may also be null.  Where a specification has the devices, there are no devices, links and ports, and
+ * nodes may have flops and bytes in the place of cost_s. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,8 @@ struct reading {
 	struct json_problem *p;
 	struct arena *a;
 	struct id_table *ids, *colours;
-	uint32_t n_together; /* colours and nodes without one so far */
+	const struct device_spec **on; /* (devices) NULL: the file has them */
+	uint32_t n_together;           /* colours and nodes without one so far */
 	struct err *e;
 };
 
@@ -34,9 +36,10 @@ static const char *const link_keys[] = {"src",        "dst",  "latency_s", "byte
 					"j_per_byte", "port", NULL};
 static const char *const port_keys[] = {"device", "name", "out_bytes_per_s", "in_bytes_per_s",
 					NULL};
-static const char *const node_keys[] = {"id",        "name",    "type",     "cost_s", "mem_bytes",
-					"out_bytes", "allowed", "colocate", NULL};
-static const char *const edge_keys[] = {"src", "dst", "bytes", NULL};
+static const char *const node_keys[] = {"id",        "name",      "type",    "cost_s",
+					"mem_bytes", "out_bytes", "allowed", "colocate",
+					"flops",     "bytes",     NULL};
+static const char *const edge_keys[] = {"src", "dst", "bytes", "tensor", NULL};
 static const char *const option_keys[] = {"contention", "overlap", "order", NULL};
 
 /* A key that is none of these, but may be one of them. */
@@ -289,63 +292,31 @@ static int read_ports(struct reading *r, const struct val *json)
 	return 0;
 }
 
-/* ---- nodes ---- */
-
-static int read_costs(struct reading *r, const struct val *node, uint32_t v)
+/* What the specification has, the file has not. */
+static int take_spec(struct reading *r, const struct val *json, const struct spec *spec)
 {
 	const struct devs *d = &r->p->devs;
-	const struct val *cost = val_get(node, "cost_s");
-	double *row = r->p->cost_s + (size_t)v * d->k, all = 0;
 
-	if (cost && val_type(cost) != VAL_MAP) {
-		if (json_problem_number(node, "cost_s", true, &all, r->e) < 0)
-			return -1;
-		for (uint32_t i = 0; i < d->k; i++)
-			row[i] = all;
-		return 0;
-	}
-	if (!cost)
-		return err_set(r->e, ST_INPUT, "no key 'cost_s'");
-	for (uint32_t i = 0; i < d->k; i++) {
-		row[i] = -1;
-		if (json_problem_number(cost, d->names[i], false, &row[i], r->e) < 0)
-			return err_prefix(r->e, "cost_s");
-	}
-	/* A name that is misspelt would keep the node from a device. */
-	for (size_t i = 0; i < val_count(cost); i++) {
-		const char *name = "";
-		size_t n;
-		if (!val_bytes(val_key_at(cost, i), &name, &n) || devs_find(d, name) < 0)
-			return no_device(r, "cost_s", name);
-	}
-	return 0;
-}
-
-static int read_allowed(struct reading *r, const struct val *node, uint32_t v)
-{
-	const struct devs *d = &r->p->devs;
-	const struct val *list = val_get(node, "allowed");
-	double *row = r->p->cost_s + (size_t)v * d->k;
-	bool *may = ARENA_NEWN(r->a, bool, d->k);
-	const char **name;
-	size_t n = SIZE_MAX;
-
-	if (!list || val_type(list) == VAL_NIL)
-		return 0;
-	if (get_texts(node, "allowed", r->a, &n, &name, r->e) < 0)
-		return -1;
-	for (size_t i = 0; i < n; i++) {
-		int dev = devs_find(d, name[i]);
-
-		if (dev < 0)
-			return no_device(r, "allowed", name[i]);
-		may[dev] = true;
-	}
+	for (int i = 1; i < 4; i++)
+		if (is_there(json, problem_keys[i]))
+			return err_set(r->e, ST_INPUT,
+				       "key '%s': the specification has the devices",
+				       problem_keys[i]);
+	r->on = ARENA_NEWN(r->a, const struct device_spec *, d->k);
 	for (uint32_t i = 0; i < d->k; i++)
-		if (!may[i])
-			row[i] = -1;
+		r->on[i] = spec_find(spec, d->names[i]);
 	return 0;
 }
+
+static int read_machine(struct reading *r, const struct val *json, const struct spec *spec)
+{
+	if (spec)
+		return take_spec(r, json, spec);
+	return read_devices(r, json) < 0 || read_links(r, json) < 0 || read_ports(r, json) < 0 ? -1
+											       : 0;
+}
+
+/* ---- nodes ---- */
 
 static int read_colour(struct reading *r, const struct val *node, uint32_t v)
 {
@@ -383,10 +354,10 @@ static int read_node(struct reading *r, const struct val *node, uint32_t v)
 	    json_problem_bytes(node, "mem_bytes", &p->mem_bytes[v], r->e) < 0 ||
 	    json_problem_bytes(node, "out_bytes", &p->out_bytes[v], r->e) < 0)
 		return -1;
-	return read_costs(r, node, v) < 0 || read_allowed(r, node, v) < 0 ||
-			       read_colour(r, node, v) < 0
+	return json_problem_costs(node, &p->devs, r->on, r->a, p->cost_s + (size_t)v * p->devs.k,
+				  r->e) < 0
 		       ? -1
-		       : 0;
+		       : read_colour(r, node, v);
 }
 
 static int read_nodes(struct reading *r, const struct val *json)
@@ -429,7 +400,8 @@ static int read_edges(struct reading *r, const struct val *json)
 				       x->src == UINT32_MAX ? "src" : "dst");
 		x->bytes = p->out_bytes[x->src];
 		if (check_keys(r, map, edge_keys) < 0 ||
-		    json_problem_bytes(map, "bytes", &x->bytes, r->e) < 0)
+		    json_problem_bytes(map, "bytes", &x->bytes, r->e) < 0 ||
+		    (is_there(map, "tensor") && get_u32(map, "tensor", 0, &x->tensor, r->e) < 0))
 			return err_prefix(r->e, "edges[%u]", i);
 	}
 	return 0;
@@ -458,23 +430,22 @@ static int read_options(struct reading *r, const struct val *json)
 	return 0;
 }
 
-int json_problem_read(const struct val *json, struct arena *a, struct json_problem *p,
-		      struct err *e)
+int json_problem_read(const struct val *json, const struct spec *spec, struct arena *a,
+		      struct json_problem *p, struct err *e)
 {
 	struct reading r = {.p = p, .a = a, .e = e};
 	int rc;
 
-	*p = (struct json_problem){.name = ""};
+	*p = (struct json_problem){.name = "", .devs = p->devs};
 	if (val_type(json) != VAL_MAP)
 		return err_set(e, ST_INPUT, "not an object");
-	if (!val_get(json, "devices"))
+	if (!spec && !val_get(json, "devices"))
 		return err_set(e, ST_INPUT, "no key 'devices'");
 	r.ids = id_table_new(a);
 	r.colours = id_table_new(a);
 	rc = check_keys(&r, json, problem_keys) < 0 ||
 			     json_problem_text(json, "name", a, &p->name, e) < 0 ||
-			     read_devices(&r, json) < 0 || read_links(&r, json) < 0 ||
-			     read_ports(&r, json) < 0 || read_nodes(&r, json) < 0 ||
+			     read_machine(&r, json, spec) < 0 || read_nodes(&r, json) < 0 ||
 			     read_edges(&r, json) < 0 || read_options(&r, json) < 0
 		     ? -1
 		     : 0;

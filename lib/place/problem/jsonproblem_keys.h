@@ -27,4 +27,10 @@ int json_problem_text(const struct val *map, const char *key, struct arena *a, c
 /* The arrays of n nodes on k devices: costs 0, own ids and names, all else zero. */
 void json_problem_alloc(struct json_problem *p, uint32_t n, struct arena *a);
 
+/* What a node takes on each device: row (k of d), negative where it cannot run; by `cost_s`, and `allowed`.  on (k): what the
+ * devices are by a specification, by which `flops` and `bytes` count; NULL: there is none. */
+int json_problem_costs(const struct val *node, const struct devs *d,
+		       const struct device_spec *const *on, struct arena *a, double *row,
+		       struct err *e) MUST_CHECK;
+
 #endif

@@ -1,6 +1,4 @@
 /* set_cost.c - what a set costs on a device, from FLOPs and bytes. */
-#include <math.h>
-
 #include "op/op.h"
 #include "place/problem/placemodel.h"
 
@@ -32,14 +30,6 @@ static bool is_one_piece(const struct graph *g, uint32_t v)
 	return true;
 }
 
-static double node_s(const struct graph *g, uint32_t v, const struct device_spec *d)
-{
-	double compute = (double)op_flops(g, v) / d->flops_per_s;
-	double memory = (double)op_bytes(g, v) / d->bytes_per_s;
-
-	return d->overhead_s + fmax(compute, memory);
-}
-
 int place_spec_node_costs(const struct graph *g, const struct spec *s, const char *const *names,
 			  uint32_t k, double *work_s, struct err *e)
 {
@@ -60,7 +50,10 @@ int place_spec_node_costs(const struct graph *g, const struct spec *s, const cha
 				    !node_is_free(g, v) && !is_one_piece(g, v) &&
 				    !graph_joins_result(g, v);
 
-			work_s[(size_t)v * k + dev] = runs ? node_s(g, v, d) : 0;
+			work_s[(size_t)v * k + dev] =
+				runs ? spec_roofline_s(d, (double)op_flops(g, v),
+						       (double)op_bytes(g, v))
+				     : 0;
 		}
 	}
 	mem_free(constant);

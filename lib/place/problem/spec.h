@@ -98,6 +98,10 @@ int spec_parse(const char *text, size_t n, const char *origin, struct arena *a, 
  * before the first ':' ("cpu:0" is one more "cpu"); NULL when there is none. */
 const struct device_spec *spec_find(const struct spec *s, const char *name);
 
+/* Seconds of an operation on d: the longer of computing and moving its bytes, and the overhead (the roofline of Williams, Waterman,
+ * Patterson, CACM 52(4), 2009). */
+double spec_roofline_s(const struct device_spec *d, double flops, double bytes);
+
 /* Links between devices of these names (k), as sched.h wants them; memory from
  * a.  Names are matched as by spec_find.  *j_per_byte (k,k): joules per byte of each. */
 void spec_links(const struct spec *s, const char *const *names, uint32_t k, struct arena *a,

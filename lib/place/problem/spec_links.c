@@ -17,6 +17,11 @@ const struct device_spec *spec_find(const struct spec *s, const char *name)
 	return NULL;
 }
 
+double spec_roofline_s(const struct device_spec *d, double flops, double bytes)
+{
+	return d->overhead_s + fmax(flops / d->flops_per_s, bytes / d->bytes_per_s);
+}
+
 /* A device that is asked for: its name and its specification, NULL: it has none. */
 struct asked {
 	const char *name;
