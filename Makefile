@@ -24,6 +24,7 @@
 #   make verdicts   what reports of races claim, on machines that are played; TRIALS=5000
 #   make cores      what place hands over on this machine's devices, beside HEFT alone (pipelines/cores.mk)
 #   make cores-unseen  the same of networks that are made for it, with the goals
+#   make torch-check torch2dag beside what PyTorch says of the same networks; packages of its own, from PyPI
 #   make golden     what programs write, beside another build's; OLD=../old/build/bin (tests/golden)
 #   make asan       build and test with AddressSanitizer and UBSan
 #   make fuzz       longer runs of the fuzzers

@@ -78,6 +78,15 @@ stateful:
 	$(B)/stateful-venv/bin/python -W ignore tests/oracle/stateful_exports.py $(B)/stateful
 	$(B)/stateful-venv/bin/python -W ignore tests/oracle/stateful.py --bin $(B)/bin $(STATEFUL) $(B)/stateful
 
+# torch2dag beside what PyTorch says of the same networks, with packages of its own (6 GB).  TORCH=--update writes tests/instances/train_*.json.
+TORCH_PYTHON ?= $(B)/torch-venv/bin/python
+TORCH   ?=
+torch-check:
+	@+$(BUILD) all
+	test -x $(TORCH_PYTHON) || { python3 -m venv $(B)/torch-venv && $(B)/torch-venv/bin/pip install -q torch==2.15.0 torchvision numpy; }
+	PATH="$(abspath $(B))/bin:$$PATH" $(TORCH_PYTHON) tests/oracle/torch_check.py $(TORCH)
+
+.PHONY: torch-check
 .PHONY: layers style docs golden fuzz split-check free-orders giants matrix onnx-suite stateful
 
 # What reports of races claim, on TRIALS machines that are played, from number FIRST on, beside their tables and the truth.
