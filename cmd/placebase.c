@@ -182,6 +182,17 @@ static uint32_t usual_device(const struct method_run *r, uint32_t n_sets)
 	return most;
 }
 
+/* The rows of a placement and its replicas. */
+static uint16_t *with_replicas(struct state *s, const struct method_run *r)
+{
+	size_t row = s->in.g->n_sets, more = r->n_more * row;
+	uint16_t *device = ARENA_NEWN(s->arena, uint16_t, row + more);
+
+	memcpy(device, r->device, row * sizeof *device);
+	memcpy(device + row, r->more, more * sizeof *device);
+	return device;
+}
+
 /* A placement, with what it would take and what none can beat when costs are known.  Its number is that
  * of its device where the source is "single", whichever others there are: whoever reads the run relies
  * on it. */
@@ -196,6 +207,7 @@ static int emit(struct method_run *r, struct err *e)
 			      .n_sets = s->in.g->n_sets,
 			      .source = source,
 			      .device = r->device,
+			      .n_more = r->n_more,
 			      .n_order = r->n_order,
 			      .order = r->order,
 			      .timed = s->o->took,
@@ -207,15 +219,18 @@ static int emit(struct method_run *r, struct err *e)
 		snprintf(apart, sizeof(apart), "%s-apart", source);
 		p.source = apart;
 	}
-	if (s->method->needs_costs)
+	if (s->method->needs_costs && r->n_more == 0)
 		place_idle_sets(r->m, r->device);
-	if (s->ev && r->k == s->k)
+	if (s->ev && r->k == s->k && r->n_more == 0)
 		predict(s, r, &p);
+	if (r->n_more > 0)
+		p.device = with_replicas(s, r);
 	if (s->of_all && r->k == s->k) {
-		uint16_t *device = ARENA_NEWN(s->arena, uint16_t, p.n_sets);
+		size_t n = (1 + r->n_more) * (size_t)p.n_sets;
+		uint16_t *device = ARENA_NEWN(s->arena, uint16_t, n);
 
-		for (uint32_t i = 0; i < p.n_sets; i++)
-			device[i] = (uint16_t)s->of_all[r->device[i]];
+		for (size_t i = 0; i < n; i++)
+			device[i] = (uint16_t)s->of_all[p.device[i]];
 		p.device = device;
 		p.names = s->all_names;
 		p.k = s->all_k;

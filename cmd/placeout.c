@@ -34,6 +34,7 @@ struct options {
 		*values, *curve, *beside, *why;
 	bool literal;
 	double search_s;
+	int64_t replica;
 };
 
 /* What the stream says besides the answer: the last devs record. */
@@ -399,6 +400,12 @@ static int write_outputs(const char *path, const struct options *o, const struct
 		return err_prefix(e, "--beside");
 	if (o->curve && read_curve(o->curve, in, e) < 0)
 		return err_prefix(e, "--curve");
+	if (in->x.place.n_more > 0 && o->replica == 0 && !in->wants_history &&
+	    !in->wants_comparison)
+		msg_warn("the answer has %u replicas, and this is the first of them (--replica N)",
+			 1 + in->x.place.n_more);
+	if (answer_replica(&in->x, o->replica ? o->replica : 1, e) < 0)
+		return -1;
 	if (!in->wants_trace && !in->wants_others && !in->wants_comparison)
 		answer_join_parts(&in->x);
 	int rc = write_answer(c->output, in, o, e);
@@ -486,6 +493,9 @@ int main(int argc, char **argv)
 		 0, 0, NULL, NULL},
 		{"literal", 0, OPT_FLAG, &o.literal, NULL,
 		 "constants where they were placed, not beside what reads them", 0, 0, NULL, NULL},
+		{"replica", 0, OPT_INT, &o.replica, "N",
+		 "of an answer with replicas this one, 1 first", 1, PLACE_MOST_REPLICAS, NULL,
+		 NULL},
 		{"curve", 0, OPT_TEXT, &o.curve, "FILE",
 		 "with html: what the search ran when, as tabstat curve --to writes it (curves.tsv "
 		 "of place)",

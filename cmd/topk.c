@@ -72,13 +72,15 @@ static bool same_placement(struct filter_state *s, const struct item *a, const s
 	struct err none = ERR_INIT;
 	struct place_rec p, q;
 
-	if (place_decode(a->rec, s->n_sets, 0, s->arena, &p, &none) < 0 ||
-	    place_decode(b->rec, s->n_sets, 0, s->arena, &q, &none) < 0 || p.k != q.k)
+	if (place_decode(a->rec, s->n_sets, PLACE_REPLICAS, s->arena, &p, &none) < 0 ||
+	    place_decode(b->rec, s->n_sets, PLACE_REPLICAS, s->arena, &q, &none) < 0 ||
+	    p.k != q.k || p.n_more != q.n_more)
 		return false;
 	for (uint32_t i = 0; i < p.k; i++)
 		if (strcmp(p.names[i], q.names[i]) != 0)
 			return false;
-	return memcmp(p.device, q.device, s->n_sets * sizeof(*p.device)) == 0;
+	return memcmp(p.device, q.device, (1 + p.n_more) * (size_t)s->n_sets * sizeof(*p.device)) ==
+	       0;
 }
 
 /* Takes x over. */
@@ -191,7 +193,7 @@ static int take_place(struct filter_state *s, const struct rec *r, struct err *e
 
 	if (!s->has_graph)
 		return err_set(e, ST_INPUT, "a place record before its graph");
-	if (place_decode(r, s->n_sets, 0, s->arena, &p, e) < 0)
+	if (place_decode(r, s->n_sets, PLACE_REPLICAS, s->arena, &p, e) < 0)
 		return err_prefix(e, "place record %llu", (unsigned long long)r->index);
 	if (p.id.graph != s->graph)
 		return err_set(e, ST_INPUT, "place record %llu is about another graph",

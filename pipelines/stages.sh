@@ -218,6 +218,13 @@ find_best_start() { placebase single "$dir/starts.mp" | devsim | topk -k 1 -o "$
 
 # ---- the answer ----
 
+# Requests in flight: two for each device.
+in_flight() { echo "${requests:-$((2 * ${#names[@]} > 2 ? 2 * ${#names[@]} : 2))}"; }
+
+# The model on each device that computes at once with the others, where that is legal and there are requests for all of them.
+replicas() { placebase --no-hints replicas "$dir/input.mp" 2>> "$dir/log" || cat "$dir/input.mp"; }
+has_replicas() { placeout --format tsv --replica 2 -o /dev/null "$1" 2> /dev/null; }
+
 # The race: what the search found, where it began and single devices compete for runs, and the answer is not surely
 # slower than any of them.  Of another objective than latency the best is the answer, however long it takes.
 compare() {
@@ -227,10 +234,12 @@ compare() {
 		return
 	fi
 	if [ "$objective" = throughput ]; then
-		local racing_with=(--requests "${requests:-$((2 * ${#names[@]} > 2 ? 2 * ${#names[@]} : 2))}")
+		local racing_with=(--requests "$(in_flight)") compete_starts=$dir/.rivals.mp status=0
 		compete_last=()
-		compete_final "$racing"
-		return
+		replicas | add "$dir/starts.mp" > "$compete_starts"
+		compete_final "$racing" || status=$?
+		rm "$compete_starts"
+		return "$status"
 	fi
 	n=$(placebase single "$dir/input.mp" | count_places -)
 	stage devrun paired --schedule --choose first --candidates 1 --min-runs 3 \
@@ -240,10 +249,15 @@ compare() {
 
 # The objective's values, simulated: of the placement that a stream ends with, and of single devices.
 simulate_values() {
-	placeout --format affinity -o "$dir/.answer.json" "$1"
-	placebase single "$dir/input.mp" | placebase "expert:$dir/.answer.json" |
-		devsim "${judging[@]}" -o "$dir/values.mp"
-	rm "$dir/.answer.json"
+	local by=()
+	[ "$objective" != throughput ] || by=(--requests "$(in_flight)")
+	if has_replicas "$1"; then
+		placebase single "$dir/input.mp" | placebase replicas
+	else
+		placeout --format affinity -o "$dir/.answer.json" "$1"
+		placebase single "$dir/input.mp" | placebase "expert:$dir/.answer.json"
+		rm "$dir/.answer.json"
+	fi | devsim "${judging[@]}" "${by[@]}" -o "$dir/values.mp"
 }
 
 # What a longer budget would have had besides more runs.
@@ -258,7 +272,7 @@ what_time_left_out() {
 write_openvino() {
 	local why
 	rm -rf "$dir/.openvino" "$dir/openvino"
-	if why=$(placeout --openvino "$dir/.openvino" ${map:+--map "$map"} -o /dev/null "$1" 2>&1) &&
+	if why=$(placeout --openvino "$dir/.openvino" --replica 1 ${map:+--map "$map"} -o /dev/null "$1" 2>&1) &&
 		cp "$here/use.py" "$dir/.openvino/"; then
 		mv "$dir/.openvino" "$dir/openvino"
 	else
@@ -305,13 +319,23 @@ advise() {
 		if [ -n "$(columns)" ]; then fold -s -w "$(columns)"; else cat; fi
 }
 
+# write_placements STREAM: placement.json, and placement.N.json of replica N, if there are any.
+write_placements() {
+	local i=2
+	rm -f "$dir"/placement.*.json
+	placeout --format affinity --replica 1 ${map:+--map "$map"} -o "$dir/placement.json" "$1"
+	while placeout --format affinity --replica "$i" ${map:+--map "$map"} -o "$dir/placement.$i.json" "$1" 2> /dev/null; do
+		i=$((i + 1))
+	done
+}
+
 # write_results STREAM: the placement that a stream ends with.  Nothing comes between.
 write_results() (
 	local told
 	[ "$objective" = latency ] || simulate_values "$1"
 	tell_also "$1"
-	placeout --format affinity ${map:+--map "$map"} -o "$dir/placement.json" "$1"
-	placeout --format tsv -o "$dir/placement.tsv" "$1"
+	write_placements "$1"
+	placeout --format tsv --replica 1 -o "$dir/placement.tsv" "$1"
 	COLUMNS='' placeout --format report "${told[@]}" ${search:+--search-seconds "$search"} -o "$dir/.report.txt" "$1"
 	if [ "$screen" -gt 0 ]; then
 		n=$(recdump -k update "$dir/result.mp" | wc -l)

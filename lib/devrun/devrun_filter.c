@@ -232,7 +232,8 @@ static int save_outputs(struct state *s, struct err *e)
 		return session_results(&s->session, s->queue.last, write_outputs, s, e);
 	if (mkdir(s->o->outputs, 0777) < 0 && errno != EEXIST)
 		return err_sys(e, ST_RUNTIME, "cannot make '%s'", s->o->outputs);
-	return session_all_results(&s->session, s->queue.last, write_request, s, e);
+	return session_all_results(&s->session, s->queue.last, s->queue.last_more, write_request, s,
+				   e);
 }
 
 /* Measure what waits and write the `run` records. */

@@ -40,7 +40,8 @@ int run_queue_add(struct run_queue *q, const struct rec *r, const struct graph *
 	q->waiting = mem_grow(q->waiting, &q->cap, q->n + 1, sizeof *q->waiting);
 	struct pending *item = &q->waiting[q->n];
 	*item = (struct pending){0};
-	if (place_decode(r, g->n_sets, PLACE_PREDICTED, q->arena, &item->place, e) < 0)
+	if (place_decode(r, g->n_sets, PLACE_PREDICTED | PLACE_REPLICAS, q->arena, &item->place,
+			 e) < 0)
 		return err_prefix(e, "place record %llu", (unsigned long long)r->index);
 	if (item->place.id.graph != g->digest)
 		return err_set(e, ST_INPUT, "%s record %llu is about another graph", r->kind,
@@ -55,13 +56,14 @@ int run_queue_assign(struct run_queue *q, const struct session *s, const struct 
 	struct pending *item = &q->waiting[q->n - 1];
 	const struct device_list *l = &s->devices;
 	uint32_t n_sets = item->place.n_sets;
-	uint16_t *device = ARENA_NEWN(q->arena, uint16_t, n_sets);
+	uint32_t rows = 1 + item->place.n_more;
+	uint16_t *device = ARENA_NEWN(q->arena, uint16_t, (size_t)rows * n_sets);
 	item->slot = ARENA_NEWN(q->arena, uint32_t, item->place.k);
 	for (uint32_t i = 0; i < item->place.k; i++) {
 		int d = device_list_find(l, item->place.names[i]);
 		item->slot[i] = d < 0 ? l->n : (uint32_t)d;
 	}
-	for (uint32_t i = 0; i < n_sets; i++) {
+	for (size_t i = 0; i < (size_t)rows * n_sets; i++) {
 		uint32_t d = item->slot[item->place.device[i]];
 		if (d == l->n)
 			return err_set(
@@ -99,12 +101,14 @@ int run_queue_note(struct run_queue *q, const struct rec *r, bool devices_same, 
 }
 
 /* What ran last is still known when the queue is empty. */
-static void keep_last(struct run_queue *q, const uint16_t *device, uint32_t n_sets)
+static void keep_last(struct run_queue *q, const struct trial *t, uint32_t n_sets)
 {
-	if (!device)
+	if (!t)
 		return;
-	q->last = mem_grow(q->last, &q->cap_last, (size_t)n_sets + 1, sizeof *q->last);
-	memcpy(q->last, device, n_sets * sizeof *device);
+	size_t n = (1 + t->n_more) * (size_t)n_sets;
+	q->last = mem_grow(q->last, &q->cap_last, n + 1, sizeof *q->last);
+	memcpy(q->last, t->device, n * sizeof *t->device);
+	q->last_more = t->n_more;
 }
 
 static void clear_queue(struct run_queue *q)
@@ -119,6 +123,7 @@ static struct trial *trials(struct run_queue *q)
 	struct trial *x = ARENA_NEWN(q->arena, struct trial, q->n);
 	for (size_t i = 0; i < q->n; i++) {
 		x[i].device = q->waiting[i].device;
+		x[i].n_more = q->waiting[i].place.n_more;
 		x[i].order = q->waiting[i].place.order;
 		x[i].n_order = q->waiting[i].place.n_order;
 		x[i].left = q->waiting[i].left;
@@ -141,7 +146,7 @@ int run_queue_measure(struct run_queue *q, struct session *s, struct rec_writer 
 	msg_busy(NULL, 0);
 	if (rc < 0)
 		return -1;
-	const uint16_t *last = NULL;
+	const struct trial *last = NULL;
 	for (size_t i = 0; i < q->n; i++) {
 		const struct place_rec *p = &q->waiting[i].place;
 		if (trial_encode(s, p, q->waiting[i].slot, &x[i], w, e) < 0)
@@ -150,7 +155,7 @@ int run_queue_measure(struct run_queue *q, struct session *s, struct rec_writer 
 		trial_text(s, &x[i], text, sizeof text);
 		msg_note(1, "%s %u.%u.%u: %s", p->source, p->id.episode, p->id.step, p->id.sample,
 			 x[i].ok ? text : x[i].reason);
-		last = x[i].ok ? x[i].device : last;
+		last = x[i].ok ? &x[i] : last;
 	}
 	keep_last(q, last, s->model.g->n_sets);
 	clear_queue(q);
@@ -166,7 +171,8 @@ static void predict_single(const struct run_queue *q, const struct session *s, u
 	p->predicted = false;
 	for (size_t i = 0; i < q->n && !p->predicted; i++) {
 		const struct pending *x = &q->waiting[i];
-		if (x->place.predicted && session_single(s, x->device) == (int)d) {
+		if (x->place.predicted && x->place.n_more == 0 &&
+		    session_single(s, x->device) == (int)d) {
 			p->predicted = true;
 			p->predicted_s = x->place.predicted_s;
 		}
@@ -223,7 +229,7 @@ int run_queue_compare(struct run_queue *q, struct session *s, struct rec_writer 
 		p.id = item->place.id;
 		n_groups = item->n_groups;
 	}
-	keep_last(q, v.final.device, p.n_sets);
+	keep_last(q, &v.final, p.n_sets);
 	const struct place_rec **rivals = ARENA_NEWN(q->arena, const struct place_rec *, n + 1);
 	for (uint32_t i = 0; i < n; i++)
 		rivals[i] = &q->waiting[i].place;

@@ -23,7 +23,8 @@ struct pending {
 struct run_queue {
 	struct pending *waiting;
 	size_t n, cap;
-	uint16_t *last; /* (n_sets) what ran last, NULL: nothing yet */
+	uint16_t *last; /* (1 + last_more, n_sets) what ran last, NULL: nothing yet */
+	uint32_t last_more;
 	size_t cap_last;
 	struct contest_past *single; /* (n_single) of everything on each device */
 	size_t n_single, cap_single;

@@ -176,7 +176,8 @@ static int on_place(struct devsim *s, const struct rec *r, struct filter *f, str
 	if (!s->in.g)
 		return err_set(e, ST_INPUT, "a place record before its graph");
 	arena_reset(s->record);
-	if (place_decode(r, s->in.g->n_sets, 0, s->record, &p, e) < 0)
+	if (place_decode(r, s->in.g->n_sets, s->fitted || s->o->fixed ? 0 : PLACE_REPLICAS,
+			 s->record, &p, e) < 0)
 		return err_prefix(e, "place record %llu", (unsigned long long)r->index);
 	if (p.id.graph != s->in.g->digest)
 		return err_set(e, ST_INPUT, "place record %llu is about another graph",

@@ -138,12 +138,13 @@ static int plan_others(struct planner *p, const uint16_t *set_device, struct pla
 		       struct err *e)
 {
 	struct plan *last = first;
+	size_t n_sets = p->m->g->n_sets;
 	for (uint32_t i = 1; i < p->in_flight; i++) {
 		struct plan *x = MEM_NEW(struct plan);
 		p->others = first->mem_bytes;
 		int rc = planner_request(p, i, e);
 		if (rc == 0)
-			rc = plan_request(p, set_device, x, e);
+			rc = plan_request(p, set_device + i % (1 + p->n_more) * n_sets, x, e);
 		p->others = NULL;
 		if (rc < 0) {
 			mem_free(x);

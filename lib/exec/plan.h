@@ -124,6 +124,8 @@ struct planner {
 	 * several devices keep to it.  NULL after planner_open: an order is found for each. */
 	const uint32_t *order;
 	uint32_t n_order;
+	/* Rows of set_device (plan_make) behind the first one: requests in flight take rows in turns.  0 after planner_open. */
+	uint32_t n_more;
 	bool *is_result; /* (n_tensors) */
 	/* Of the graph that dagsplit cut, on the same devices: plans of one device alone are this one's, as parts that
 	 * are not apart gain nothing.  Its results are in the same order.  NULL: there is none. */
@@ -163,7 +165,7 @@ void planner_steps(const struct planner *p, const uint16_t *set_device, uint16_t
 /* The set that each step's time belongs to (n_steps): its own, or its first consumer's; GRAPH_NONE. */
 void planner_step_sets(const struct planner *p, uint32_t *set);
 
-/* Plan a placement of sets (g->n_sets), for planner.in_flight requests.  0, or -1 when it cannot run, with the reason:
+/* Plan a placement of sets (1 + planner.n_more, g->n_sets), for planner.in_flight requests.  0, or -1 when it cannot run, with the reason:
  * ST_INPUT an operator that its device does not support, ST_RUNTIME memory. */
 int plan_make(struct planner *p, const uint16_t *set_device, struct plan *out,
 	      struct err *e) MUST_CHECK;

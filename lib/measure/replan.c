@@ -77,14 +77,28 @@ int session_make(struct session *s, const struct trial *t, struct plan *out, str
 {
 	s->planner.order = t->order;
 	s->planner.n_order = t->n_order;
+	s->planner.n_more = t->n_more;
 	int rc = plan_make(&s->planner, t->device, out, e);
 	s->planner.order = NULL;
+	s->planner.n_more = 0;
 	return rc;
+}
+
+/* All rows of a trial's devices. */
+static int may_run(const struct session *s, const struct trial *t, struct err *e)
+{
+	if (t->n_more >= s->flight.n)
+		return err_set(e, ST_RUNTIME, "%u replicas, and %u request%s in flight",
+			       1 + t->n_more, s->flight.n, s->flight.n == 1 ? "" : "s");
+	for (uint32_t r = 0; r <= t->n_more; r++)
+		if (session_may_run(s, t->device + (size_t)r * s->model.g->n_sets, e) < 0)
+			return -1;
+	return 0;
 }
 
 int session_plan(struct session *s, const struct trial *t, struct plan *out, struct err *e)
 {
-	if (session_may_run(s, t->device, e) < 0 || session_make(s, t, out, e) < 0)
+	if (may_run(s, t, e) < 0 || session_make(s, t, out, e) < 0)
 		return -1;
 	/* Rounds keep to the profile, a race has its runs before it if there is time.  Runs before those that count would change
 	 * what variables keep. */

@@ -497,7 +497,7 @@ static double first_reference_s(const struct session *s)
 /* A trial on one device alone that was measured just now, as a reference, takes that measurement. */
 static bool reuse_single(struct session *s, struct trial *t, struct arena *a)
 {
-	int d = session_single(s, t->device);
+	int d = trial_single(s, t);
 	if (d < 0 || (uint32_t)d >= n_devices(s))
 		return false;
 	const struct single_reference *x = &s->single[d];
@@ -580,7 +580,7 @@ static bool run_each(void *arg, uint32_t i, const struct err *end, double begin_
 	return x->end[i].code == ST_OK && x->left[i]-- > 0;
 }
 
-int session_all_results(struct session *s, const uint16_t *device,
+int session_all_results(struct session *s, const uint16_t *device, uint32_t n_more,
 			int (*fn)(void *arg, uint32_t request, const void *const *result,
 				  struct err *e),
 			void *arg, struct err *e)
@@ -589,7 +589,9 @@ int session_all_results(struct session *s, const uint16_t *device,
 	struct plan first = {0}, **plan = MEM_NEWN(struct plan *, n);
 	struct each x = {MEM_NEWN(uint32_t, n), MEM_NEWN(struct err, n)};
 	const struct exec_load load = {.n = n, .plan = plan, .next = run_each, .arg = &x};
+	s->planner.n_more = n_more;
 	int rc = plan_make(&s->planner, device, &first, e);
+	s->planner.n_more = 0;
 	struct plan *p = &first;
 	for (uint32_t i = 0; i < n && rc == 0; i++, p = p->next_request) {
 		plan[i] = p;

@@ -54,8 +54,10 @@ struct session {
 
 /* What one placement gave. */
 struct trial {
-	const uint16_t *device; /* (n_sets) index into the session's devices; borrowed */
-	const uint32_t *order;  /* (n_order) as in struct place_rec, NULL: none; borrowed */
+	/* (1 + n_more, n_sets) index into the session's devices: rows as in struct place_rec; borrowed */
+	const uint16_t *device;
+	uint32_t n_more;
+	const uint32_t *order; /* (n_order) as in struct place_rec, NULL: none; borrowed */
 	uint32_t n_order;
 	bool ok;
 	char reason[sizeof((struct err *)0)->msg]; /* when not ok */
@@ -124,6 +126,11 @@ int session_plan(struct session *s, const struct trial *t, struct plan *out,
 
 /* The device that runs every step of a placement, or -1; without any step, 0. */
 int session_single(const struct session *s, const uint16_t *device);
+/* The same of a trial, whose replicas are no single device. */
+static inline int trial_single(const struct session *s, const struct trial *t)
+{
+	return t->n_more ? -1 : session_single(s, t->device);
+}
 
 /* For a placement's requests in flight; NULL where there is only one. */
 struct served *session_served(const struct session *s, struct arena *a);
@@ -142,7 +149,7 @@ int session_results(struct session *s, const uint16_t *device,
 		    int (*fn)(void *arg, const void *const *result, struct err *e), void *arg,
 		    struct err *e) MUST_CHECK;
 /* The same of each request in flight, which all run at once; fn is told which one, and nothing of those that fail. */
-int session_all_results(struct session *s, const uint16_t *device,
+int session_all_results(struct session *s, const uint16_t *device, uint32_t n_more,
 			int (*fn)(void *arg, uint32_t request, const void *const *result,
 				  struct err *e),
 			void *arg, struct err *e) MUST_CHECK;

@@ -180,6 +180,7 @@ int verdict_encode(const struct verdict *v, const struct session *s, const struc
 					       ? ""
 					       : s->devices.dev[v->compared].name};
 	x.place.device = t->device;
+	x.place.n_more = t->n_more;
 	x.place.predicted &= v->race.n_blocks > 0;
 	return best_encode(&x, w, e);
 }

@@ -115,10 +115,11 @@ static void reserve(struct participants *p)
 static int find_like(const struct participants *p, uint32_t i)
 {
 	const struct trial *t = p->trial[i];
-	size_t bytes = p->s->model.g->n_sets * sizeof *t->device;
-	int single = session_single(p->s, t->device);
+	size_t bytes = (1 + t->n_more) * (size_t)p->s->model.g->n_sets * sizeof *t->device;
+	int single = trial_single(p->s, t);
 	for (uint32_t j = p->k; j < i && single < 0; j++)
-		if (memcmp(p->trial[j]->device, t->device, bytes) == 0 &&
+		if (p->trial[j]->n_more == t->n_more &&
+		    memcmp(p->trial[j]->device, t->device, bytes) == 0 &&
 		    p->trial[j]->n_order == t->n_order &&
 		    (!t->n_order ||
 		     memcmp(p->trial[j]->order, t->order, t->n_order * sizeof *t->order) == 0))
@@ -141,12 +142,22 @@ static double predict_run(void *ctx, uint32_t i, const double *slow, double *log
 	return p->s->flight.n == 1 ? predict(ctx, i, slow, log_s) : 0;
 }
 
-/* As contest.share. */
+/* As contest.share; of replicas the mean. */
 static void shares(void *ctx, uint32_t i, double *share)
 {
 	struct participants *p = ctx;
-	planner_steps(&p->s->planner, p->trial[i]->device, p->step_device);
-	slowed_share(p->slowed, p->step_device, share);
+	const struct trial *t = p->trial[i];
+	double *one = MEM_NEWN(double, (size_t)p->k + 1);
+	for (uint32_t d = 0; d < p->k; d++)
+		share[d] = 0;
+	for (uint32_t r = 0; r <= t->n_more; r++) {
+		planner_steps(&p->s->planner, t->device + (size_t)r * p->s->model.g->n_sets,
+			      p->step_device);
+		slowed_share(p->slowed, p->step_device, one);
+		for (uint32_t d = 0; d < p->k; d++)
+			share[d] += one[d] / (1 + t->n_more);
+	}
+	mem_free(one);
 }
 
 /* Single devices, starts, the fastest by prediction first, and all others as they come. */
@@ -266,7 +277,7 @@ static void store_trials(struct participants *p, const struct contest *x)
 	for (uint32_t i = p->k; i < p->n; i++)
 		if (p->like[i] >= 0 && !p->trial[i]->left) {
 			const uint16_t *device = p->trial[i]->device;
-			*p->trial[i] = *p->trial[p->like[i]];
+			*p->trial[i] = *p->trial[p->like[i]]; /* the same rows */
 			p->trial[i]->device = device;
 			p->trial[i]->turns.start = i < p->k + p->s->opt.starts;
 		}
@@ -345,7 +356,8 @@ static int run_contest(struct participants *p, struct verdict *v, struct err *e)
 struct results {
 	const struct model *m;
 	void **copy; /* (n_results) */
-	struct output_difference diff;
+	bool compared;
+	struct output_difference diff; /* of those that were compared the largest */
 };
 
 static int keep_results(void *arg, const void *const *result, struct err *e)
@@ -370,7 +382,13 @@ static int keep_results(void *arg, const void *const *result, struct err *e)
 static int compare_results(void *arg, const void *const *result, struct err *e)
 {
 	struct results *r = arg;
-	return outputs_compare(r->m, result, (const void *const *)r->copy, &r->diff, e);
+	struct output_difference d;
+	if (outputs_compare(r->m, result, (const void *const *)r->copy, &d, e) < 0)
+		return -1;
+	if (!r->compared || d.largest > r->diff.largest)
+		r->diff = d;
+	r->compared = true;
+	return 0;
 }
 
 /* The reference, or, where that computes in less than f32, the first device that ran the model in f32. */
@@ -410,8 +428,9 @@ static int compare_outputs(struct session *s, struct verdict *v, struct arena *a
 {
 	struct results r = {.m = &s->model, .copy = ARENA_NEWN(a, void *, s->model.n_results)};
 	int rc = reference_results(s, v, &r, e);
-	if (rc == 0)
-		rc = session_results(s, v->final.device, compare_results, &r, e);
+	for (uint32_t i = 0; rc == 0 && i <= v->final.n_more; i++)
+		rc = session_results(s, v->final.device + (size_t)i * s->model.g->n_sets,
+				     compare_results, &r, e);
 	for (uint32_t i = 0; i < s->model.n_results; i++)
 		mem_free(r.copy[i]);
 	v->diff = r.diff;

@@ -86,7 +86,7 @@ int best_encode(const struct best_rec *x, struct rec_writer *w, struct err *e)
 	rollout_id_put(w, ID_GRAPH, &p->id);
 	put_uint(w, "rank", x->rank);
 	put_texts(w, "devices", p->names, p->k);
-	put_vector(w, "device", TT_U16, p->n_sets, p->device);
+	place_put_device(p, w);
 	put_text(w, "source", p->source);
 	if (p->order)
 		put_vector(w, "order", TT_U32, p->n_order, p->order);
@@ -124,11 +124,11 @@ int best_decode_groups(const struct rec *r, uint32_t *n_groups, struct err *e)
 	return get_u32(r->map, "n_groups", 0, n_groups, e);
 }
 
-int best_decode(const struct rec *r, uint32_t n_sets, struct arena *a, struct best_rec *out,
-		struct err *e)
+int best_decode(const struct rec *r, uint32_t n_sets, unsigned keys, struct arena *a,
+		struct best_rec *out, struct err *e)
 {
 	*out = (struct best_rec){0};
-	if (place_decode(r, n_sets, 0, a, &out->place, e) < 0)
+	if (place_decode(r, n_sets, keys, a, &out->place, e) < 0)
 		return err_prefix(e, "place record %llu", (unsigned long long)r->index);
 	if (get_u32(r->map, "rank", 0, &out->rank, e) < 0 ||
 	    best_decode_groups(r, &out->n_groups, e) < 0)

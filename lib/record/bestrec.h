@@ -53,9 +53,9 @@ int best_encode(const struct best_rec *x, struct rec_writer *w, struct err *e) M
 /* A final best record? */
 bool best_is_final(const struct rec *r);
 
-/* place, rank, n_groups and final; n_sets: as in place_decode.  Memory from a. */
-int best_decode(const struct rec *r, uint32_t n_sets, struct arena *a, struct best_rec *out,
-		struct err *e) MUST_CHECK;
+/* place, rank, n_groups and final; n_sets and keys: as in place_decode.  Memory from a. */
+int best_decode(const struct rec *r, uint32_t n_sets, unsigned keys, struct arena *a,
+		struct best_rec *out, struct err *e) MUST_CHECK;
 /* The rest into x, which best_decode filled. */
 int best_decode_result(const struct rec *r, struct arena *a, struct best_rec *x,
 		       struct err *e) MUST_CHECK;

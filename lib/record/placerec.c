@@ -35,6 +35,46 @@ static int decode_devices(const struct rec *r, uint32_t n_sets, struct arena *a,
 	return 0;
 }
 
+/* Rows of device behind the first. */
+static int decode_replicas(const struct rec *r, unsigned keys, struct arena *a, struct place_rec *p,
+			   struct err *e)
+{
+	uint64_t shape[2] = {UINT64_MAX, p->n_sets};
+	uint16_t *more, *all;
+
+	if (!val_get(r->map, "replicas"))
+		return 0;
+	if (!(keys & PLACE_REPLICAS))
+		return err_set(e, ST_INPUT, "it has replicas, of which nothing is known here");
+	if (val_get(r->map, "order"))
+		return err_set(e, ST_INPUT, "'replicas' and 'order' exclude each other");
+	if (get_tensor(r->map, "replicas", TT_U16, 2, shape, a, &more, e) < 0)
+		return -1;
+	if (shape[0] == 0 || shape[0] >= PLACE_MOST_REPLICAS)
+		return err_set(e, ST_INPUT, "'replicas' has %llu rows, not 1 to %d",
+			       (unsigned long long)shape[0], PLACE_MOST_REPLICAS - 1);
+	size_t row = p->n_sets, n = (size_t)shape[0] * row;
+	for (size_t i = 0; i < n; i++)
+		if (more[i] >= p->k)
+			return err_set(e, ST_INPUT, "'replicas' names device %u of %u", more[i],
+				       p->k);
+	all = ARENA_NEWN(a, uint16_t, row + n);
+	if (row)
+		memcpy(all, p->device, row * sizeof *all);
+	if (n)
+		memcpy(all + row, more, n * sizeof *all);
+	p->device = all;
+	p->n_more = (uint32_t)shape[0];
+	return 0;
+}
+
+void place_put_device(const struct place_rec *p, struct rec_writer *w)
+{
+	put_vector(w, "device", TT_U16, p->n_sets, p->device);
+	if (p->n_more)
+		put_matrix(w, "replicas", TT_U16, p->n_more, p->n_sets, p->device + p->n_sets);
+}
+
 static int decode_order(const struct rec *r, struct arena *a, struct place_rec *p, struct err *e)
 {
 	uint64_t shape[1] = {UINT64_MAX};
@@ -162,7 +202,8 @@ int place_decode(const struct rec *r, uint32_t n_sets, unsigned keys, struct are
 
 	if (rollout_id_decode(r->map, ID_ALL, &p.id, e) < 0 ||
 	    get_text(r->map, "source", a, &p.source, e) < 0 ||
-	    decode_devices(r, n_sets, a, &p, e) < 0 || decode_order(r, a, &p, e) < 0 ||
+	    decode_devices(r, n_sets, a, &p, e) < 0 || decode_replicas(r, keys, a, &p, e) < 0 ||
+	    decode_order(r, a, &p, e) < 0 ||
 	    ((keys & PLACE_POLICY) && decode_policy(r, a, &p, e) < 0) ||
 	    ((keys & PLACE_BOUND) && decode_bound(r, a, &p, e) < 0) ||
 	    ((keys & PLACE_PREDICTED) && decode_predicted(r, &p, e) < 0) ||
@@ -182,7 +223,7 @@ int place_encode(const struct place_rec *p, struct rec_writer *w, struct err *e)
 	rec_begin(w, "place");
 	rollout_id_put(w, ID_ALL, &p->id);
 	put_texts(w, "devices", p->names, p->k);
-	put_vector(w, "device", TT_U16, p->n_sets, p->device);
+	place_put_device(p, w);
 	put_text(w, "source", p->source);
 	if (p->order)
 		put_vector(w, "order", TT_U32, p->n_order, p->order);

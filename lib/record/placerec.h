@@ -16,7 +16,10 @@ struct place_rec {
 	const char *source; /* "policy", "single", ... */
 	uint32_t k, n_sets;
 	const char *const *names; /* (k) devices, distinct */
-	const uint16_t *device;   /* (n_sets) index into names, < k */
+	const uint16_t *device;   /* (1 + n_more, n_sets) index into names, < k */
+	/* Of several requests in flight the first runs by the first row of device, the next by the next, in turns: each row
+	 * is a replica of the model.  0: there is one. */
+	uint32_t n_more;
 
 	/* Sets in the order in which devices run them, distinct; NULL: the order is left to who runs
 	 * the placement. */
@@ -52,18 +55,24 @@ struct place_rec {
 	double took_s; /* seconds in which it was found */
 };
 
+enum { PLACE_MOST_REPLICAS = 1024 };
+
 /* Optional keys that a reader asks for; it does not look at the others. */
 enum {
 	PLACE_POLICY = 1 /* action or moves, logp, entropy, stay */,
 	PLACE_BOUND = 2 /* bound_s, or bound_value; bound_rule; bound_parts */,
 	PLACE_PREDICTED = 4 /* predicted_s */,
-	PLACE_TOOK = 8 /* took_s */
+	PLACE_TOOK = 8 /* took_s */,
+	PLACE_REPLICAS =
+		16 /* n_more: without it a record that has replicas is an error, as one of them is not the answer */
 };
 
 /* n_sets: what the graph has, or UINT32_MAX: any.  Memory from a.  The required keys are those that
  * a `best` record has, too.  Errors name the key; callers say which record. */
 int place_decode(const struct rec *r, uint32_t n_sets, unsigned keys, struct arena *a,
 		 struct place_rec *out, struct err *e) MUST_CHECK;
+/* The keys `device` and `replicas` of a record that w has begun. */
+void place_put_device(const struct place_rec *p, struct rec_writer *w);
 int place_encode(const struct place_rec *p, struct rec_writer *w, struct err *e) MUST_CHECK;
 
 /* Did a policy draw this placement, or choose its move? */

@@ -75,7 +75,8 @@ static int write_advice(FILE *out, const struct report_input *in, struct err *e)
 	const struct answer *x = in->x;
 	const char *ref = placetext_reference(x, in->names);
 	(void)e;
-	if (!advise_objective(out, x, in->objective, ref)) {
+	bool measured = x->flight.requests > 0; /* which is a throughput, too */
+	if (measured || !advise_objective(out, x, in->objective, ref)) {
 		if (x->simulated)
 			advise_simulated(out, x);
 		else if (x->kind != ANSWER_FINAL)
@@ -87,6 +88,7 @@ static int write_advice(FILE *out, const struct report_input *in, struct err *e)
 		else
 			advise_measured(out, x, ref);
 	}
+	placetext_replicas(out, x, in->names, " Replicas of the model: ", ".");
 	placetext_load(out, x, " The machine was busy (load ",
 		       "); at rest the answer may be another.");
 	fputc('\n', out);

@@ -45,18 +45,38 @@ static int take_graph(struct answer *x, const struct rec *r, struct err *e)
 	return 0;
 }
 
+int answer_replica(struct answer *x, int64_t which, struct err *e)
+{
+	if (which > 1 + (int64_t)x->place.n_more)
+		return err_set(e, ST_USAGE, "--replica: the answer has %u", 1 + x->place.n_more);
+	x->replica = (uint32_t)which - 1;
+	x->place.device += (size_t)x->replica * x->place.n_sets;
+	return 0;
+}
+
+int answer_single(const struct answer *x, uint32_t i)
+{
+	ptrdiff_t row = (ptrdiff_t)i - x->replica, n = x->place.n_sets;
+	const uint16_t *device = x->place.device + row * n;
+	for (ptrdiff_t s = 1; s < n; s++)
+		if (device[s] != device[0])
+			return -1;
+	return n ? device[0] : 0;
+}
+
 void answer_join_parts(struct answer *x)
 {
 	struct graph *whole = x->graph ? x->graph->whole : NULL;
 	if (!whole || x->kind == ANSWER_NONE || x->place.n_sets == 0)
 		return;
-	for (uint32_t i = 1; i < x->place.n_sets; i++)
-		if (x->place.device[i] != x->place.device[0])
+	for (uint32_t r = 0; r <= x->place.n_more; r++)
+		if (answer_single(x, r) < 0)
 			return;
-	uint16_t *device = arena_raw(x->arena, whole->n_sets, sizeof *device);
-	for (uint32_t i = 0; i < whole->n_sets; i++)
-		device[i] = x->place.device[0];
-	x->place.device = device;
+	size_t rows = 1 + x->place.n_more, n = whole->n_sets;
+	uint16_t *device = arena_raw(x->arena, rows * n, sizeof *device);
+	for (size_t i = 0; i < rows * n; i++)
+		device[i] = (uint16_t)answer_single(x, (uint32_t)(i / n));
+	x->place.device = device + x->replica * n;
 	x->place.n_sets = whole->n_sets;
 	x->graph = whole; /* they share their memory */
 }
@@ -250,6 +270,7 @@ static void keep_placement(struct answer *x, enum answer_kind kind, const struct
 	x->spare = old;
 	x->kind = kind;
 	x->place = *p;
+	x->replica = 0;
 	x->m = (struct measured){0};
 	x->simulated = false;
 	x->n_groups = 0;
@@ -262,7 +283,8 @@ static int take_place(struct answer *x, const struct rec *r, struct err *e)
 	bool counts = x->kind <= ANSWER_PLACE;
 	if (begin_placement(x, r, e) < 0)
 		return -1;
-	if (place_decode(r, x->graph->n_sets, counts ? PLACE_BOUND : 0, x->spare, &p, e) < 0)
+	if (place_decode(r, x->graph->n_sets, PLACE_REPLICAS | (counts ? PLACE_BOUND : 0), x->spare,
+			 &p, e) < 0)
 		return err_prefix(e, "place record %llu", (unsigned long long)r->index);
 	if (check_graph(x, &p, r, e) < 0)
 		return -1;
@@ -275,7 +297,8 @@ static int take_place(struct answer *x, const struct rec *r, struct err *e)
 static int take_best(struct answer *x, const struct rec *r, struct err *e)
 {
 	struct best_rec b;
-	if (begin_placement(x, r, e) < 0 || best_decode(r, x->graph->n_sets, x->spare, &b, e) < 0 ||
+	if (begin_placement(x, r, e) < 0 ||
+	    best_decode(r, x->graph->n_sets, PLACE_REPLICAS, x->spare, &b, e) < 0 ||
 	    check_graph(x, &b.place, r, e) < 0)
 		return -1;
 	enum answer_kind kind = b.final ? ANSWER_FINAL : ANSWER_BEST;

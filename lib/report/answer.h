@@ -41,11 +41,12 @@ enum answer_kind { ANSWER_NONE, ANSWER_PLACE, ANSWER_BEST, ANSWER_FINAL };
 struct answer {
 	struct graph *graph;
 	enum answer_kind kind;
-	struct place_rec place;
-	struct measured m;     /* of the answer; of a `place`, by the run behind it */
-	bool simulated;        /* m is devsim's */
-	uint32_t n_groups;     /* 0: not told */
-	const char *reference; /* the best single device, of a final answer */
+	struct place_rec place; /* device: of one replica (answer_replica) */
+	uint32_t replica;       /* which one, 0 first */
+	struct measured m;      /* of the answer; of a `place`, by the run behind it */
+	bool simulated;         /* m is devsim's */
+	uint32_t n_groups;      /* 0: not told */
+	const char *reference;  /* the best single device, of a final answer */
 	uint32_t n_pairs;
 	bool has_diff;             /* outputs against the reference's on the same inputs */
 	const uint64_t *mem_bytes; /* (place.k) peak of each device; NULL: not told */
@@ -86,6 +87,10 @@ void answer_release(struct answer *x);
 /* Take note of a record; kinds that say nothing here are ignored.  -1 (ST_INPUT): a
  * record that is malformed, of another graph, or a second graph. */
 int answer_take(struct answer *x, const struct rec *r, struct err *e) MUST_CHECK;
+/* Of an answer with replicas (place_rec.n_more) this one is looked at, 1 first.  ST_USAGE: there are not so many. */
+int answer_replica(struct answer *x, int64_t which, struct err *e) MUST_CHECK;
+/* Are all sets of replica i, 0 first, on one device?  Which, or -1. */
+int answer_single(const struct answer *x, uint32_t i);
 /* An answer of one device alone, of a graph that dagsplit made, becomes that of the graph as it was before, which is what runs
  * there.  Afterwards the records' sets are not those of x->graph. */
 void answer_join_parts(struct answer *x);

@@ -43,7 +43,8 @@ static void name_single(struct comparison *c, struct compared_one *x)
 static int take_place(struct comparison *c, const struct rec *r, struct err *e)
 {
 	struct place_rec p;
-	if (place_decode(r, UINT32_MAX, PLACE_BOUND | PLACE_TOOK, c->arena, &p, e) < 0)
+	if (place_decode(r, UINT32_MAX, PLACE_BOUND | PLACE_TOOK | PLACE_REPLICAS, c->arena, &p,
+			 e) < 0)
 		return -1;
 	struct compared_one *x = find(c, &p.id, p.source);
 	x->timed = p.timed;
@@ -80,7 +81,7 @@ static int take_best(struct comparison *c, const struct rec *r, struct err *e)
 	struct best_rec b;
 	if (best_is_final(r))
 		return 0;
-	if (best_decode(r, UINT32_MAX, c->arena, &b, e) < 0 ||
+	if (best_decode(r, UINT32_MAX, PLACE_REPLICAS, c->arena, &b, e) < 0 ||
 	    best_decode_result(r, c->arena, &b, e) < 0)
 		return -1;
 	struct compared_one *x = find(c, &b.place.id, b.place.source);

@@ -169,6 +169,7 @@ static void in_flight(FILE *out, const struct answer *x)
 	key(out, "in_flight");
 	fputs("{\"requests\": ", out);
 	told ? fprintf(out, "%u", f->requests) : fputs("null", out);
+	count(out, "replicas", told, 1 + x->place.n_more);
 	real(out, "a_second", told && x->m.lat_s > 0, 1 / x->m.lat_s);
 	count(out, "ended", told, f->ended);
 	count(out, "failed", told, f->failed);

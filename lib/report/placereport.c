@@ -197,19 +197,23 @@ const char *placetext_reference(const struct answer *x, const char *const *names
 	return placetext_device(x, x->reference, names);
 }
 
-static bool is_single(const struct answer *x)
-{
-	for (uint32_t s = 1; s < x->place.n_sets; s++)
-		if (x->place.device[s] != x->place.device[0])
-			return false;
-	return true;
-}
-
 bool placetext_is_reference(const struct answer *x)
 {
-	uint32_t d = x->place.n_sets ? x->place.device[0] : 0;
-	return x->kind == ANSWER_FINAL && is_single(x) &&
-	       strcmp(x->place.names[d], x->reference) == 0;
+	int d = x->kind == ANSWER_FINAL && x->place.n_more == 0 ? answer_single(x, 0) : -1;
+	return d >= 0 && strcmp(x->place.names[d], x->reference) == 0;
+}
+
+void placetext_replicas(FILE *out, const struct answer *x, const char *const *names,
+			const char *before, const char *after)
+{
+	if (x->place.n_more == 0)
+		return;
+	fprintf(out, "%s%u, between which requests take turns:", before, 1 + x->place.n_more);
+	for (uint32_t i = 0; i <= x->place.n_more; i++) {
+		int d = answer_single(x, i);
+		fprintf(out, "%s %s", i ? "," : "", d < 0 ? "on several devices" : names[d]);
+	}
+	fputs(after, out);
 }
 
 /* ---- the verdict ---- */
@@ -590,6 +594,7 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 		raced_print(out, &x->raced, &x->race, x->says.says != CONTEST_UNDECIDED, &x->place,
 			    x->last_gain, x->n_episodes);
 	placetext_flight(out, x, "in flight: ", "\n");
+	placetext_replicas(out, x, names, "replicas: ", "\n");
 	memory(out, x, names, devs);
 	bound(out, x);
 	not_compared(out, x);

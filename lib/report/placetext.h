@@ -56,6 +56,9 @@ const char *placetext_device(const struct answer *x, const char *device, const c
 bool placetext_is_reference(const struct answer *x);
 /* The machine's load while the answer was measured, between two texts, where it was above the number of cores; else nothing. */
 void placetext_load(FILE *out, const struct answer *x, const char *before, const char *after);
+/* How many replicas of the model there are, and where, between two texts; nothing of one. */
+void placetext_replicas(FILE *out, const struct answer *x, const char *const *names,
+			const char *before, const char *after);
 /* Requests in flight, their rate and latencies, between two texts, where the answer was measured so; else nothing. */
 void placetext_flight(FILE *out, const struct answer *x, const char *before, const char *after);
 /* What speed-ups are, where they are not quotients of the latencies beside them; NULL: they are. */

@@ -111,6 +111,11 @@ static int open_session(hsdag_model *m, const hsdag_options *o)
 	device_list_close(&l);
 	m->s.planner.order = m->answer.place.order;
 	m->s.planner.n_order = m->answer.place.n_order;
+	if (rc == 0 && m->answer.place.n_more > 0)
+		rc = err_set(&m->e, ST_INPUT,
+			     "the answer has %u replicas for requests in flight, and this runs one "
+			     "inference after another",
+			     1 + m->answer.place.n_more);
 	if (rc < 0 || plan_make(&m->s.planner, m->answer.place.device, &m->plan, &m->e) < 0)
 		return -1;
 	m->has_plan = true;

@@ -7,8 +7,9 @@
  *   NET_COUNTS=FILE   in the environment: two numbers of 64 bits, inputs and plans of all calls
  *
  * The first bytes choose devices, what is fused and where the network is cut.  It runs on one device, twice, and on two in the ways in
- * which it is cut; one of eight is cut into parts of operations, too.  Two runs of a plan give the same bits, as do, in f32, two plans whose
- * operators run one by one; others in f32 are alike but for what another order of sums makes.  An error is as good as
+ * which it is cut; one of eight is cut into parts of operations, too, and of one in four requests run side by side.  Two runs
+ * of a plan give the same bits, as do requests of one, and, in f32, two plans whose operators run one by one; others in f32
+ * are alike but for what another order of sums makes.  An error is as good as
  * results, where all plans end so. */
 #include <fcntl.h>
 #include <math.h>
@@ -79,7 +80,8 @@ struct results {
 	uint8_t *bytes;
 	size_t n_bytes, cap;
 };
-enum { FIRST, SECOND, CUT, PARTS, N_RESULTS };
+enum { MOST_REQUESTS = 3, RUNS_OF_REQUEST = 2 };
+enum { FIRST, SECOND, CUT, PARTS, REQUEST, N_RESULTS = REQUEST + MOST_REQUESTS };
 static struct results results[N_RESULTS];
 
 /* Errors that somebody is meant to read. */
@@ -244,6 +246,7 @@ enum { MOST_WAYS = 6, MOST_AGAIN = 4 };
 struct ways {
 	struct pair *on;
 	bool tight, in_host, parts, colocate;
+	uint32_t requests; /* side by side; 1: no others */
 	enum const_mode constants;
 	uint32_t n; /* placements, the first on one device */
 	struct way {
@@ -311,6 +314,61 @@ static void run_parts(const struct ways *w, const struct model *whole, const str
 	split_facts_close(&f);
 }
 
+/* ---- requests side by side ---- */
+
+struct requests {
+	struct planner *pl;
+	struct plan *plan[MOST_REQUESTS];
+	uint32_t runs[MOST_REQUESTS]; /* that are to begin */
+};
+
+static bool next_run(void *arg, uint32_t i, const struct err *end, double begin_s, double end_s)
+{
+	struct requests *q = arg;
+	struct results *to = &results[REQUEST + i];
+	(void)begin_s, (void)end_s;
+	if (end) {
+		to->ran = end->code == ST_OK;
+		if (to->ran)
+			keep_results(q->pl->m, q->plan[i], to);
+	}
+	return q->runs[i] > 0 && q->runs[i]-- > 0;
+}
+
+/* Each request with the same inputs, so often that the last ones run while others have ended. */
+static void run_requests(const struct ways *w, struct planner *pl, const struct drawn *net,
+			 const uint16_t *device, bool exact)
+{
+	struct err e = ERR_INIT;
+	struct requests q = {.pl = pl};
+	struct plan p, *of = &p;
+	const struct exec_load load = {
+		.n = w->requests, .plan = q.plan, .next = next_run, .arg = &q};
+	for (uint32_t i = 1; i <= w->requests; i++) {
+		if (planner_request(pl, i % w->requests, &e) < 0)
+			stop("request", &e);
+		set_inputs(pl->m, net, NULL);
+	}
+	pl->in_flight = w->requests;
+	counts->plans++;
+	int rc = plan_make(pl, device, &p, &e);
+	pl->in_flight = 1;
+	if (rc < 0) {
+		check_error("plan of requests", &e);
+		return;
+	}
+	for (uint32_t i = 0; i < w->requests; i++, of = of->next_request) {
+		q.plan[i] = of;
+		q.runs[i] = RUNS_OF_REQUEST;
+	}
+	if (executor_load(w->on->executor, &load, &e) < 0)
+		stop("requests", &e);
+	for (uint32_t i = 0; i < w->requests; i++)
+		compare("one inference and requests", pl->m, net, &results[i ? REQUEST : FIRST],
+			&results[REQUEST + i], exact || i > 0);
+	plan_release(&p);
+}
+
 /* One device, and each placement that is another one than those before it, or fused otherwise. */
 static void run_ways(const struct ways *w, struct model *m, struct planner *pl,
 		     const struct drawn *net)
@@ -318,22 +376,24 @@ static void run_ways(const struct ways *w, struct model *m, struct planner *pl,
 	const struct graph *g = net->graph;
 	uint16_t *device[MOST_WAYS];
 	for (uint32_t i = 0; i < w->n; i++) {
-		bool seen = false;
+		bool seen = false, plain;
 		device[i] = place(g, &w->way[i]);
 		for (uint32_t j = 0; j < i && !seen; j++)
 			seen = w->way[i].fuse == w->way[j].fuse &&
 			       memcmp(device[i], device[j], g->n_sets * sizeof *device[i]) == 0;
 		pl->fuse = w->way[i].fuse;
+		plain = w->way[0].fuse == FUSE_NONE && pl->fuse == FUSE_NONE;
 		if (i == 0) {
 			run(w->on, pl, device[i], &results[FIRST], 2);
 			compare("two runs", m, net, &results[FIRST], &results[SECOND], true);
 		} else if (!seen) {
-			bool plain = w->way[0].fuse == FUSE_NONE && pl->fuse == FUSE_NONE;
 			run(w->on, pl, device[i], &results[CUT], 1);
 			if (w->on < &pairs[TURNS_INT8])
 				compare("one device and two", m, net, &results[FIRST],
 					&results[CUT], plain);
 		}
+		if (i + 1 == w->n && w->requests > 1 && w->on < &pairs[TURNS_INT8])
+			run_requests(w, pl, net, device[i], plain);
 	}
 	for (uint32_t i = 0; i < w->n; i++)
 		mem_free(device[i]);
@@ -407,7 +467,9 @@ static void run_input(const uint8_t *data, size_t size)
 	else if (how != pixels_now)
 		unsetenv("HSDAG_PIXELS");
 	pixels_now = how;
-	w.tight = draw_byte(8) == 7;
+	uint32_t memory = draw_byte(64);
+	w.tight = memory % 8 == 7;
+	w.requests = memory >= 8 * 6 ? memory / 8 - 4 : 1;
 	w.in_host = draw_byte(8) != 7;
 	w.parts = draw_byte(8) == 7;
 	w.colocate = draw_byte(2);

@@ -18,7 +18,7 @@ static int take(struct method_run *r, const struct rec *rec, struct arena *a, st
 {
 	struct place_rec p;
 
-	if (place_decode(rec, r->m->n_sets, 0, a, &p, e) < 0)
+	if (place_decode(rec, r->m->n_sets, PLACE_REPLICAS, a, &p, e) < 0)
 		return err_prefix(e, "%s record %llu", rec->kind, (unsigned long long)rec->index);
 	if (p.id.graph != r->m->g->digest)
 		return err_set(e, ST_INPUT, "%s record %llu is about another graph", rec->kind,
@@ -30,6 +30,11 @@ static int take(struct method_run *r, const struct rec *rec, struct arena *a, st
 			return -1;
 	for (uint32_t s = 0; s < p.n_sets; s++)
 		r->device[s] = (uint16_t)device[p.device[s]];
+	uint16_t *more = ARENA_NEWN(a, uint16_t, (size_t)p.n_more * p.n_sets);
+	for (size_t s = 0; s < (size_t)p.n_more * p.n_sets; s++)
+		more[s] = (uint16_t)device[p.device[p.n_sets + s]];
+	r->more = more;
+	r->n_more = p.n_more;
 	r->source = p.source;
 	r->order = p.order;
 	r->n_order = p.n_order;

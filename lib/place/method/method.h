@@ -36,6 +36,8 @@ struct method_run {
 	/* its sets in the order in which devices run them, as in struct place_rec; NULL: none */
 	const uint32_t *order;
 	uint32_t n_order;
+	const uint16_t *more; /* (n_more, n_sets) replicas behind device, as in struct place_rec */
+	uint32_t n_more;
 	/* (k) m's devices, and more when a person's placement has more */
 	const char *const *names;
 	uint32_t k;

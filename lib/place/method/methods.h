@@ -8,6 +8,7 @@
 #define PLACE_METHODS(X) \
 	X(single) \
 	X(parts) \
+	X(replicas) \
 	X(random) \
 	X(variety) \
 	X(expert) \

@@ -19,7 +19,11 @@ struct closed_loop {
 	double *rank;
 	uint32_t *delayed_by;
 	uint16_t *device;
+	uint32_t rows;           /* placements */
 	double *begin_s, *end_s; /* (copies) */
+	uint8_t *held;           /* (tasks - 1, k) a placement has the task there */
+	uint64_t *tensor_bytes;  /* (k) of all requests at their peaks */
+	double *row_busy_s;      /* (rows, k) of one inference */
 	struct timeliner *clock;
 };
 
@@ -125,6 +129,9 @@ struct closed_loop *closed_loop_new(const struct place_model *m, uint32_t n)
 	x->device = ARENA_NEWN(x->arena, uint16_t, all);
 	x->begin_s = ARENA_NEWN(x->arena, double, x->copies);
 	x->end_s = ARENA_NEWN(x->arena, double, x->copies);
+	x->held = ARENA_NEWN(x->arena, uint8_t, (size_t)m->tasks.dag.n * m->k);
+	x->tensor_bytes = ARENA_NEWN(x->arena, uint64_t, m->k);
+	x->row_busy_s = ARENA_NEWN(x->arena, double, (size_t)n * m->k);
 	for (size_t i = 0; i < (size_t)all * (m->k + 1); i++)
 		x->task_s[i] = -1;
 	x->costs = (struct sched_costs){.task_s = x->task_s,
@@ -148,8 +155,9 @@ void closed_loop_free(struct closed_loop *x)
 
 /* ---- a placement ---- */
 
-/* Where the tasks of all copies are, what they take, and who goes first. */
-static void copy_placement(struct closed_loop *x, const struct evaluator *of)
+/* Where the tasks of copies of one placement are, what they take, and who goes first. */
+static void copy_placement(struct closed_loop *x, const struct evaluator *of, uint32_t row,
+			   uint32_t rows)
 {
 	const struct timeline *t = of->t;
 	uint32_t k = x->m->k, n = x->tasks - 1;
@@ -157,6 +165,8 @@ static void copy_placement(struct closed_loop *x, const struct evaluator *of)
 	for (uint32_t v = 0; v < n; v++)
 		most = fmax(most, fabs(t->rank[v]));
 	for (uint32_t j = 0; j < x->copies; j++) {
+		if (j % x->n % rows != row)
+			continue;
 		uint32_t first = j * x->tasks;
 		double base = 4 * most * (x->copies - j);
 		for (uint32_t v = 0; v < n; v++) {
@@ -175,14 +185,81 @@ static void copy_placement(struct closed_loop *x, const struct evaluator *of)
 	}
 }
 
-void closed_loop_run(struct closed_loop *x, const struct evaluator *of, struct loop_figures *out)
+void closed_loop_place(struct closed_loop *x, const struct evaluator *of, uint32_t row,
+		       uint32_t rows)
+{
+	uint32_t k = x->m->k, n = x->m->tasks.dag.n;
+	x->rows = rows;
+	if (row == 0) {
+		memset(x->held, 0, (size_t)n * k);
+		memset(x->tensor_bytes, 0, k * sizeof *x->tensor_bytes);
+	}
+	for (uint32_t v = 0; v < n; v++)
+		x->held[(size_t)v * k + of->task_device[v]] = 1;
+	for (uint32_t d = 0; d < k; d++)
+		x->tensor_bytes[d] += (x->n / rows + (row < x->n % rows)) * of->t->peak_bytes[d];
+	for (uint32_t d = 0; d < k; d++)
+		x->row_busy_s[(size_t)row * k + d] = of->t->busy_s[d];
+	if (n > 0)
+		copy_placement(x, of, row, rows);
+}
+
+/* The copies that count, their latencies into lat_s in any order; returns how many.  The fill, then a window of ends. */
+static uint32_t take_window(struct closed_loop *x, double longer, double *lat_s, double *period_s,
+			    double *busy_s)
+{
+	uint32_t fill = LOOP_FILL * x->n, window = LOOP_WINDOW * x->n;
+	for (uint32_t i = 0; i < window; i++)
+		lat_s[i] = longer * (x->end_s[fill + i] - x->begin_s[fill + i]);
+	order_values(x->end_s, x->copies);
+	*period_s = longer * (x->end_s[fill + window - 1] - x->end_s[fill - 1]) / window;
+	for (uint32_t d = 0; busy_s && d < x->m->k; d++)
+		busy_s[d] = x->row_busy_s[d];
+	return window;
+}
+
+/* The same of replicas, of which some begin anew more often than others: while all have copies left, the sum of what each
+ * request in flight ends in a second. */
+static uint32_t take_rates(struct closed_loop *x, double longer, double *lat_s, double *period_s,
+			   double *busy_s)
+{
+	double until_s = INFINITY, rate = 0;
+	uint32_t n_lat = 0, k = x->m->k;
+	for (uint32_t j = x->copies - x->n; j < x->copies; j++)
+		until_s = fmin(until_s, x->end_s[j]);
+	for (uint32_t i = 0; i < x->n; i++) {
+		uint32_t n = 0, j = i + LOOP_FILL * x->n;
+		double sum_s = 0;
+		/* One of them in any case, and none behind the end of another's last one. */
+		while (j >= x->n && x->begin_s[j] >= until_s)
+			j -= x->n;
+		do {
+			double s = longer * (x->end_s[j] - x->begin_s[j]);
+			lat_s[n_lat++] = s;
+			sum_s += s;
+			n++;
+			j += x->n;
+		} while (j < x->copies && x->end_s[j] <= until_s);
+		double here = sum_s > 0 ? n / sum_s : 0;
+		rate += here;
+		for (uint32_t d = 0; busy_s && d < k; d++)
+			busy_s[d] += here * x->row_busy_s[(size_t)(i % x->rows) * k + d];
+	}
+	*period_s = rate > 0 ? 1 / rate : 0;
+	for (uint32_t d = 0; busy_s && d < k; d++)
+		busy_s[d] *= *period_s;
+	return n_lat;
+}
+
+void closed_loop_run(struct closed_loop *x, struct loop_figures *out, double *busy_s)
 {
 	const struct timeline *t;
-	uint32_t n = x->n, fill = LOOP_FILL * n, window = LOOP_WINDOW * n;
+	uint32_t n = x->n;
 	*out = (struct loop_figures){0};
+	for (uint32_t d = 0; busy_s && d < x->m->k; d++)
+		busy_s[d] = 0;
 	if (x->tasks == 1)
 		return;
-	copy_placement(x, of);
 	if (timeline_run_in(x->clock, x->device, x->rank, x->delayed_by, &t) != TIMELINE_OK)
 		return;
 	double longer = place_latency_s(x->m, t->makespan_s, t->busy_s);
@@ -191,20 +268,45 @@ void closed_loop_run(struct closed_loop *x, const struct evaluator *of, struct l
 		x->end_s[j] = t->end_s[(j + 1) * x->tasks - 1];
 		x->begin_s[j] = j < n ? 0 : x->end_s[j - n];
 	}
-	double *lat_s = MEM_NEWN(double, window);
-	for (uint32_t i = 0; i < window; i++)
-		lat_s[i] = longer * (x->end_s[fill + i] - x->begin_s[fill + i]);
+	double *lat_s = MEM_NEWN(double, x->copies);
+	uint32_t window =
+		(x->rows > 1 ? take_rates : take_window)(x, longer, lat_s, &out->period_s, busy_s);
 	order_values(lat_s, window);
 	out->p50_s = quantile(lat_s, window, 0.5);
 	out->p95_s = quantile(lat_s, window, 0.95);
 	out->p99_s = quantile(lat_s, window, 0.99);
 	mem_free(lat_s);
-	order_values(x->end_s, x->copies);
-	out->period_s = longer * (x->end_s[fill + window - 1] - x->end_s[fill - 1]) / window;
 }
 
-void closed_loop_memory(const struct closed_loop *x, const struct evaluator *of, uint64_t *mem)
+/* Is shared weight w on device d? */
+static bool holds_shared(const struct closed_loop *x, const struct shared_weight *w, uint32_t d)
 {
-	for (uint32_t d = 0; d < x->m->k; d++)
-		mem[d] += (x->n - 1) * of->t->peak_bytes[d];
+	for (uint32_t j = w->first; j < w->first + w->n; j++)
+		if (x->held[(size_t)x->m->weight_task[j] * x->m->k + d])
+			return true;
+	return false;
+}
+
+void closed_loop_memory(const struct closed_loop *x, uint64_t *mem)
+{
+	const struct place_model *m = x->m;
+	for (uint32_t d = 0; d < m->k; d++) {
+		uint64_t inner = 0;
+		bool used = false;
+		mem[d] = x->tensor_bytes[d];
+		for (uint32_t v = 0; v < m->tasks.dag.n; v++) {
+			size_t at = (size_t)v * m->k + d;
+			if (!x->held[at])
+				continue;
+			mem[d] += m->task_mem[at];
+			inner = m->inner && m->inner[at] > inner ? m->inner[at] : inner;
+			used = used || m->costs.task_s[at] > 0;
+		}
+		for (uint32_t i = 0; i < m->n_shared; i++)
+			if (holds_shared(x, &m->shared[i], d))
+				mem[d] += m->shared[i].bytes[d];
+		mem[d] += inner;
+		if (m->work && (used || mem[d] > 0))
+			mem[d] += m->work[d];
+	}
 }

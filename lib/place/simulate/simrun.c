@@ -45,6 +45,19 @@ static bool equally_good(const struct place_model *m, uint32_t a, uint32_t b)
 	return true;
 }
 
+/* The peak of the device that has the most. */
+static uint64_t most_bytes(const struct place_model *m, const struct place_result *r)
+{
+	uint64_t most = 0;
+
+	for (uint32_t d = 0; d < m->k; d++) {
+		uint64_t bytes = place_peak_bytes(m, r, d);
+
+		most = bytes > most ? bytes : most;
+	}
+	return most;
+}
+
 /* Least latency and least value among the single devices that can run everything. */
 static void find_references(struct simulator *x)
 {
@@ -58,16 +71,20 @@ static void find_references(struct simulator *x)
 		const struct place_result *r = place_evaluate(x->ev, all);
 		if (r->status != PLACE_OK)
 			continue;
-		double lat_s = r->lat_s;
+		double lat_s = r->lat_s, value = r->value;
 		struct loop_figures f;
 		if (x->loop) {
-			closed_loop_run(x->loop, x->ev, &f);
+			closed_loop_place(x->loop, x->ev, 0, 1);
+			closed_loop_run(x->loop, &f, NULL);
 			lat_s = f.period_s;
+			place_account(x->ev);
+			value = place_objective_value(&x->m->objective, lat_s, lat_s, r->energy_j,
+						      most_bytes(x->m, r));
 		}
 		if (x->ref_s == 0 || lat_s < x->ref_s)
 			x->ref_s = lat_s;
-		if (x->ref_value == 0 || r->value < x->ref_value)
-			x->ref_value = r->value;
+		if (x->ref_value == 0 || value < x->ref_value)
+			x->ref_value = value;
 	}
 	mem_free(all);
 }
@@ -249,13 +266,14 @@ static void add_schedule_figures(struct simulator *x, const struct place_rec *p,
 		out->schedule = schedule_for_record(x, t);
 }
 
-/* What n requests in flight take; false: their memory is more than there is, and *reason says so. */
-static bool add_requests(struct simulator *x, uint64_t *peak, struct run_rec *out, char *reason,
-			 size_t cap)
+/* What n requests in flight take, by the placements that closed_loop_place was told; false: their memory is more than there
+ * is, and *reason says so. */
+static bool add_requests(struct simulator *x, uint64_t *peak, double *busy_s, struct run_rec *out,
+			 char *reason, size_t cap)
 {
 	const struct place_model *m = x->m;
 	struct loop_figures f;
-	closed_loop_memory(x->loop, x->ev, peak);
+	closed_loop_memory(x->loop, peak);
 	for (uint32_t d = 0; d < m->k; d++) {
 		uint64_t has = m->mem_limit[d] + (m->work ? m->work[d] : 0);
 		if (m->mem_limit[d] == 0 || peak[d] <= has)
@@ -265,7 +283,7 @@ static bool add_requests(struct simulator *x, uint64_t *peak, struct run_rec *ou
 			 (unsigned long long)has);
 		return false;
 	}
-	closed_loop_run(x->loop, x->ev, &f);
+	closed_loop_run(x->loop, &f, busy_s);
 	out->lat_s = f.period_s;
 	out->flight = (struct flight_rec){.requests = x->o.requests,
 					  .ended = (uint64_t)LOOP_WINDOW * x->o.requests,
@@ -291,10 +309,59 @@ static void add_noise(const struct simulator *x, const struct place_rec *p, stru
 	out->hi_s = out->lat_s * exp(SPREAD_95 * sigma);
 }
 
+/* Replicas, each by a placement of its own; copies, and their bytes, of all rows together. */
+static int answer_replicas(struct simulator *x, const struct place_rec *p, struct rec_writer *w,
+			   struct err *e)
+{
+	const struct place_model *m = x->m;
+	struct run_rec out = {.id = p->id,
+			      .source = p->source,
+			      .k = p->k,
+			      .n_samples = 1,
+			      .ref_s = x->ref_s,
+			      .samples_s = &out.lat_s};
+	uint32_t rows = 1 + p->n_more;
+	char reason[600] = "";
+
+	arena_reset(x->arena);
+	uint64_t *peak = ARENA_NEWN(x->arena, uint64_t, m->k);
+	double *busy_s = ARENA_NEWN(x->arena, double, m->k), energy_j = 0;
+	if (rows > x->o.requests)
+		snprintf(reason, sizeof(reason), "%u replicas, and %u request%s in flight", rows,
+			 x->o.requests, x->o.requests == 1 ? "" : "s");
+	for (uint32_t i = 0; i < rows && !*reason; i++) {
+		const struct place_result *r =
+			place_evaluate(x->ev, p->device + (size_t)i * p->n_sets);
+		if (r->status != PLACE_OK) {
+			place_reason(x->ev, r, reason, sizeof(reason));
+			break;
+		}
+		place_account(x->ev);
+		energy_j += r->energy_j / rows;
+		out.copies += r->copies;
+		out.copy_bytes += r->copy_bytes;
+		closed_loop_place(x->loop, x->ev, i, rows);
+	}
+	if (!*reason && add_requests(x, peak, busy_s, &out, reason, sizeof(reason))) {
+		out.mem_bytes = peak;
+		out.busy_s = busy_s;
+		add_noise(x, p, &out);
+		out.has_value = !place_objective_is_latency(&m->objective);
+		out.ref_value = x->ref_value;
+		out.value = place_objective_value(&m->objective, out.lat_s, out.lat_s, energy_j,
+						  largest(peak, m->k));
+	} else {
+		out.reason = reason;
+	}
+	return run_encode(&out, w, e);
+}
+
 int simulator_answer(struct simulator *x, const struct place_rec *p, struct rec_writer *w,
 		     struct err *e)
 {
 	const struct place_model *m = x->m;
+	if (p->n_more > 0)
+		return answer_replicas(x, p, w, e);
 	if (p->order)
 		place_order_of(m, p->order, p->n_order, p->device, &x->order);
 	const struct place_result *r = p->order ? place_evaluate_in(x->ev, p->device, &x->order)
@@ -320,9 +387,12 @@ int simulator_answer(struct simulator *x, const struct place_rec *p, struct rec_
 	uint64_t *peak = ARENA_NEWN(x->arena, uint64_t, m->k);
 	for (uint32_t d = 0; d < m->k; d++)
 		peak[d] = place_peak_bytes(m, r, d);
-	if (x->loop && !add_requests(x, peak, &out, reason, sizeof(reason))) {
-		out.reason = reason;
-		return run_encode(&out, w, e);
+	if (x->loop) {
+		closed_loop_place(x->loop, x->ev, 0, 1);
+		if (!add_requests(x, peak, NULL, &out, reason, sizeof(reason))) {
+			out.reason = reason;
+			return run_encode(&out, w, e);
+		}
 	}
 	out.mem_bytes = peak;
 	out.copies = r->copies;
@@ -333,7 +403,8 @@ int simulator_answer(struct simulator *x, const struct place_rec *p, struct rec_
 	add_noise(x, p, &out);
 	out.has_value = !place_objective_is_latency(&m->objective);
 	out.ref_value = x->ref_value;
-	out.value = place_objective_value(&m->objective, out.lat_s, out.period_s, out.energy_j,
-					  largest(peak, m->k));
+	out.value =
+		place_objective_value(&m->objective, out.lat_s, x->loop ? out.lat_s : out.period_s,
+				      out.energy_j, largest(peak, m->k));
 	return run_encode(&out, w, e);
 }

@@ -77,22 +77,33 @@ static int put_about(FILE *out, const void *of, struct err *e)
 	return 0;
 }
 
-static int put_verdict(FILE *out, const void *of, struct err *e)
+/* What `write` writes, as text of the page. */
+static int put_text_of(FILE *out, const struct report_input *in,
+		       void (*write)(FILE *out, const struct report_input *in), struct err *e)
 {
-	const struct report_input *in = of;
 	char *s = NULL;
 	size_t n = 0;
 	FILE *mem = open_memstream(&s, &n);
 	if (!mem)
-		return err_sys(e, ST_RUNTIME, "no memory for the verdict");
-	placetext_verdict(mem, in->x, in->names, in->objective);
+		return err_sys(e, ST_RUNTIME, "no memory for the page");
+	write(mem, in);
 	if (fclose(mem) != 0) {
 		free(s);
-		return err_sys(e, ST_RUNTIME, "no memory for the verdict");
+		return err_sys(e, ST_RUNTIME, "no memory for the page");
 	}
 	markup_text_n(out, s, n);
 	free(s);
 	return 0;
+}
+
+static void write_verdict(FILE *out, const struct report_input *in)
+{
+	placetext_verdict(out, in->x, in->names, in->objective);
+}
+
+static int put_verdict(FILE *out, const void *of, struct err *e)
+{
+	return put_text_of(out, of, write_verdict, e);
 }
 
 /* ---- facts ---- */
@@ -179,15 +190,29 @@ static void fact_placement(FILE *out, const struct report_input *in)
 	fputs("</dd>\n", out);
 }
 
+static void write_replicas(FILE *out, const struct report_input *in)
+{
+	placetext_replicas(out, in->x, in->names, "", "");
+}
+
+static int fact_replicas(FILE *out, const struct report_input *in, struct err *e)
+{
+	fputs("<dt>replicas</dt><dd>", out);
+	int rc = put_text_of(out, in, write_replicas, e);
+	fputs("</dd>\n", out);
+	return rc;
+}
+
 static int put_facts(FILE *out, const void *of, struct err *e)
 {
 	const struct report_input *in = of;
 	const struct answer *x = in->x;
 	char text[QUANTITY_CAP];
-	(void)e;
 	placetext_load(out, x, "<dt>load</dt><dd>", "</dd>\n");
 	fact_latency(out, x);
 	placetext_flight(out, x, "<dt>in flight</dt><dd>", "</dd>\n");
+	if (x->place.n_more > 0 && fact_replicas(out, in, e) < 0)
+		return -1;
 	fact_objective(out, in);
 	fact_placement(out, in);
 	if (strcmp(x->place.source, "single") != 0) {

@@ -1,0 +1,111 @@
+#!/usr/bin/env bats
+# Replicas of a model for requests in flight: placements of several rows, from placebase to placeout.
+# programs: placebase devsim devrun placeout
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+
+setup_file() {
+	common_setup_file
+	models mobilenet_v3_large
+	two=cpu:0,cpu:1
+	[ "$(nproc)" -ge 2 ] || two=cpu:0,cpu:0/precision=bf16
+	printf '%s\n' 'device d*3 flops 1e11 bandwidth 2e10 overhead 1e-6 memory 1e9' 'group m*1 d' \
+		'within m latency 1e-6 bandwidth 1e10' > three.spec
+	devsim --probe -s three.spec mobilenet_v3_large.mp > sim.mp
+	placebase replicas sim.mp > three.mp
+	devrun probe --profile --max-seconds 0.05 -D $two mobilenet_v3_large.mp > real.mp
+	placebase replicas real.mp > two.mp || placebase single real.mp > two.mp
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+@test "one row for each device that can hold the model, and simulated side by side they take their share of the time" {
+	py '
+		(p,) = of("three.mp", "place")
+		assert not array(p["device"]).any() and p["source"] == "replicas"
+		rows = array(p["replicas"])
+		assert rows.shape[0] == 2 and (rows[0] == 1).all() and (rows[1] == 2).all()
+	'
+	placebase single sim.mp | devsim --requests 6 > one.mp
+	devsim --requests 6 three.mp > all.mp
+	devsim --requests 5 three.mp > five.mp
+	py '
+		one, (all,), (five,) = runs("one.mp"), runs("all.mp"), runs("five.mp")
+		s = one[0]["lat_s"]
+		# No link is used, and the devices are equal: three at once.  Five in flight: two, two and one, each device has work.
+		assert abs(all["lat_s"] / (s / 3) - 1) < 1e-9, (all["lat_s"], s)
+		assert all["copies"] == 0 and abs(five["lat_s"] / (s / 3) - 1) < 0.02, five["lat_s"]
+		assert abs(array(all["busy_s"]) / (s / 3) - 1).max() < 1e-9
+		# Two of the six are on each device: weights once, tensors twice.
+		alone = array(one[0]["mem_bytes"])[0]
+		here = array(all["mem_bytes"])
+		assert (here < alone).all() and (here > alone / 6).all(), (alone, here)
+	'
+}
+
+@test "unlike devices: the faster one begins anew more often, and all work to the end" {
+	printf '%s\n' 'device fast flops 8e11 bandwidth 1.6e11 overhead 0 memory 1e9' \
+		'device slow flops 1e11 bandwidth 2e10 overhead 0 memory 1e9' 'link fast slow latency 1e-6 bandwidth 1e10' > unlike.spec
+	devsim --probe -s unlike.spec mobilenet_v3_large.mp > unlike.mp
+	placebase single unlike.mp | placebase replicas | devsim --requests 4 > ran.mp
+	py '
+		fast, slow, both = (m["lat_s"] for m in runs("ran.mp"))
+		assert abs(slow / fast - 8) < 1e-6, (fast, slow)
+		assert abs(both / (1 / (1 / fast + 1 / slow)) - 1) < 0.02, (fast, slow, both)
+		# Each of them works all the time.
+		assert abs(array(runs("ran.mp")[2]["busy_s"]) / both - 1).max() < 0.02
+	'
+}
+
+@test "no objective of throughput is better than that of all loads even, and replicas reach it" {
+	placebase portfolio --evals 2000 --objective throughput sim.mp | devsim --requests 6 --objective throughput > best.mp
+	devsim --requests 6 --objective throughput three.mp > all.mp
+	py '
+		(best,), (all,) = runs("best.mp"), runs("all.mp")
+		assert all["value"] == all["lat_s"] and all["lat_s"] <= best["lat_s"] * (1 + 1e-9), (all, best)
+	'
+}
+
+@test "too few requests, a device without room, programs that know one row: said so" {
+	devsim three.mp | recdump -k run --tsv reason | grep -qx '3 replicas, and 1 request in flight'
+	devsim --requests 2 three.mp | recdump -k run --tsv reason | grep -qx '3 replicas, and 2 requests in flight'
+	run -3 placepolicy three.mp
+	run -3 placeout --format trace three.mp
+	run -1 placebase replicas -D d:1 sim.mp
+	[[ "$output" == *"the whole model fits on 1 of the devices that compute at once: there are no replicas"* ]]
+}
+
+@test "each request has the outputs of one device, whichever replica it came to" {
+	[ "$(recdump -k place --tsv replicas two.mp | grep -c .)" -gt 0 ] || skip "one core"
+	placebase single real.mp > single.mp
+	devrun run --requests 4 -n 1 --no-reference --seed 3 --outputs all -o r.mp two.mp
+	for i in 0 1 2 3; do
+		devrun -n 1 --no-reference --seed $((3 + i)) --outputs alone -o s.mp single.mp
+		cmp alone/0.npy all/$i/0.npy
+	done
+	devrun -n 1 --no-reference -o r.mp two.mp
+	recdump -k run --tsv reason r.mp | grep -qx '2 replicas, and 1 request in flight'
+}
+
+@test "the answer: both replicas, and the file of each" {
+	[ "$(recdump -k place --tsv replicas two.mp | grep -c .)" -gt 0 ] || skip "one core"
+	devrun paired --requests 2 --choose first --min-runs 2 --max-seconds 0.05 -o final.mp two.mp
+	py '
+		(b,) = of("final.mp", "best")
+		assert array(b["replicas"]).shape[0] == 1 and b["in_flight"]["requests"] == 2
+		assert b["out_max"] < 1e-6, b
+	'
+	placeout --format report final.mp | grep -qx 'replicas: 2, between which requests take turns: cpu:0, cpu:1'
+	placeout --format html final.mp | grep -q '<dt>replicas</dt><dd>2, between which'
+	placeout --format json final.mp > report.json
+	py 'assert json.load(open("report.json"))["in_flight"]["replicas"] == 2'
+	run -0 --separate-stderr placeout --format affinity final.mp
+	[[ "$stderr" == *"the answer has 2 replicas, and this is the first of them"* ]]
+	placeout --format affinity --replica 2 final.mp > second.json
+	py '
+		second = json.load(open("second.json"))
+		assert second and set(second.values()) == {"cpu:1"}
+	'
+	run -2 placeout --format affinity --replica 3 final.mp
+	[[ "$output" == "placeout: error: --replica: the answer has 2" ]]
+}
