@@ -7,6 +7,7 @@
 #   make bench-exec devrun beside OpenVINO in pairs; MODELS="name path.xml"
 #   make bench-models forty models beside OpenVINO in f32, one core and all (pipelines/models.mk)
 #   make bench-fastest models beside the fastest of OpenVINO, onnxruntime and LiteRT (pipelines/models.mk)
+#   make bench-rates requests a second beside OpenVINO's benchmark_app (pipelines/models.mk)
 #   make bench-ops  every operator beside OpenVINO in pairs, at sizes of models; OPS="Roll TopK"
 #   make bench-hunt random chains of operators beside OpenVINO; slow ones go to tests/bench/op_found.jsonl; HUNT="--seconds 60"
 #   make bench-saga HEFT, CPOP, evaluations beside SAGA, a simulator in Python; SAGA_PYTHON has it

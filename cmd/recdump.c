@@ -41,7 +41,7 @@ static const char known_keys[] =
 	"predicted_s "
 	"predicted_value "
 	"profiles pulse_s race rank ratio ratio_hi ratio_lo reason recipe records "
-	"ref_s ref_value reference reward rounds rows sample samples samples_s "
+	"ref_s ref_value reference replicas reward rounds rows sample samples samples_s "
 	"saved_hi saved_lo saved_s schedule seed set set_hi set_lo set_mem set_s "
 	"shared shared_ptr shared_set shares slowdown source splits start stay step "
 	"steps tail tail_at together took_s tried turns type types unlimited_s value verdict "

@@ -11,7 +11,10 @@
 #   make bench-fastest MODELS="resnet18 det.onnx@1,3,320,320 face.tflite"
 #     beside the fastest of OpenVINO, onnxruntime and LiteRT: names as above, which are exported as ONNX (onnxscript), or .onnx and
 #     .tflite files, with shapes that they leave open behind @; FASTEST_PYTHON=... has openvino, onnxruntime, ai-edge-litert, msgpack, xxhash
-ifneq ($(filter bench-models bench-fastest,$(MAKECMDGOALS)),)
+#
+#   make bench-rates MODELS="a.xml b.xml"
+#     requests a second beside OpenVINO's benchmark_app with the hint of throughput, on all cores, in turns
+ifneq ($(filter bench-models bench-fastest bench-rates,$(MAKECMDGOALS)),)
 MODELS_DIR = $(B)/bench-models
 MODELS_PY  = $(or $(HSDAG_PYTHON),$(B)/venv/bin/python)
 
@@ -37,5 +40,10 @@ bench-fastest:
 	@mv $(FASTEST_DIR)/fastest.md.part $(FASTEST_DIR)/fastest.md
 	@cat $(FASTEST_DIR)/fastest.md
 
-.PHONY: bench-models bench-fastest
+bench-rates:
+	@$(DEPS) $(B)/venv
+	@+$(BUILD) all
+	@$(MODELS_PY) tests/bench/rates.py --bin $(B)/bin --dir $(B)/bench-rates --pairs $(or $(PAIRS),5) --seconds $(or $(BURST),2) $(MODELS)
+
+.PHONY: bench-models bench-fastest bench-rates
 endif

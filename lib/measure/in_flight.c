@@ -121,6 +121,13 @@ static int choose_window(struct in_flight *f, struct executor *x, struct plan *p
 	return rc;
 }
 
+void in_flight_expect(struct in_flight *f, double request_s, double most_s)
+{
+	double wish = fmax(WINDOW * (double)f->n, WINDOW_S / request_s);
+	double most = most_s / request_s - (IN_FLIGHT_FILL + 1) * (double)f->n;
+	f->window = (uint64_t)fmin(fmax(fmin(wish, most), f->n), MOST_WINDOW);
+}
+
 int in_flight_run(struct in_flight *f, struct executor *x, struct plan *p, struct served *out,
 		  double *run_s, double *busy_s, struct err *e)
 {

@@ -42,6 +42,10 @@ static inline uint64_t in_flight_requests(const struct in_flight *f)
 	return f->window + (IN_FLIGHT_FILL + 1) * (uint64_t)f->n - 1;
 }
 
+/* The window, before a run chooses one: by what a request should take, so that a run takes no more than about most_s, and
+ * yet counts one of each request in flight. */
+void in_flight_expect(struct in_flight *f, double request_s, double most_s);
+
 /* One run of p and its next_request.  *run_s: of in_flight_requests; busy_s (k): computing for as many, or NULL.  out is
  * added to.  The first run of a session chooses the window.  -1: as executor_load, or no request in the window
  * but failed (with its error). */

@@ -160,6 +160,26 @@ static void shares(void *ctx, uint32_t i, double *share)
 	mem_free(one);
 }
 
+/* Seconds a request in which the busiest device does its part of all rows of participant i; 0: there are none. */
+static double predict_load(struct participants *p, uint32_t i)
+{
+	const struct trial *t = p->trial[i];
+	const struct planner *planner = &p->s->planner;
+	double *load_s = MEM_NEWN(double, (size_t)p->k + 1), most = 0;
+	for (uint32_t r = 0; r <= t->n_more; r++) {
+		planner_steps(planner, t->device + (size_t)r * p->s->model.g->n_sets,
+			      p->step_device);
+		for (uint32_t v = 0; v < p->s->model.n_steps; v++)
+			load_s[p->step_device[v]] +=
+				fmax(planner->step_s[(size_t)v * p->k + p->step_device[v]], 0) /
+				(1 + t->n_more);
+	}
+	for (uint32_t d = 0; d < p->k; d++)
+		most = fmax(most, load_s[d]);
+	mem_free(load_s);
+	return most;
+}
+
 /* Single devices, starts, the fastest by prediction first, and all others as they come. */
 static void put_in_order(struct participants *p)
 {
@@ -170,7 +190,9 @@ static void put_in_order(struct participants *p)
 	for (uint32_t i = 0; i < p->n; i++)
 		p->order[i] = i;
 	for (uint32_t i = p->k; i < ends; i++) {
-		double x = p->like[i] < 0 ? predict(p, i, NULL, NULL) : 0;
+		double x = p->like[i] >= 0       ? 0
+			   : p->s->flight.n == 1 ? predict(p, i, NULL, NULL)
+						 : predict_load(p, i);
 		uint32_t at = i;
 		s[i] = x > 0 ? x : INFINITY;
 		for (; at > p->k && s[p->order[at - 1]] > s[i]; at--)
@@ -319,6 +341,21 @@ static double race_seconds(struct participants *p, double s)
 	return fmax(s - behind - (clock_s() - p->s->began_s), LEAST_RACE * s);
 }
 
+/* Of several requests in flight a race has time for so many runs at least. */
+enum { RACE_RUNS = 30 };
+
+/* A window by what the busiest device of the fastest single one should take. */
+static void expect_window(struct participants *p, double race_s)
+{
+	double least = INFINITY;
+	for (uint32_t d = 0; d < p->k; d++) {
+		double one = p->planned[d] ? predict_load(p, d) : 0;
+		least = one > 0 && one < least ? one : least;
+	}
+	if (p->s->flight.n > 1 && p->s->flight.window == 0 && !isinf(least))
+		in_flight_expect(&p->s->flight, least, race_s / RACE_RUNS);
+}
+
 static int run_contest(struct participants *p, struct verdict *v, struct err *e)
 {
 	struct contest x;
@@ -326,11 +363,13 @@ static int run_contest(struct participants *p, struct verdict *v, struct err *e)
 	load_begin(&watch);
 	contest_open(p, &x);
 	struct measure_options o = p->s->opt;
+	/* The seconds of a race are those of all that it takes. */
+	if (o.race_s > 0) {
+		expect_window(p, o.race_s);
+		o.race_s = race_seconds(p, o.race_s);
+	}
 	if (p->s->flight.window > 0)
 		o.hear_by = 1 / (double)in_flight_requests(&p->s->flight);
-	/* The seconds of a race are those of all that it takes. */
-	if (o.race_s > 0)
-		o.race_s = race_seconds(p, o.race_s);
 	if ((o.race_s > 0 ? contest_race(&x, &o, p->a, e) : contest_run(&x, &o, p->a, e)) < 0)
 		return -1;
 	store_trials(p, &x);
@@ -447,7 +486,7 @@ int verdict_reach(struct session *s, struct trial *t, uint32_t n, const struct p
 	struct participants p;
 	*out = (struct verdict){.winner = -1, .reference = -1, .compared = -1, .diff = {0, 1, 0}};
 	/* For the durations that plans are made of, where no profile has them; in a race single devices run, too. */
-	bool known = s->has_costs && s->opt.race_s > 0 && s->flight.n == 1;
+	bool known = s->has_costs && s->opt.race_s > 0;
 	if (!known && session_measure_singles(s, e) < 0)
 		return -1;
 	participants_open(&p, s, t, n, out, a);

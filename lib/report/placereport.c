@@ -254,6 +254,16 @@ static void print_alike(FILE *out, const struct answer *x, const char *ref,
 }
 
 /* Data do not decide: what looked best. */
+/* Did anything run besides single devices? */
+static bool any_ran(const struct answer *x)
+{
+	for (uint32_t i = 0; i < x->n_tried; i++)
+		if (strcmp(x->tried[i].source, "single") != 0 && !x->tried[i].m.reason &&
+		    x->tried[i].m.lat_s > 0)
+			return true;
+	return false;
+}
+
 static void undecided(FILE *out, const struct answer *x, const char *ref, const char *const *names)
 {
 	const struct best_verdict *v = &x->says;
@@ -261,7 +271,10 @@ static void undecided(FILE *out, const struct answer *x, const char *ref, const 
 	fputs("cannot tell: ", out);
 	if (!v->rival) {
 		print_alike(out, x, ref, names);
-		fputs(" looked best, and nothing else has run", out);
+		fputs(any_ran(x) ? " looked best, and what else has run did so too seldom to be "
+				   "compared"
+				 : " looked best, and nothing else has run",
+		      out);
 		return;
 	}
 	if (strcmp(v->rival, "single") == 0)

@@ -49,6 +49,11 @@ def broken(f, kind="place", pins=(), keeps=(), default=None):
 	for method in $(placebase --list | cut -f1 | tail -n +2 | sed 's/:.*//'); do
 		case $method in
 		single | expert | of | spine) continue ;;     # spine is about dnnpart-latency alone
+		replicas)     # the whole model, which no device may have alone
+			run -1 placebase replicas q.mp
+			[[ $output == *"there are no replicas"* ]]
+			continue
+			;;
 		ideals)     # splits into contiguous pieces: of two devices none keeps to these
 			run -1 placebase ideals q.mp
 			[[ $output == *"no legal split was found"* ]]
