@@ -32,7 +32,7 @@ static int run_replicas(struct method_run *r, struct err *e)
 const struct place_method method_replicas = {
 	.name = "replicas",
 	.needs_costs = true,
-	.about = "requests in flight: the whole model on each device of those apart",
+	.about = "requests in flight: the whole model on each device apart",
 	.source = "-",
 	.run = run_replicas,
 };
