@@ -112,12 +112,12 @@ $(B)/obj/%.o: lib/%.c
 $(B)/obj/place/learned/pretrained.o: share/pretrained.mp
 
 # Intrinsics take longer to read than most files with several levels of instructions to compile: gcc reads them once.
-WITH_LEVELS := $(patsubst lib/%.c,$(B)/obj/%.o,$(shell grep -rlE '"kernel/cpu_levels?[.]h"' lib --include='*.c'))
+WITH_LEVELS := $(patsubst lib/%.c,$(B)/obj/%.o,$(shell grep -rlE '"kernel/isa_(level|dispatch)[.]h"' lib --include='*.c'))
 $(WITH_LEVELS): $(B)/obj/levels.h.gch
 $(WITH_LEVELS): private MY_CPPFLAGS += -include $(B)/obj/levels.h
-$(B)/obj/levels.h.gch: lib/kernel/cpu_level.h
+$(B)/obj/levels.h.gch: lib/kernel/isa_level.h
 	@mkdir -p $(@D)
-	@echo '#include "kernel/cpu_level.h"' > $(B)/obj/levels.h
+	@echo '#include "kernel/isa_level.h"' > $(B)/obj/levels.h
 	$(Q)$(CC) $(MY_CPPFLAGS) $(MY_CFLAGS) -x c-header -o $@ $(B)/obj/levels.h
 
 # An OpenCL source, or a file of a page, becomes a C string: char NAME_cl[], char NAME_html[].

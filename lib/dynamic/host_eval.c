@@ -1,7 +1,7 @@
 /* host_eval.c - nodes of a graph, one after another, on the host. */
 #include "dynamic/host_eval.h"
 #include "base/mem.h"
-#include "kernel/cpu_impl.h"
+#include "kernel/kernel_impl.h"
 
 #include <string.h>
 

@@ -15,7 +15,7 @@
 
 #include "base/mem.h"
 #include "base/pool.h"
-#include "kernel/gemm/cpu_gemm.h"
+#include "kernel/gemm/gemm.h"
 #include "kernel/kernel.h"
 #include "record/graphrec.h"
 #include "ir/ir.h"

@@ -8,8 +8,8 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "kernel/cpu_impl.h"
-#include "kernel/cpu_window.h"
+#include "kernel/kernel_impl.h"
+#include "kernel/window.h"
 
 static float *drawn(uint32_t stream, int64_t n)
 {

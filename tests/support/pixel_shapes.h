@@ -2,8 +2,8 @@
 #ifndef HSDAG_TESTS_PIXEL_SHAPES_H
 #define HSDAG_TESTS_PIXEL_SHAPES_H
 
-#include "kernel/cpu_impl.h"
-#include "kernel/cpu_window.h"
+#include "kernel/kernel_impl.h"
+#include "kernel/window.h"
 
 struct shape {
 	const char *name;

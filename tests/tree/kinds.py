@@ -30,7 +30,7 @@ TEXT = {
     "ir/finish.c": "a graph is made",
     "ir/placed_model.c": "names of layers that are written",
     "ir/write_node.c": "IR is written",
-    "kernel/cpu_kernel.c": "a message",
+    "kernel/kernel.c": "a message",
     "learn/pretrain/synthetic.c": "a graph is made",
     "machine/truth.c": "what is drawn for a type depends on its name",
     "op/infer.c": "a message",

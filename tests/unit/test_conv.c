@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "kernel/conv/cpu_conv.h"
-#include "kernel/cpu_level.h"
+#include "kernel/conv/conv.h"
+#include "kernel/isa_level.h"
 #include "tap.h"
 
 struct shape {

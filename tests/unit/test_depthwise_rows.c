@@ -1,8 +1,8 @@
 /* test_depthwise_rows.c - depthwise convolutions with channels last, slice by slice, at every level of vector instructions, against
  * sums in double precision; and columns that are convolved as rows. */
 #include "base/pool.h"
-#include "kernel/conv/cpu_depthwise_rows.h"
-#include "kernel/cpu_level.h"
+#include "kernel/conv/depthwise_nhwc.h"
+#include "kernel/isa_level.h"
 #include "pixel_conv.h"
 #include "tap.h"
 

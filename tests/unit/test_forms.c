@@ -6,9 +6,9 @@
 #include "base/rng.h"
 #include "kernel/nhwc/nhwc_form.h"
 #include "kernel/nhwc/nhwc_line.h"
-#include "kernel/cpu_codes.h"
-#include "kernel/cpu_level.h"
-#include "kernel/cpu_vec.h"
+#include "kernel/quantize.h"
+#include "kernel/isa_level.h"
+#include "kernel/vec.h"
 
 #include <math.h>
 #include <string.h>

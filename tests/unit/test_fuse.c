@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "device/cpu/fuse/cpu_fuse.h"
-#include "kernel/cpu_level.h"
+#include "kernel/isa_level.h"
 #include "tap.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* test_indirect.c - convolutions with channels behind pixels whose rows are found through pointers, slice by slice, at every
  * level of vector instructions, against sums in double precision. */
 #include "base/pool.h"
-#include "kernel/conv/cpu_indirect.h"
-#include "kernel/cpu_level.h"
+#include "kernel/conv/indirect.h"
+#include "kernel/isa_level.h"
 #include "pixel_conv.h"
 #include "pixel_shapes.h"
 #include "tap.h"

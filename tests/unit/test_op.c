@@ -1,10 +1,10 @@
 /* test_op.c - the operator table (decoding, shape inference, costs, constants), vector
  * functions against libm, packed products against plain loops, and kernels on several threads.
  * That operators compute what OpenVINO computes is ops.bats' part. */
-#include "kernel/gemm/cpu_gemm.h"
-#include "kernel/ops/cpu_fft.h"
-#include "kernel/cpu_level.h"
-#include "kernel/cpu_vec.h"
+#include "kernel/gemm/gemm.h"
+#include "kernel/ops/fft.h"
+#include "kernel/isa_level.h"
+#include "kernel/vec.h"
 #include "dynamic/host_eval.h"
 #include "record/graphrec.h"
 #include "op/optype.h"

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "kernel/cpu_level.h"
-#include "kernel/gemm/cpu_dynamic.h"
-#include "kernel/gemm/cpu_qpanel.h"
+#include "kernel/isa_level.h"
+#include "kernel/gemm/dynamic_quant.h"
+#include "kernel/gemm/qpanel.h"
 #include "op/value.h"
 #include "tap.h"
 
@@ -181,7 +181,7 @@ static double unpack_error(const struct test *t, const struct case_ *c, const st
 	return worst / scale;
 }
 
-/* x as it is after its pieces have been quantised: as cpu_dynamic.h says. */
+/* x as it is after its pieces have been quantised: as dynamic_quant.h says. */
 static void round_pieces(const float *x, int64_t k, double *y)
 {
 	for (int64_t p = 0; p < k; p += DYNAMIC_K) {

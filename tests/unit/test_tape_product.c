@@ -4,9 +4,9 @@
 #include "tap.h"
 
 #include "base/rng.h"
-#include "kernel/cpu_level.h"
-#include "kernel/cpu_vec.h"
-#include "kernel/gemm/cpu_pairs.h"
+#include "kernel/isa_level.h"
+#include "kernel/vec.h"
+#include "kernel/gemm/vnni_gemm.h"
 #include "learn/tape/tape_product.h"
 
 #include <string.h>

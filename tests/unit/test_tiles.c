@@ -2,11 +2,11 @@
  * packed pairs, MatMul with constant weights, convolutions slice by slice.  Where the processor has no tiles those by
  * vectors alone, and where it does not multiply bf16 nothing. */
 #include "base/pool.h"
-#include "kernel/cpu_epilogue.h"
-#include "kernel/gemm/cpu_pairs.h"
-#include "kernel/gemm/cpu_tiled.h"
-#include "kernel/tiles/cpu_tiled_conv.h"
-#include "kernel/tiles/cpu_tiles.h"
+#include "kernel/epilogue.h"
+#include "kernel/gemm/vnni_gemm.h"
+#include "kernel/gemm/amx_product.h"
+#include "kernel/tiles/amx_conv.h"
+#include "kernel/tiles/amx_tiles.h"
 #include "pixel_conv.h"
 #include "pixel_shapes.h"
 #include "tap.h"

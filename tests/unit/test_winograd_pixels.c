@@ -1,8 +1,8 @@
 /* test_winograd_pixels.c - 3x3 convolutions with channels behind pixels by minimal filtering, slice by slice, at every level
  * of vector instructions, against sums in double precision. */
 #include "base/pool.h"
-#include "kernel/cpu_level.h"
-#include "kernel/conv/cpu_winograd_pixels.h"
+#include "kernel/isa_level.h"
+#include "kernel/conv/winograd_nhwc.h"
 #include "pixel_conv.h"
 #include "tap.h"
 

@@ -5,7 +5,7 @@
 
 #include "device/cpu/cpu_name.h"
 #include "device/device.h"
-#include "kernel/cpu_impl.h"
+#include "kernel/kernel_impl.h"
 
 /* device.state */
 struct cpu_state {

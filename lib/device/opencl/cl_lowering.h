@@ -4,7 +4,7 @@
 #define HSDAG_DEVICE_OPENCL_CL_LOWERING_H
 
 #include "device/opencl/cl_impl.h"
-#include "kernel/cpu_window.h"
+#include "kernel/window.h"
 
 /* ---- cl_lower*.c: which kernels, with which arguments ---- */
 

@@ -6,7 +6,7 @@
 
 #include "kernel/nhwc/nhwc_program.h"
 #include "kernel/onednn/onednn_conv.h"
-#include "kernel/tiles/cpu_tiled_conv.h"
+#include "kernel/tiles/amx_conv.h"
 
 /* A convolution, or a transposed one, whose blocks a convolution computes. */
 struct conv_step {

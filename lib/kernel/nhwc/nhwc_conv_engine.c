@@ -1,9 +1,9 @@
 /* nhwc_conv_engine.c - which kernel computes a convolution of images in NHWC, and its slices. */
 #include "kernel/nhwc/nhwc_conv.h"
-#include "kernel/conv/cpu_conv.h"
-#include "kernel/conv/cpu_depthwise_rows.h"
-#include "kernel/conv/cpu_indirect.h"
-#include "kernel/conv/cpu_winograd_pixels.h"
+#include "kernel/conv/conv.h"
+#include "kernel/conv/depthwise_nhwc.h"
+#include "kernel/conv/indirect.h"
+#include "kernel/conv/winograd_nhwc.h"
 #include "kernel/onednn/onednn_conv.h"
 
 #include <math.h>

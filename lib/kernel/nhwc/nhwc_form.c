@@ -1,15 +1,15 @@
 /* nhwc_form.c - see nhwc_form.h. */
 #include "kernel/nhwc/nhwc_form.h"
-#include "kernel/cpu_codes.h"
-#include "kernel/cpu_level.h"
-#include "kernel/cpu_turn.h"
-#include "kernel/cpu_vec.h"
+#include "kernel/quantize.h"
+#include "kernel/isa_level.h"
+#include "kernel/transpose.h"
+#include "kernel/vec.h"
 
 #include <math.h>
 #include <string.h>
 
 #define LEVEL_FILE "kernel/nhwc/nhwc_form_loops.h"
-#include "kernel/cpu_levels.h"
+#include "kernel/isa_dispatch.h"
 
 struct form_shape form_shape_of(const struct tensor *t)
 {

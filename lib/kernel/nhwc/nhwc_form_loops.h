@@ -1,4 +1,4 @@
-/* nhwc_form_loops.h - the inner loops of nhwc_form.c, one level (cpu_levels.h). */
+/* nhwc_form_loops.h - the inner loops of nhwc_form.c, one level (isa_dispatch.h). */
 
 /* Loops below macros are indented as the loops that they are. */
 /* clang-format off */

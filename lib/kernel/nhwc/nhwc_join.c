@@ -2,7 +2,7 @@
  *
  *	(pixels, c0), (pixels, c1), ..  -->  (pixels, c0 + c1 + ..), or planes where the output is plain */
 #include "kernel/nhwc/nhwc_kernels.h"
-#include "kernel/cpu_turn.h"
+#include "kernel/transpose.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #ifndef HSDAG_KERNEL_NHWC_NHWC_KERNELS_H
 #define HSDAG_KERNEL_NHWC_NHWC_KERNELS_H
 
-#include "kernel/cpu_impl.h"
-#include "kernel/cpu_window.h"
+#include "kernel/kernel_impl.h"
+#include "kernel/window.h"
 #include "kernel/nhwc/nhwc_form.h"
 #include "op/resize_taps.h"
 

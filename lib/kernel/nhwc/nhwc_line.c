@@ -1,12 +1,12 @@
 /* nhwc_line.c - see nhwc_line.h. */
 #include "kernel/nhwc/nhwc_line.h"
-#include "kernel/cpu_codes_vec.h"
-#include "kernel/cpu_level.h"
+#include "kernel/quantize_vec.h"
+#include "kernel/isa_level.h"
 
 #include <stddef.h>
 
 #define LEVEL_FILE "kernel/nhwc/nhwc_line_loops.h"
-#include "kernel/cpu_levels.h"
+#include "kernel/isa_dispatch.h"
 
 #ifdef CPU_HAS_LEVELS
 

@@ -1,4 +1,4 @@
-/* nhwc_line_loops.h - lines of f32, one level (cpu_levels.h). */
+/* nhwc_line_loops.h - lines of f32, one level (isa_dispatch.h). */
 
 /* Loops below macros are indented as the loops that they are. */
 /* clang-format off */

@@ -1,6 +1,6 @@
 /* nhwc_mean.c - means over the channels of each pixel, as norms of channels and maps of attention have them. */
 #include "kernel/nhwc/nhwc_kernels.h"
-#include "kernel/cpu_vec.h"
+#include "kernel/vec.h"
 
 #include <stdatomic.h>
 

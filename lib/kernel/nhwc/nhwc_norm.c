@@ -13,7 +13,7 @@
 enum { PIECE_FLOATS = 8192, LEAST_PIXELS = 32 };
 
 #define LEVEL_FILE "kernel/nhwc/nhwc_norm_loops.h"
-#include "kernel/cpu_levels.h"
+#include "kernel/isa_dispatch.h"
 
 struct norm_run {
 	const struct nhwc_norm *p;

@@ -1,4 +1,4 @@
-/* nhwc_norm_loops.h - moments of channels that lie side by side, one level (cpu_levels.h). */
+/* nhwc_norm_loops.h - moments of channels that lie side by side, one level (isa_dispatch.h). */
 
 /* Loops below macros are indented as the loops that they are. */
 /* clang-format off */

@@ -1,6 +1,6 @@
 /* nhwc_pool.c - pooling of tensors in NHWC: maxima of codes are codes, means are f32 or codes. */
 #include "kernel/nhwc/nhwc_kernels.h"
-#include "kernel/cpu_vec.h"
+#include "kernel/vec.h"
 
 #include <math.h>
 #include <stdatomic.h>

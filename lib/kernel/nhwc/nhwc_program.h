@@ -2,8 +2,8 @@
 #ifndef HSDAG_KERNEL_NHWC_NHWC_PROGRAM_H
 #define HSDAG_KERNEL_NHWC_NHWC_PROGRAM_H
 
-#include "kernel/cpu_epilogue.h"
-#include "kernel/cpu_impl.h"
+#include "kernel/epilogue.h"
+#include "kernel/kernel_impl.h"
 #include "kernel/nhwc/nhwc_form.h"
 
 enum nhwc_operand {

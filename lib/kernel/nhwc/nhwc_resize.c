@@ -1,7 +1,7 @@
 /* nhwc_resize.c - Interpolate of two spatial dims, of tensors in NHWC: an output row is a weighted sum of input rows, and each
  * of its pixels one of that row's pixels. */
 #include "kernel/nhwc/nhwc_kernels.h"
-#include "kernel/cpu_vec.h"
+#include "kernel/vec.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef HSDAG_KERNEL_ONEDNN_ONEDNN_H
 #define HSDAG_KERNEL_ONEDNN_ONEDNN_H
 
-#include "kernel/cpu_impl.h"
+#include "kernel/kernel_impl.h"
 
 /* How this processor multiplies bf16. */
 enum onednn_speed {
@@ -39,7 +39,7 @@ enum onednn_speed onednn_speed(void);
 /* Are products in bf16 faster than in f32?  True also where HSDAG_BF16_PRODUCTS=1 is in the
  * environment, for tests. */
 bool onednn_multiplies(void);
-/* A cpu_prepare_fn (cpu_impl.h) for MatMul, Convolution and GroupConvolution. */
+/* A cpu_prepare_fn (kernel_impl.h) for MatMul, Convolution and GroupConvolution. */
 cpu_prepare_fn onednn_prepare;
 #endif
 

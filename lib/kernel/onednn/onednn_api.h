@@ -32,7 +32,7 @@ struct onednn_api {
 /* The library's functions; onednn_open must have succeeded. */
 const struct onednn_api *onednn_api(void);
 
-/* In the first word of the layout of a pack (cpu_pack.c). */
+/* In the first word of the layout of a pack (pack.c). */
 #define ONEDNN_PACK ((uint64_t)1 << 32)
 /* Five words of it: what tells the layout `d` from others of a constant. */
 void onednn_layout_key(const dnnl_memory_desc_t *d, uint64_t key[5]);

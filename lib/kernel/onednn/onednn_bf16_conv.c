@@ -5,7 +5,7 @@
  * out, and only there memory is touched.
  *
  *	input planes --turn--> (pixels, cin) bf16 --primitive--> (pixels, cout) f32 --turn--> planes */
-#include "kernel/cpu_epilogue.h"
+#include "kernel/epilogue.h"
 #include "kernel/onednn/onednn_api.h"
 #include "kernel/onednn/onednn_conv.h"
 #include "kernel/onednn/onednn_layout.h"

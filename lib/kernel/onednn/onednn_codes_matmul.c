@@ -1,9 +1,9 @@
 /* onednn_codes_matmul.c - see onednn_codes_matmul.h.  Rows of the left become codes without a sign, piece by piece, or, where
  * they lie in columns, all before; sums are exact in 32 bits, where what the grid's zero adds to each column is subtracted. */
 #include "kernel/onednn/onednn_codes_matmul.h"
-#include "kernel/cpu_epilogue.h"
-#include "kernel/cpu_level.h"
-#include "kernel/cpu_turn.h"
+#include "kernel/epilogue.h"
+#include "kernel/isa_level.h"
+#include "kernel/transpose.h"
 #include "kernel/onednn/onednn_product.h"
 #include "op/quant.h"
 

@@ -2,8 +2,8 @@
 #ifndef HSDAG_KERNEL_ONEDNN_ONEDNN_CODES_MATMUL_H
 #define HSDAG_KERNEL_ONEDNN_ONEDNN_CODES_MATMUL_H
 
-#include "kernel/cpu_codes.h"
-#include "kernel/cpu_impl.h"
+#include "kernel/quantize.h"
+#include "kernel/kernel_impl.h"
 
 /* Does this processor add up products of bytes exactly (VNNI), and have many rows of a product of these sizes enough to
  * gain by it? */

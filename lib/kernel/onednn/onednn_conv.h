@@ -5,9 +5,9 @@
 #ifndef HSDAG_KERNEL_ONEDNN_ONEDNN_CONV_H
 #define HSDAG_KERNEL_ONEDNN_ONEDNN_CONV_H
 
-#include "kernel/cpu_vec.h"
-#include "kernel/cpu_impl.h"
-#include "kernel/cpu_window.h"
+#include "kernel/vec.h"
+#include "kernel/kernel_impl.h"
+#include "kernel/window.h"
 
 struct onednn_conv;
 

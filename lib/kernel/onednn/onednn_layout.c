@@ -1,7 +1,7 @@
 /* onednn_layout.c - see onednn_layout.h. */
 #include "kernel/onednn/onednn_layout.h"
-#include "kernel/cpu_turn.h"
-#include "kernel/cpu_vec.h"
+#include "kernel/transpose.h"
+#include "kernel/vec.h"
 
 enum { PIXELS = 32, CHANNELS = 64 }; /* of a tile in the first-level cache */
 

@@ -1,12 +1,12 @@
 /* onednn_matmul.c - MatMul in bf16.  Constant weights are converted once into the library's layout.
  * With one matrix on the right the rows of the left, or where these are few its columns, are shared out between threads, in
  * pieces whose sums still lie in a cache when the epilogue runs over them; otherwise whole matrices are. */
-#include "kernel/cpu_epilogue.h"
-#include "kernel/cpu_vec.h"
-#include "kernel/gemm/cpu_narrow.h"
-#include "kernel/gemm/cpu_post.h"
-#include "kernel/gemm/cpu_stack.h"
-#include "kernel/gemm/cpu_tiled.h"
+#include "kernel/epilogue.h"
+#include "kernel/vec.h"
+#include "kernel/gemm/narrow.h"
+#include "kernel/gemm/block_epilogue.h"
+#include "kernel/gemm/stack.h"
+#include "kernel/gemm/amx_product.h"
 #include "kernel/onednn/onednn_layout.h"
 #include "kernel/onednn/onednn_product.h"
 
@@ -185,7 +185,7 @@ int onednn_matmul_prepare(const struct op *op, const struct tensor *in, const st
 	}
 	int rc = 0;
 	/* Other constants are converted by every run, as they come.  With few rows reading the weights is
-	 * what takes the time: cpu_matmul.c. */
+	 * what takes the time: matmul.c. */
 	bool taken = (m->constant ? m->n_batch == 1 && p->m > GEMM_M : in[1].elem == EL_F32) &&
 		     p->m * p->n * p->k >= GRAIN &&
 		     !(m->n_batch == 1 && a.col == 1 && narrow_fits(p->m, p->n, p->k)) &&

@@ -5,7 +5,7 @@
 #ifndef HSDAG_KERNEL_ONEDNN_ONEDNN_PRODUCT_H
 #define HSDAG_KERNEL_ONEDNN_ONEDNN_PRODUCT_H
 
-#include "kernel/gemm/cpu_product.h"
+#include "kernel/gemm/product.h"
 #include "kernel/onednn/onednn_api.h"
 
 struct onednn_product {

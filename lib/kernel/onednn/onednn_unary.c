@@ -1,6 +1,6 @@
 /* onednn_unary.c - see onednn_unary.h. */
 #include "kernel/onednn/onednn_unary.h"
-#include "kernel/cpu_impl.h"
+#include "kernel/kernel_impl.h"
 #include "kernel/onednn/onednn_conv.h"
 
 /* The library's name of an operator, and its two arguments.  Not of those with an exponential: its own take longer

@@ -2,7 +2,7 @@
 #ifndef HSDAG_KERNEL_ONEDNN_ONEDNN_UNARY_H
 #define HSDAG_KERNEL_ONEDNN_ONEDNN_UNARY_H
 
-#include "kernel/cpu_vec.h"
+#include "kernel/vec.h"
 #include "kernel/onednn/onednn_api.h"
 
 /* The operator as the post-operation of a primitive; false: the library has none, or says no. */

@@ -2,7 +2,7 @@
 #include "learn/net/handover.h"
 #include "base/digest.h"
 #include "base/msg.h"
-#include "kernel/cpu_level.h"
+#include "kernel/isa_level.h"
 
 #include <string.h>
 #include <unistd.h>

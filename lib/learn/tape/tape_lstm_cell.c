@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define LEVEL_FILE "learn/tape/tape_lstm_loops.h"
-#include "kernel/cpu_levels.h"
+#include "kernel/isa_dispatch.h"
 
 void kern_lstm(const struct lstm_cell *r)
 {

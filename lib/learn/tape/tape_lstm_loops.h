@@ -1,4 +1,4 @@
-/* tape_lstm_loops.h - the inner loops of tape_lstm_cell.c, one level (cpu_levels.h): a vector of columns at a time. */
+/* tape_lstm_loops.h - the inner loops of tape_lstm_cell.c, one level (isa_dispatch.h): a vector of columns at a time. */
 
 /* Loops below macros are indented as the loops that they are. */
 /* clang-format off */

@@ -1,11 +1,11 @@
 /* tape_product.c - the blocks of a product: some rows of the left side are packed at a time, and
  * pass by the panels of the right side, which was packed before. */
 #include "learn/tape/tape_product.h"
-#include "kernel/cpu_level.h"
-#include "kernel/cpu_vec.h"
-#include "kernel/gemm/cpu_pairs.h"
-#include "kernel/gemm/cpu_product.h"
-#include "kernel/gemm/cpu_thin.h"
+#include "kernel/isa_level.h"
+#include "kernel/vec.h"
+#include "kernel/gemm/vnni_gemm.h"
+#include "kernel/gemm/product.h"
+#include "kernel/gemm/thin.h"
 
 #include <assert.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #define SCORES_MOST 1e9f
 
 #define LEVEL_FILE "learn/tape/tape_scores_loops.h"
-#include "kernel/cpu_levels.h"
+#include "kernel/isa_dispatch.h"
 
 float scores_largest(const float *x, size_t n)
 {

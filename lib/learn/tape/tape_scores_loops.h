@@ -1,4 +1,4 @@
-/* tape_scores_loops.h - the inner loops of tape_scores.c, one level (cpu_levels.h).
+/* tape_scores_loops.h - the inner loops of tape_scores.c, one level (isa_dispatch.h).
  *
  * Four vectors of 1 + eq ekey share one reciprocal, or where that is a division two of them do, which goes on beside
  * multiplications. */

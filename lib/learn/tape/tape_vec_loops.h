@@ -1,4 +1,4 @@
-/* tape_vec_loops.h - what the loops of this room share at one level (cpu_levels.h): reciprocals, and vectors of
+/* tape_vec_loops.h - what the loops of this room share at one level (isa_dispatch.h): reciprocals, and vectors of
  * which only the first floats are there.  Included by tape_scores_loops.h and tape_lstm_loops.h, never guarded. */
 
 /* clang-format off */

@@ -1,7 +1,7 @@
 /* cpu_codes_attention.c - ScaledDotProductAttention whose queries and keys lie on grids: its kernel gets these. */
 #include "device/cpu/fuse/cpu_codes_forms.h"
-#include "kernel/dense/cpu_attend.h"
-#include "kernel/dense/cpu_attend_codes.h"
+#include "kernel/dense/attention_rows.h"
+#include "kernel/dense/attention_quantized.h"
 
 static int codes_attention(const struct step_how *how, const struct step_node *n,
 			   struct cpu_prep **prep, struct err *e)

@@ -1,7 +1,7 @@
 /* cpu_codes_matmul.c - which MatMuls are products of codes: those whose left input lies on a grid and whose right one is a constant
  * matrix on one for each column of the output. */
 #include "device/cpu/fuse/cpu_codes_forms.h"
-#include "kernel/gemm/cpu_product.h"
+#include "kernel/gemm/product.h"
 #include "kernel/onednn/onednn_codes_matmul.h"
 #include "op/quant.h"
 

@@ -1,6 +1,6 @@
 /* cpu_fuse.h - several nodes as one step of the cpu device.
  *
- * Such a step is a row of parts.  A part is one pass over a matrix of f32 (cpu_epilogue.h): a
+ * Such a step is a row of parts.  A part is one pass over a matrix of f32 (epilogue.h): a
  * program of element-wise operators, in the first part perhaps behind a kernel (a convolution, a
  * product, a depthwise convolution with the transpositions around it, ..) whose output it changes tile by tile.  Split and VariadicSplit compute nothing:
  * they say where a later part finds its operands.  A value that a later part reads in another

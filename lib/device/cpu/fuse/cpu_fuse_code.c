@@ -173,7 +173,7 @@ static bool write_part(struct fuse_plan *p, int number, int64_t cols)
 	return true;
 }
 
-/* Columns that the kernels promise in cpu_epilogue.h; 0: any. */
+/* Columns that the kernels promise in epilogue.h; 0: any. */
 static int64_t head_cols(const struct fuse_node *f)
 {
 	int64_t cols = 1;

@@ -14,9 +14,9 @@
 #ifndef HSDAG_DEVICE_CPU_FUSE_CPU_FUSE_PLAN_H
 #define HSDAG_DEVICE_CPU_FUSE_CPU_FUSE_PLAN_H
 
-#include "kernel/cpu_epilogue.h"
+#include "kernel/epilogue.h"
 #include "device/cpu/fuse/cpu_fuse.h"
-#include "kernel/cpu_impl.h"
+#include "kernel/kernel_impl.h"
 
 enum { FUSE_PARTS = 4, FUSE_COPIES = 8, FUSE_ALL = FUSE_NODES + FUSE_COPIES };
 

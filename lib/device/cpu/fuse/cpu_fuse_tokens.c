@@ -1,7 +1,7 @@
 /* cpu_fuse_tokens.c - a depthwise convolution between the transpositions that lead from tokens to planes and
- * back, computed on the tokens as they lie (kernel/conv/cpu_tokens.h). */
+ * back, computed on the tokens as they lie (kernel/conv/depthwise_tokens.h). */
 #include "device/cpu/fuse/cpu_fuse_plan.h"
-#include "kernel/conv/cpu_tokens.h"
+#include "kernel/conv/depthwise_tokens.h"
 #include "op/slice.h"
 
 struct fuse_tokens {

@@ -1,6 +1,6 @@
 /* cpu_grid.c - see cpu_grid.h. */
 #include "device/cpu/graph/cpu_graph.h"
-#include "kernel/cpu_impl.h"
+#include "kernel/kernel_impl.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #define HSDAG_DEVICE_CPU_GRAPH_CPU_GRID_H
 
 #include "base/mem.h"
-#include "kernel/cpu_codes.h"
+#include "kernel/quantize.h"
 #include "kernel/nhwc/mem_form.h"
 
 struct cpu_graph;

@@ -2,7 +2,7 @@
 #include "device/cpu/nhwc/nhwc_codes.h"
 #include "device/cpu/nhwc/nhwc_conv_step.h"
 #include "device/cpu/nhwc/nhwc_part.h"
-#include "kernel/conv/cpu_conv.h"
+#include "kernel/conv/conv.h"
 
 #include <stdio.h>
 #include <string.h>

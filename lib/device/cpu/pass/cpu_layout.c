@@ -2,7 +2,7 @@
 #include "device/cpu/pass/cpu_layout.h"
 
 #include "device/cpu/pass/cpu_kinds.h"
-#include "kernel/cpu_level.h"
+#include "kernel/isa_level.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,13 +6,13 @@
  *   MatMul (queries, keys), Multiply or Divide by a factor, up to two Adds, SoftMax over the keys, MatMul (values)
  *
  * with views between, as windows and position biases are written down (Swin Transformer, LeViT, BoTNet).  Scores never are in
- * memory (kernel/dense/cpu_attention.h).  A row whose scores are all minus infinity gives 0, as the operator does, where SoftMax
+ * memory (kernel/dense/attention.h).  A row whose scores are all minus infinity gives 0, as the operator does, where SoftMax
  * alone makes NaN of it. */
 #include "device/cpu/step/cpu_moves.h"
 
 #include <math.h>
 
-#include "kernel/dense/cpu_attention.h"
+#include "kernel/dense/attention.h"
 #include "op/slice.h"
 #include "op/value.h"
 

@@ -7,7 +7,7 @@
 #include "device/cpu/graph/cpu_graph.h"
 #include "device/group/group_rewrite.h"
 #include "device/host_memory.h"
-#include "kernel/cpu_impl.h"
+#include "kernel/kernel_impl.h"
 
 /* What the device and the graph of a step are like. */
 struct step_how {
