@@ -1,6 +1,7 @@
 /* worker.c - what the thread of a seat does: ready queues, running a task, completion. */
 #include "exec/executor_impl.h"
 #include "base/clock.h"
+#include "base/heap.h"
 
 #include <sched.h>
 #include <string.h>
@@ -32,32 +33,7 @@ static bool runs_before(const struct slot *a, const struct slot *b)
 	return ra > rb || (ra == rb && a->task < b->task);
 }
 
-static void worker_push(struct worker *w, struct slot *s)
-{
-	uint32_t i = w->n_heap++;
-	for (; i > 0 && runs_before(s, w->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		w->heap[i] = w->heap[(i - 1) / 2];
-	w->heap[i] = s;
-}
-
-static struct slot *heap_pop(struct worker *w)
-{
-	struct slot *top = w->heap[0], *last = w->heap[--w->n_heap];
-	uint32_t i = 0;
-	for (;;) {
-		uint32_t c = 2 * i + 1;
-		if (c >= w->n_heap)
-			break;
-		if (c + 1 < w->n_heap && runs_before(w->heap[c + 1], w->heap[c]))
-			c++;
-		if (!runs_before(w->heap[c], last))
-			break;
-		w->heap[i] = w->heap[c];
-		i = c;
-	}
-	w->heap[i] = last;
-	return top;
-}
+HEAP(slots, struct slot *, runs_before)
 
 void seat_wake(struct seat *s)
 {
@@ -83,7 +59,7 @@ static void make_ready(struct slot *s, const struct seat *self)
 {
 	struct worker *w = &s->of->x->worker[task_of(s)->dev];
 	if (w->seat == self)
-		worker_push(w, s);
+		slots_push(w->heap, &w->n_heap, s);
 	else
 		inbox_push(w, s);
 }
@@ -95,7 +71,7 @@ static bool inbox_drain(struct worker *w)
 		return false;
 	for (struct slot *s = atomic_exchange(&w->inbox, NULL), *next; s; s = next) {
 		next = s->next;
-		worker_push(w, s);
+		slots_push(w->heap, &w->n_heap, s);
 	}
 	return true;
 }
@@ -118,10 +94,12 @@ void flight_begin(struct flight *f, const struct seat *self, bool parked)
 		atomic_store_explicit(&f->slot[t].waits, p->task[t].n_waits, memory_order_relaxed);
 	atomic_store_explicit(&f->begin_s, clock_s(), memory_order_relaxed);
 	for (uint32_t t = 0; t < p->n_tasks; t++)
-		if (p->task[t].n_waits == 0 && parked)
-			worker_push(&x->worker[p->task[t].dev], &f->slot[t]);
-		else if (p->task[t].n_waits == 0)
+		if (p->task[t].n_waits == 0 && parked) {
+			struct worker *w = &x->worker[p->task[t].dev];
+			slots_push(w->heap, &w->n_heap, &f->slot[t]);
+		} else if (p->task[t].n_waits == 0) {
 			make_ready(&f->slot[t], self);
+		}
 }
 
 static void signal_end(struct executor *x)
@@ -405,7 +383,7 @@ static int run_tasks(struct seat *s, struct err *e)
 		struct worker *w = next_worker(s);
 		if (w) {
 			w->left -= !s->x->load;
-			run_task(w, heap_pop(w), &now);
+			run_task(w, slots_pop(w->heap, &w->n_heap), &now);
 			continue;
 		}
 		if ((help = find_help(s)))

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "sched/agenda.h"
 #include "sched/order.h"
 
@@ -56,36 +57,13 @@ void orderer_free(struct orderer *x)
 
 /* ---- tasks that may be scheduled ---- */
 
-static bool goes_before(const struct orderer *x, uint32_t a, uint32_t b)
+static bool goes_before(const double *priority, uint32_t a, uint32_t b)
 {
-	double pa = x->priority[a], pb = x->priority[b];
-
-	return pa > pb || (pa == pb && a < b);
+	return priority[a] > priority[b] || (priority[a] == priority[b] && a < b);
 }
 
-static void push_ready(struct orderer *x, uint32_t task)
-{
-	uint32_t i = x->n_heap++;
-
-	for (; i > 0 && goes_before(x, task, x->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		x->heap[i] = x->heap[(i - 1) / 2];
-	x->heap[i] = task;
-}
-
-static uint32_t pop_ready(struct orderer *x)
-{
-	uint32_t top = x->heap[0], last = x->heap[--x->n_heap], i = 0, c;
-
-	for (; (c = 2 * i + 1) < x->n_heap; i = c) {
-		if (c + 1 < x->n_heap && goes_before(x, x->heap[c + 1], x->heap[c]))
-			c++;
-		if (!goes_before(x, x->heap[c], last))
-			break;
-		x->heap[i] = x->heap[c];
-	}
-	x->heap[i] = last;
-	return top;
-}
+#define GOES_BEFORE(a, b) goes_before(priority, a, b)
+HEAP(ready_tasks, uint32_t, GOES_BEFORE, const double *priority)
 
 /* ---- one schedule ---- */
 
@@ -114,7 +92,7 @@ static void release_neighbour(struct orderer *x, const uint16_t *device, uint32_
 					    x->d->tensor_bytes[tensor]);
 	x->ready[w] = fmax(x->ready[w], s);
 	if (--x->pending[w] == 0)
-		push_ready(x, w);
+		ready_tasks_push(x->heap, &x->n_heap, w, x->priority);
 }
 
 static void release_neighbours(struct orderer *x, const uint16_t *device, uint32_t v, bool forward)
@@ -147,10 +125,10 @@ static double generate(struct orderer *x, const uint16_t *device, bool forward)
 		x->pending[v] = forward ? x->n_in[v] : x->n_out[v];
 		x->ready[v] = 0;
 		if (!x->pending[v])
-			push_ready(x, v);
+			ready_tasks_push(x->heap, &x->n_heap, v, x->priority);
 	}
 	while (x->n_heap > 0) {
-		uint32_t v = pop_ready(x), dev = device[v];
+		uint32_t v = ready_tasks_pop(x->heap, &x->n_heap, x->priority), dev = device[v];
 		double cost = x->c->task_s[(size_t)v * k + dev];
 
 		x->first[v] = insert_task(x, dev, v, x->ready[v], cost);

@@ -1,6 +1,7 @@
 /* ready.c - ready sets: making them, priority order, heaps. */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "sched/ready.h"
 
 struct ranked {
@@ -92,28 +93,11 @@ void ready_begin(struct ready *r, const uint16_t *device)
 
 void ready_push_fifo(struct ready *r, uint32_t dev, uint32_t pos, uint32_t instant)
 {
-	uint64_t *h = r->heap + r->heap_at[dev], key = (uint64_t)instant << 32 | pos;
-	uint32_t i = r->heap_n[dev]++;
-
-	for (; i > 0 && h[(i - 1) / 2] > key; i = (i - 1) / 2)
-		h[i] = h[(i - 1) / 2];
-	h[i] = key;
+	heap_push(r->heap + r->heap_at[dev], &r->heap_n[dev], (uint64_t)instant << 32 | pos);
 }
 
 /* Position of the first; the heap is not empty. */
 uint32_t ready_pop_fifo(struct ready *r, uint32_t dev)
 {
-	uint64_t *h = r->heap + r->heap_at[dev], first = h[0], last;
-	uint32_t n = --r->heap_n[dev], i = 0, child;
-
-	last = h[n];
-	for (; (child = 2 * i + 1) < n; i = child) {
-		if (child + 1 < n && h[child + 1] < h[child])
-			child++;
-		if (last <= h[child])
-			break;
-		h[i] = h[child];
-	}
-	h[i] = last;
-	return (uint32_t)first;
+	return (uint32_t)heap_pop(r->heap + r->heap_at[dev], &r->heap_n[dev]);
 }

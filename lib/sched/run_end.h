@@ -96,7 +96,7 @@ INLINE void end_all(struct run_state *x, struct run_rules r)
 			end_copy(x, r, x->doing[s], s / r.k, s % r.k);
 	}
 	while (!r.scan && x->e->n_events && x->e->heap[0].s == x->now.now_s) {
-		uint32_t what = event_pop(x->e).what;
+		uint32_t what = events_pop(x->e->heap, &x->e->n_events).what;
 
 		if (what < r.k)
 			end_task(x, r, what);

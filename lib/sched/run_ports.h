@@ -102,20 +102,13 @@ static bool waits_at_port(struct engine *e, uint32_t link)
 	return true;
 }
 
+#define HEAD_BEFORE(a, b) copy_before(e, e->queue[a].head, e->queue[b].head)
 /* Of the links to look at, in a heap, those from i on come to their places. */
 static void sink_link(struct engine *e, uint32_t i)
 {
-	uint32_t *heap = e->ports.look, n = e->ports.n_look, link = heap[i], child;
+	uint32_t *heap = e->ports.look, link = heap[i];
 
-	for (; (child = 2 * i + 1) < n; i = child) {
-		if (child + 1 < n &&
-		    copy_before(e, e->queue[heap[child + 1]].head, e->queue[heap[child]].head))
-			child++;
-		if (!copy_before(e, e->queue[heap[child]].head, e->queue[link].head))
-			break;
-		heap[i] = heap[child];
-	}
-	heap[i] = link;
+	HEAP_SINK(heap, e->ports.n_look, i, link, HEAD_BEFORE);
 }
 
 /* Those that wait at a port need not be looked at; the others become a heap. */

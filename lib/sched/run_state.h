@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "sched/event_loop.h"
 
 /* Sanitizers take minutes for the code of every case. */
@@ -159,29 +160,12 @@ INLINE uint32_t take_ready(struct run_state *x, struct run_rules r, uint32_t dev
 
 /* ---- events ---- */
 
+#define ENDS_BEFORE(a, b) ((a).s < (b).s)
+HEAP(events, struct sched_event, ENDS_BEFORE)
+
 static inline void event_push(struct engine *e, double s, uint32_t what)
 {
-	uint32_t i = e->n_events++;
-
-	for (; i > 0 && e->heap[(i - 1) / 2].s > s; i = (i - 1) / 2)
-		e->heap[i] = e->heap[(i - 1) / 2];
-	e->heap[i] = (struct sched_event){s, what};
-}
-
-static inline struct sched_event event_pop(struct engine *e)
-{
-	struct sched_event first = e->heap[0], last = e->heap[--e->n_events];
-	uint32_t i = 0, child;
-
-	for (; (child = 2 * i + 1) < e->n_events; i = child) {
-		if (child + 1 < e->n_events && e->heap[child + 1].s < e->heap[child].s)
-			child++;
-		if (last.s <= e->heap[child].s)
-			break;
-		e->heap[i] = e->heap[child];
-	}
-	e->heap[i] = last;
-	return first;
+	events_push(e->heap, &e->n_events, (struct sched_event){s, what});
 }
 
 /* When something ends next; NEVER: nothing is running. */

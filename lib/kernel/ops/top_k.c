@@ -1,4 +1,5 @@
 /* top_k.c - TopK: the first k of each line along an axis. */
+#include "base/heap.h"
 #include "kernel/kernel_impl.h"
 #include "kernel/ops/lines.h"
 #include "kernel/ops/radix.h"
@@ -61,17 +62,11 @@ static struct ranked ranked_at(const struct tensor *x, int64_t at, int64_t j)
 			       j};
 }
 
+#define COMES_LATER(a, b) (order(&(a), &(b)) > 0)
 static void sink(struct ranked *h, int64_t n, int64_t i, order_fn *order)
 {
-	for (int64_t child; (child = 2 * i + 1) < n; i = child) {
-		if (child + 1 < n && order(&h[child + 1], &h[child]) > 0)
-			child++;
-		if (order(&h[child], &h[i]) <= 0)
-			return;
-		struct ranked t = h[i];
-		h[i] = h[child];
-		h[child] = t;
-	}
+	struct ranked x = h[i];
+	HEAP_SINK(h, n, i, x, COMES_LATER);
 }
 
 /* The first `most` of a line, in their order, in h: a heap with the last of them on top.  An element

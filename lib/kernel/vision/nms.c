@@ -3,6 +3,7 @@
  *
  * Boxes (b, n, 4 or 5), scores (b, c, n) -> rows (batch, class, box) and (batch, class, score) and
  * their number.  Rows that are left over are -1. */
+#include "base/heap.h"
 #include "kernel/boxes.h"
 
 #include <math.h>
@@ -139,26 +140,8 @@ static bool above(const struct candidate *a, const struct candidate *b)
 	return a->score > b->score || (a->score == b->score && a->index < b->index);
 }
 
-static void sift_down(struct candidate *h, int64_t n, int64_t i)
-{
-	for (int64_t child; (child = 2 * i + 1) < n; i = child) {
-		if (child + 1 < n && above(&h[child + 1], &h[child]))
-			child++;
-		if (!above(&h[child], &h[i]))
-			return;
-		struct candidate t = h[i];
-		h[i] = h[child];
-		h[child] = t;
-	}
-}
-
-static void push(struct candidate *h, int64_t n, struct candidate c)
-{
-	int64_t i = n;
-	for (; i > 0 && above(&c, &h[(i - 1) / 2]); i = (i - 1) / 2)
-		h[i] = h[(i - 1) / 2];
-	h[i] = c;
-}
+#define ABOVE(a, b) above(&(a), &(b))
+HEAP(candidates, struct candidate, ABOVE)
 
 /* Overlaps alone decide, of upright boxes. */
 static bool is_plain(const struct nms_run *r)
@@ -208,7 +191,8 @@ static int64_t suppress_class(struct nms_class *s, struct candidate *heap, const
 			      int64_t batch, int64_t label)
 {
 	const struct nms_run *r = s->r;
-	int64_t n = 0, m = 0;
+	int64_t m = 0;
+	uint32_t n = 0;
 	for (int64_t i = 0; i < r->n_boxes; i++)
 		if (scores[i] > r->score)
 			heap[n++] = (struct candidate){scores[i], (int32_t)i, (int32_t)label,
@@ -217,17 +201,18 @@ static int64_t suppress_class(struct nms_class *s, struct candidate *heap, const
 		boxes_near_init(&s->near, s->memory, heap, n, s->boxes, BOX);
 	if (is_plain(r) && r->most > n / SORTED)
 		return suppress_sorted(s, heap, n);
-	for (int64_t i = n / 2; i-- > 0;)
-		sift_down(heap, n, i);
+	for (uint32_t i = n / 2; i-- > 0;) {
+		struct candidate c = heap[i];
+		uint32_t at = i;
+		HEAP_SINK(heap, n, at, c, ABOVE);
+	}
 	while (n > 0 && m < r->most) {
-		struct candidate c = heap[0];
+		struct candidate c = candidates_pop(heap, &n);
 		float before = c.score;
-		heap[0] = heap[--n];
-		sift_down(heap, n, 0);
 		if (!survives(s, &c, m))
 			continue;
 		if (c.score != before) {
-			push(heap, n++, c);
+			candidates_push(heap, &n, c);
 			continue;
 		}
 		if (is_plain(r))

@@ -1,9 +1,9 @@
 /* task_heap.h - a binary heap of tasks and moments, the earliest on top.  Entries are not taken out
- * of the middle: users drop an entry that has become useless when it comes up.  (base/heap.h has
- * plain numbers.) */
+ * of the middle: users drop an entry that has become useless when it comes up. */
 #ifndef HSDAG_PLACE_HEURISTIC_TASK_HEAP_H
 #define HSDAG_PLACE_HEURISTIC_TASK_HEAP_H
 
+#include "base/heap.h"
 #include "base/mem.h"
 
 /* All zero is an empty one; mem_free(entry) ends it. */
@@ -13,7 +13,8 @@ struct task_heap {
 		double at;
 		uint32_t task;
 	} * entry; /* the first: entry[0], where n > 0 */
-	size_t n, cap;
+	uint32_t n;
+	size_t cap;
 };
 
 static inline bool task_heap_before(const struct task_heap_entry *a,
@@ -22,31 +23,19 @@ static inline bool task_heap_before(const struct task_heap_entry *a,
 	return a->at < b->at || (a->at == b->at && a->task < b->task);
 }
 
+#define TASK_HEAP_BEFORE(a, b) task_heap_before(&(a), &(b))
+HEAP(task_entries, struct task_heap_entry, TASK_HEAP_BEFORE)
+
 static inline void task_heap_add(struct task_heap *q, double at, uint32_t task)
 {
-	const struct task_heap_entry x = {at, task};
-	size_t i = q->n++;
-
-	q->entry = mem_grow(q->entry, &q->cap, q->n, sizeof(*q->entry));
-	for (; i > 0 && task_heap_before(&x, &q->entry[(i - 1) / 2]); i = (i - 1) / 2)
-		q->entry[i] = q->entry[(i - 1) / 2];
-	q->entry[i] = x;
+	q->entry = mem_grow(q->entry, &q->cap, (size_t)q->n + 1, sizeof(*q->entry));
+	task_entries_push(q->entry, &q->n, (struct task_heap_entry){at, task});
 }
 
 /* Without its first entry. */
 static inline void task_heap_drop(struct task_heap *q)
 {
-	struct task_heap_entry x = q->entry[--q->n];
-	size_t i = 0, child;
-
-	for (; (child = 2 * i + 1) < q->n; i = child) {
-		child += child + 1 < q->n &&
-			 task_heap_before(&q->entry[child + 1], &q->entry[child]);
-		if (!task_heap_before(&q->entry[child], &x))
-			break;
-		q->entry[i] = q->entry[child];
-	}
-	q->entry[i] = x;
+	task_entries_pop(q->entry, &q->n);
 }
 
 #endif
