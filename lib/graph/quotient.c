@@ -1,5 +1,6 @@
 /* quotient.c - plain directed graphs: quotients by a grouping, compressed
  * rows, topological order, depths. */
+#include "base/rows.h"
 #include "graph/graph.h"
 
 #include <string.h>
@@ -98,12 +99,7 @@ void digraph_csr(const struct digraph *d, bool in, struct arena *a, uint32_t **p
 	const uint32_t *from = in ? d->dst : d->src, *to = in ? d->src : d->dst;
 	uint32_t *p = ARENA_NEWN(a, uint32_t, (size_t)d->n + 2);
 	uint32_t *x = arena_raw(a, d->m, sizeof *x);
-	for (uint32_t i = 0; i < d->m; i++)
-		p[from[i] + 2]++;
-	for (uint32_t v = 0; v < d->n; v++)
-		p[v + 1] += p[v];
-	for (uint32_t i = 0; i < d->m; i++)
-		x[p[from[i] + 1]++] = to[i];
+	rows_sort(from, to, ROWS_STEP, d->m, d->n, p, x);
 	*ptr = p;
 	*adj = x;
 }

@@ -1,6 +1,7 @@
 /* segment.c - from a device per node to segments that close no cycle: groups by
  * depth, then contraction of edges of their quotient graph. */
 #include "base/disjoint.h"
+#include "base/rows.h"
 #include "graph/contract.h"
 #include "graph/segment.h"
 
@@ -81,19 +82,9 @@ static uint32_t number_sets(uint32_t *parent, const uint16_t *device, uint32_t n
 /* Rows of each segment, ascending. */
 static void list_nodes(uint32_t n_nodes, struct segments *x, struct arena *a)
 {
-	uint32_t n = 0;
 	x->ptr = ARENA_NEWN(a, uint32_t, (size_t)x->n + 2);
-	for (uint32_t v = 0; v < n_nodes; v++)
-		if (x->of[v] != GRAPH_NONE) {
-			x->ptr[x->of[v] + 2]++;
-			n++;
-		}
-	for (uint32_t s = 0; s < x->n; s++)
-		x->ptr[s + 2] += x->ptr[s + 1];
-	x->node = arena_raw(a, n, sizeof *x->node);
-	for (uint32_t v = 0; v < n_nodes; v++)
-		if (x->of[v] != GRAPH_NONE)
-			x->node[x->ptr[x->of[v] + 1]++] = v;
+	x->node = arena_raw(a, n_nodes, sizeof *x->node);
+	rows_sort(x->of, NULL, ROWS_STEP, n_nodes, x->n, x->ptr, x->node);
 }
 
 void segment_quotient(const struct digraph *d, const uint32_t *group, uint32_t n_groups,

@@ -4,7 +4,7 @@
  * strongly connected components of what is left are what has to be together: no more than that, and
  * nothing waits for itself. */
 #include "base/disjoint.h"
-#include "base/heap.h"
+#include "base/rows.h"
 #include "graph/segment.h"
 
 #include <stdlib.h>
@@ -90,22 +90,11 @@ static uint32_t number_groups(uint32_t *joined, uint32_t n_sets, uint32_t *group
 /* The topological order that has the lowest number wherever there is a choice: place[d->n]. */
 static void place_lowest_first(const struct digraph *d, struct arena *a, uint32_t *place)
 {
-	uint32_t *ptr, *adj, *waits = ARENA_NEWN(a, uint32_t, d->n);
-	uint64_t *ready = ARENA_NEWN(a, uint64_t, (size_t)d->n + 1);
-	uint32_t n_ready = 0, n = 0;
+	uint32_t *ptr, *adj, *order = ARENA_NEWN(a, uint32_t, d->n);
 	digraph_csr(d, false, a, &ptr, &adj);
-	for (uint32_t i = 0; i < d->m; i++)
-		waits[d->dst[i]]++;
-	for (uint32_t v = 0; v < d->n; v++)
-		if (waits[v] == 0)
-			heap_push(ready, &n_ready, v);
-	while (n_ready > 0) {
-		uint32_t v = (uint32_t)heap_pop(ready, &n_ready);
-		place[v] = n++;
-		for (uint32_t i = ptr[v]; i < ptr[v + 1]; i++)
-			if (--waits[adj[i]] == 0)
-				heap_push(ready, &n_ready, adj[i]);
-	}
+	uint32_t n = rows_lowest_first(d->n, ptr, adj, a, ARENA_NEWN(a, uint32_t, d->n), order);
+	for (uint32_t i = 0; i < n; i++)
+		place[order[i]] = i;
 }
 
 bool graph_variables_joined(const struct graph *g)

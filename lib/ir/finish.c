@@ -1,6 +1,6 @@
 /* finish.c - from layers and edges in document order to the columns of a graph:
  * edges resolved, unreachable layers dropped, rows in topological order. */
-#include "base/heap.h"
+#include "base/rows.h"
 #include "ir/raw.h"
 
 #include <inttypes.h>
@@ -147,27 +147,20 @@ static int sort_layers(struct work *w, struct err *e)
 	uint32_t *waits = ARENA_NEWN(w->tmp, uint32_t, w->n),
 		 *ptr = ARENA_NEWN(w->tmp, uint32_t, w->n + 2);
 	uint32_t *dst = ARENA_NEWN(w->tmp, uint32_t, net->in.n);
-	uint64_t *heap = ARENA_NEWN(w->tmp, uint64_t, w->n);
+	uint32_t *order = ARENA_NEWN(w->tmp, uint32_t, w->n);
 	for (uint32_t v = 0; v < w->n; v++)
 		for (uint32_t s = net->layer.v[v].in; w->keep[v] && s < raw_in_end(net, v); s++)
-			ptr[w->from[s] + 2]++, waits[v]++;
+			ptr[w->from[s] + 2]++;
 	for (uint32_t v = 0; v < w->n; v++)
 		ptr[v + 2] += ptr[v + 1];
 	for (uint32_t v = 0; v < w->n; v++)
 		for (uint32_t s = net->layer.v[v].in; w->keep[v] && s < raw_in_end(net, v); s++)
 			dst[ptr[w->from[s] + 1]++] = v;
-	uint32_t n_heap = 0, n = 0;
-	for (uint32_t v = 0; v < w->n; v++)
-		if (w->keep[v] && waits[v] == 0)
-			heap_push(heap, &n_heap, v);
-	while (n_heap) {
-		uint32_t v = (uint32_t)heap_pop(heap, &n_heap);
-		w->order[n++] = v;
-		for (uint32_t i = ptr[v]; i < ptr[v + 1]; i++)
-			if (--waits[dst[i]] == 0)
-				heap_push(heap, &n_heap, dst[i]);
-	}
-	return n == w->n_keep ? 0 : report_cycle(w, waits, e);
+	uint32_t n_order = rows_lowest_first(w->n, ptr, dst, w->tmp, waits, order);
+	for (uint32_t i = 0, n = 0; i < n_order; i++)
+		if (w->keep[order[i]])
+			w->order[n++] = order[i];
+	return n_order == w->n ? 0 : report_cycle(w, waits, e);
 }
 
 static int order_layers(struct work *w, struct err *e)

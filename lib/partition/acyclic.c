@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rows.h"
 #include "graph/graph.h"
 #include "partition/grouping.h"
 #include "partition/maxflow.h"
@@ -140,12 +141,8 @@ uint32_t group_acyclic(const struct group_graph *g, uint32_t n_groups, uint32_t 
 		l.out_ptr[v + 1] += l.out_ptr[v];
 		l.place[v] = spot_of[group[v]];
 		l.at[v] = UINT32_MAX;
-		ptr[l.place[v] + 2]++;
 	}
-	for (uint32_t i = 0; i < n_groups; i++) /* nodes by the places of their groups */
-		ptr[i + 2] += ptr[i + 1];
-	for (uint32_t v = 0; v < g->n; v++)
-		l.node[ptr[l.place[v] + 1]++] = v;
+	rows_sort(l.place, NULL, ROWS_STEP, g->n, n_groups, ptr, l.node);
 	for (uint32_t i = 0, end; i < n_groups; i = end) {
 		for (end = i + 1; end < n_groups && spot[end].line == spot[i].line;)
 			end++;

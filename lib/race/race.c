@@ -41,11 +41,6 @@ uint32_t race_add(struct race *x, const struct race_entry *entry)
 	return x->n++;
 }
 
-uint32_t race_n(const struct race *x)
-{
-	return x->n;
-}
-
 const struct race_arm *race_arm(const struct race *x, uint32_t i)
 {
 	return &x->arm[i];

@@ -128,7 +128,6 @@ int race_run(struct race *x, double until_s, struct err *e) MUST_CHECK;
 /* The rest of the budget, final included, and what comes of it. */
 int race_finish(struct race *x, struct race_result *out, struct err *e) MUST_CHECK;
 
-uint32_t race_n(const struct race *x);
 const struct race_arm *race_arm(const struct race *x, uint32_t i);
 /* Time of arm i over that of arm j in blocks that both ran in, without disturbed ones when there are
  * others: the Huber mean of the logarithms and its 95 % interval, as a ratio; false: none did.  The

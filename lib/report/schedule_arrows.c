@@ -1,4 +1,5 @@
 /* schedule_arrows.c - from which entry of a schedule to which each copy leads. */
+#include "base/rows.h"
 #include "report/schedule_arrows.h"
 
 #include <stdbool.h>
@@ -29,12 +30,7 @@ static struct by_set entries_by_set(const struct run_schedule *s, uint32_t n_set
 {
 	struct by_set x = {ARENA_NEWN(a, uint32_t, (size_t)n_sets + 2),
 			   ARENA_NEWN(a, uint32_t, s->n)};
-	for (uint32_t i = 0; i < s->n; i++)
-		x.ptr[s->set[i] + 2]++;
-	for (uint32_t v = 0; v < n_sets; v++)
-		x.ptr[v + 2] += x.ptr[v + 1];
-	for (uint32_t i = 0; i < s->n; i++)
-		x.entry[x.ptr[s->set[i] + 1]++] = i;
+	rows_sort(s->set, NULL, ROWS_STEP, s->n, n_sets, x.ptr, x.entry);
 	return x;
 }
 

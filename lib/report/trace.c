@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rows.h"
 #include "report/trace.h"
 #include "report/devicemap.h"
 #include "report/format.h"
@@ -195,14 +196,7 @@ static void find_members(const struct graph *g, struct arena *a, struct members 
 {
 	m->ptr = ARENA_NEWN(a, uint32_t, (size_t)g->n_sets + 2);
 	m->node = ARENA_NEWN(a, uint32_t, g->n);
-	for (uint32_t v = 0; v < g->n; v++)
-		if (g->set[v] != GRAPH_NONE)
-			m->ptr[g->set[v] + 2]++;
-	for (uint32_t s = 0; s < g->n_sets; s++)
-		m->ptr[s + 2] += m->ptr[s + 1];
-	for (uint32_t v = 0; v < g->n; v++)
-		if (g->set[v] != GRAPH_NONE)
-			m->node[m->ptr[g->set[v] + 1]++] = v;
+	rows_sort(g->set, NULL, ROWS_STEP, g->n, g->n_sets, m->ptr, m->node);
 }
 
 /* The node that a set goes by: the first that computes something from something. */

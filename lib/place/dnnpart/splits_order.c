@@ -1,6 +1,7 @@
 /* splits_order.c - items by the edges between them. */
 #include <string.h>
 
+#include "base/rows.h"
 #include "place/search/random_stream.h"
 #include "place/dnnpart/splits_impl.h"
 
@@ -8,13 +9,7 @@ void splits_reverse_edges(struct splits *p, struct arena *a)
 {
 	p->pred_ptr = ARENA_NEWN(a, uint32_t, (size_t)p->n + 2);
 	p->pred = ARENA_NEWN(a, uint32_t, p->succ_ptr[p->n]);
-	for (uint32_t j = 0; j < p->succ_ptr[p->n]; j++)
-		p->pred_ptr[p->succ[j] + 2]++;
-	for (uint32_t i = 0; i < p->n; i++)
-		p->pred_ptr[i + 2] += p->pred_ptr[i + 1];
-	for (uint32_t i = 0; i < p->n; i++)
-		for (uint32_t j = p->succ_ptr[i]; j < p->succ_ptr[i + 1]; j++)
-			p->pred[p->pred_ptr[p->succ[j] + 1]++] = i;
+	rows_reverse(p->succ_ptr, p->succ, p->n, p->pred_ptr, p->pred);
 }
 
 /* ---- edges ---- */

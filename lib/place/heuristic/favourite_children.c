@@ -8,6 +8,7 @@
  * j is the favourite of i when x_ij < 1/2; of one task or one child this holds at most once. */
 #include <math.h>
 
+#include "base/rows.h"
 #include "partition/lp.h"
 #include "place/heuristic/favourite_children.h"
 
@@ -53,12 +54,8 @@ static void add_degree_rows(const struct favourite_search *s, struct lp *p, bool
 	uint32_t n = s->x->n, *ptr = MEM_NEWN(uint32_t, (size_t)n + 2);
 	uint32_t *of = MEM_NEWN(uint32_t, s->n_edges);
 
-	for (uint32_t i = 0; i < s->n_edges; i++)
-		ptr[(by_src ? s->edge[i].src : s->edge[i].dst) + 2]++;
-	for (uint32_t v = 0; v < n; v++)
-		ptr[v + 2] += ptr[v + 1];
-	for (uint32_t i = 0; i < s->n_edges; i++)
-		of[ptr[(by_src ? s->edge[i].src : s->edge[i].dst) + 1]++] = i;
+	rows_sort(by_src ? &s->edge->src : &s->edge->dst, NULL, sizeof(*s->edge), s->n_edges, n,
+		  ptr, of);
 	for (uint32_t v = 0, i = 0; v < n; v++) {
 		if (ptr[v] == ptr[v + 1])
 			continue;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/rows.h"
 #include "place/learned/patch.h"
 
 enum { BACK_MOST = 16, SWAPS = 6 }; /* swaps in sixteen draws */
@@ -12,16 +13,10 @@ static const double NEAR_SLACK = 0.05; /* of the makespan: nearly critical */
 static void list_twins(struct patcher *p, struct arena *a)
 {
 	const struct cost_view *view = p->x->view;
-	uint32_t *ptr = ARENA_NEWN(a, uint32_t, (size_t)view->n_twins + 2);
 
+	p->twin_ptr = ARENA_NEWN(a, uint32_t, (size_t)view->n_twins + 2);
 	p->twin_task = ARENA_NEWN(a, uint32_t, view->n);
-	for (uint32_t v = 0; v < view->n; v++)
-		ptr[view->twins[v] + 2]++;
-	for (uint32_t c = 0; c < view->n_twins; c++)
-		ptr[c + 2] += ptr[c + 1];
-	for (uint32_t v = 0; v < view->n; v++)
-		p->twin_task[ptr[view->twins[v] + 1]++] = v;
-	p->twin_ptr = ptr;
+	rows_sort(view->twins, NULL, ROWS_STEP, view->n, view->n_twins, p->twin_ptr, p->twin_task);
 }
 
 void patcher_init(struct patcher *p, const struct search_context *s, const struct incumbent_view *x,
@@ -62,11 +57,8 @@ void patcher_set_groups(struct patcher *p, const uint32_t *group)
 	p->group = p->groups;
 	memset(p->group_ptr, 0, ((size_t)n_sets + 2) * sizeof(*p->group_ptr));
 	for (uint32_t i = 0; i < u->n; i++)
-		p->group_ptr[(p->group[i] = group[u->set[u->ptr[i]]]) + 2]++;
-	for (uint32_t g = 0; g < n_sets; g++)
-		p->group_ptr[g + 2] += p->group_ptr[g + 1];
-	for (uint32_t i = 0; i < u->n; i++)
-		p->group_unit[p->group_ptr[p->group[i] + 1]++] = i;
+		p->group[i] = group[u->set[u->ptr[i]]];
+	rows_sort(p->group, NULL, ROWS_STEP, u->n, n_sets, p->group_ptr, p->group_unit);
 }
 
 static uint32_t unit_of(const struct patcher *p, uint32_t v)

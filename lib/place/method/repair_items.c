@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/disjoint.h"
+#include "base/rows.h"
 #include "place/method/repair_impl.h"
 
 static uint64_t most_of(const uint64_t *bytes, uint32_t k)
@@ -86,12 +87,8 @@ void repair_make_items(struct repair *r, uint64_t least)
 
 		/* In the order of their first units. */
 		number[i] = root < i ? number[root] : r->n_items++;
-		r->item_ptr[number[i] + 2]++;
 	}
-	for (uint32_t i = 0; i < n; i++)
-		r->item_ptr[i + 2] += r->item_ptr[i + 1];
-	for (uint32_t i = 0; i < n; i++)
-		r->item_unit[r->item_ptr[number[i] + 1]++] = i;
+	rows_sort(number, NULL, ROWS_STEP, n, n, r->item_ptr, r->item_unit);
 	sum_items(r);
 	mem_free(number);
 	mem_free(up);

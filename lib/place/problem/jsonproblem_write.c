@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/heap.h"
+#include "base/rows.h"
 #include "record/graphrec.h"
 #include "place/problem/placeinputs.h"
 #include "place/problem/jsonproblem.h"
@@ -14,30 +14,14 @@ static int topological(const struct json_problem *p, uint32_t *order, struct are
 		       struct err *e)
 {
 	uint32_t *left = ARENA_NEWN(a, uint32_t, p->n);
-	uint64_t *heap = ARENA_NEWN(a, uint64_t, p->n);
-	uint32_t *ptr = ARENA_NEWN(a, uint32_t, (size_t)p->n + 2), n_heap = 0, n = 0;
+	uint32_t *ptr = ARENA_NEWN(a, uint32_t, (size_t)p->n + 2);
 	uint32_t *dst = ARENA_NEWN(a, uint32_t, p->n_edges);
 	char name[200];
 
-	for (uint32_t i = 0; i < p->n_edges; i++) {
-		ptr[p->edge[i].src + 2]++;
-		left[p->edge[i].dst]++;
-	}
-	for (uint32_t v = 0; v < p->n; v++)
-		ptr[v + 2] += ptr[v + 1];
-	for (uint32_t i = 0; i < p->n_edges; i++)
-		dst[ptr[p->edge[i].src + 1]++] = p->edge[i].dst;
-	for (uint32_t v = 0; v < p->n; v++)
-		if (left[v] == 0)
-			heap_push(heap, &n_heap, v);
-	while (n_heap) {
-		uint32_t v = (uint32_t)heap_pop(heap, &n_heap);
-
-		order[n++] = v;
-		for (uint32_t i = ptr[v]; i < ptr[v + 1]; i++)
-			if (--left[dst[i]] == 0)
-				heap_push(heap, &n_heap, dst[i]);
-	}
+	if (p->n_edges)
+		rows_sort(&p->edge->src, &p->edge->dst, sizeof(*p->edge), p->n_edges, p->n, ptr,
+			  dst);
+	uint32_t n = rows_lowest_first(p->n, ptr, dst, a, left, order);
 	for (uint32_t v = 0; n < p->n && v < p->n; v++)
 		if (left[v])
 			return err_set(e, ST_INPUT,

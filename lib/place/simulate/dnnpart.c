@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/ascending.h"
+#include "base/rows.h"
 #include "base/twosum.h"
 #include "place/simulate/dnnpart.h"
 
@@ -73,13 +74,7 @@ static void index_producers(struct dnnpart *x)
 	x->low_s = x->sum_s + x->k;
 	x->back_ptr = MEM_NEWN(uint32_t, (size_t)x->n + 2);
 	x->src = MEM_NEWN(uint32_t, x->ptr[x->n]);
-	for (uint32_t i = 0; i < x->ptr[x->n]; i++)
-		x->back_ptr[x->dst[i] + 2]++;
-	for (uint32_t v = 0; v < x->n; v++)
-		x->back_ptr[v + 2] += x->back_ptr[v + 1];
-	for (uint32_t u = 0; u < x->n; u++)
-		for (uint32_t i = x->ptr[u]; i < x->ptr[u + 1]; i++)
-			x->src[x->back_ptr[x->dst[i] + 1]++] = u;
+	rows_reverse(x->ptr, x->dst, x->n, x->back_ptr, x->src);
 }
 
 struct dnnpart *dnnpart_new(const struct place_model *m)

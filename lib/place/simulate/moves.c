@@ -28,24 +28,18 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/rows.h"
 #include "place/simulate/evaluate_impl.h"
 
 /* For each task, the later tasks whose cost depends on its device: those that save with it. */
 static void list_savers(struct evaluator *x)
 {
 	const struct place_model *m = x->m;
-	uint32_t n = m->tasks.dag.n, *ptr = MEM_NEWN(uint32_t, (size_t)n + 2);
+	uint32_t n = m->tasks.dag.n;
 
 	x->moves.saver = MEM_NEWN(uint32_t, m->saved_ptr[n]);
-	/* Counted two places up, so that filling leaves the beginnings. */
-	for (uint32_t i = 0; i < m->saved_ptr[n]; i++)
-		ptr[m->saved_task[i] + 2]++;
-	for (uint32_t t = 0; t < n; t++)
-		ptr[t + 2] += ptr[t + 1];
-	for (uint32_t t = 0; t < n; t++)
-		for (uint32_t i = m->saved_ptr[t]; i < m->saved_ptr[t + 1]; i++)
-			x->moves.saver[ptr[m->saved_task[i] + 1]++] = t;
-	x->moves.saver_ptr = ptr;
+	x->moves.saver_ptr = MEM_NEWN(uint32_t, (size_t)n + 2);
+	rows_reverse(m->saved_ptr, m->saved_task, n, x->moves.saver_ptr, x->moves.saver);
 }
 
 void moves_init(struct evaluator *x)

@@ -1,4 +1,5 @@
 /* graph_layers.c - layers, sweeps over them, lines. */
+#include "base/rows.h"
 #include "report/svg/graph_layers.h"
 
 #include <math.h>
@@ -17,14 +18,9 @@ static struct neighbours neighbours_of(const struct layer_graph *g, bool before,
 {
 	struct neighbours x = {ARENA_NEWN(a, uint32_t, (size_t)g->n + 2),
 			       ARENA_NEWN(a, uint32_t, (size_t)g->n_edges + 1)};
-	for (uint32_t i = 0; i < g->n_edges; i++)
-		x.ptr[(before ? g->edge[i].to : g->edge[i].from) + 2]++;
-	for (uint32_t i = 0; i < g->n; i++)
-		x.ptr[i + 2] += x.ptr[i + 1];
-	for (uint32_t i = 0; i < g->n_edges; i++) {
-		const struct layer_edge *e = &g->edge[i];
-		x.node[x.ptr[(before ? e->to : e->from) + 1]++] = before ? e->from : e->to;
-	}
+	const uint32_t *from = &g->edge->from, *to = &g->edge->to;
+	rows_sort(before ? to : from, before ? from : to, sizeof *g->edge, g->n_edges, g->n, x.ptr,
+		  x.node);
 	return x;
 }
 
@@ -73,12 +69,7 @@ static void find_layers(const struct layer_graph *g, const struct neighbours *be
 			l->n = l->of[i] + 1;
 	l->ptr = ARENA_NEWN(a, uint32_t, (size_t)l->n + 2);
 	l->box = ARENA_NEWN(a, uint32_t, (size_t)g->n + 1);
-	for (uint32_t i = 0; i < g->n; i++)
-		l->ptr[l->of[i] + 2]++;
-	for (uint32_t j = 0; j < l->n; j++)
-		l->ptr[j + 2] += l->ptr[j + 1];
-	for (uint32_t i = 0; i < g->n; i++)
-		l->box[l->ptr[l->of[i] + 1]++] = i;
+	rows_sort(l->of, NULL, ROWS_STEP, g->n, l->n, l->ptr, l->box);
 }
 
 /* ---- sweeps ---- */
