@@ -175,15 +175,23 @@ bool split_rule_concat(struct split_facts *f, uint32_t v, struct split_part *p)
 
 /* ---- scattering: axes that are not indexed pass ---- */
 
+/* The axis that is indexed, of data and indices; -1: unknown, or divided. */
+static int scattered_axis(struct split_facts *f, uint32_t v, const struct split_part *p,
+			  struct tensor *x, struct tensor *index)
+{
+	int64_t of;
+	if (!split_input_open(f, v, 0, x) || !split_input_open(f, v, 1, index) ||
+	    split_ints(f, v, 3, &of, 1) != 1)
+		return -1;
+	int axis = op_axis(of, x->rank);
+	return axis == p->axis ? -1 : axis;
+}
+
 bool split_rule_scatter(struct split_facts *f, uint32_t v, struct split_part *p)
 {
 	struct tensor x, index;
-	int64_t of;
-	if (!split_input_open(f, v, 0, &x) || !split_input_open(f, v, 1, &index) ||
-	    split_ints(f, v, 3, &of, 1) != 1)
-		return false;
-	int axis = op_axis(of, x.rank);
-	if (axis < 0 || axis == p->axis)
+	int axis = scattered_axis(f, v, p, &x, &index);
+	if (axis < 0)
 		return false;
 	split_read(p, 0, p->axis, p->lo, p->hi);
 	split_read(p, 2, p->axis < axis ? p->axis : p->axis + (int)index.rank - 1, p->lo, p->hi);
@@ -193,12 +201,7 @@ bool split_rule_scatter(struct split_facts *f, uint32_t v, struct split_part *p)
 bool split_rule_scatter_elements(struct split_facts *f, uint32_t v, struct split_part *p)
 {
 	struct tensor x, index;
-	int64_t of;
-	if (!split_input_open(f, v, 0, &x) || !split_input_open(f, v, 1, &index) ||
-	    split_ints(f, v, 3, &of, 1) != 1)
-		return false;
-	int axis = op_axis(of, x.rank);
-	if (axis < 0 || axis == p->axis || index.dim[p->axis] != x.dim[p->axis])
+	if (scattered_axis(f, v, p, &x, &index) < 0 || index.dim[p->axis] != x.dim[p->axis])
 		return false;
 	for (uint32_t i = 0; i < 3; i++)
 		split_read(p, i, p->axis, p->lo, p->hi);

@@ -80,3 +80,12 @@ void markup_tsv(FILE *out, const char *s, size_t n, bool in_list)
 		}
 	}
 }
+
+void markup_cell(FILE *out, const char *label, const char *text)
+{
+	fputs("<td role=\"cell\" data-label=\"", out);
+	markup_text(out, label);
+	fputs("\">", out);
+	markup_text(out, text);
+	fputs("</td>", out);
+}

@@ -15,5 +15,7 @@ void markup_json(FILE *out, const char *s, size_t n, bool in_script);
 /* s[n] as a cell: tabs, line ends, other control characters and backslashes are \t, \n, \r, \xHH and \\; in_list: commas are
  * \, as well. */
 void markup_tsv(FILE *out, const char *s, size_t n, bool in_list);
+/* A cell of a table of a page, and the label that it has on a narrow screen. */
+void markup_cell(FILE *out, const char *label, const char *text);
 
 #endif

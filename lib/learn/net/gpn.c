@@ -125,9 +125,7 @@ static struct params *embed_init(const void *hyper, uint32_t d, uint64_t seed)
 	add_deepset(p, "pre", g->layer_deepsets, h);
 	add_deepset(p, "post", g->layer_deepsets, h);
 	add_plain_mlp(p, "out", g->layer_trans, h, h, d, 1);
-	params_alloc(p);
-	params_init(p, seed, EMBED_STREAMS);
-	return p;
+	return params_init(p, seed, EMBED_STREAMS);
 }
 
 static struct params *policy_init(const void *hyper, uint32_t d, uint32_t k, uint64_t seed)
@@ -137,9 +135,7 @@ static struct params *policy_init(const void *hyper, uint32_t d, uint32_t k, uin
 	if (g->policy_norm)
 		add_norm(p, "policy.norm", d);
 	add_plain_mlp(p, "policy", 2, d, (uint32_t)g->hidden, k, g->policy_gain);
-	params_alloc(p);
-	params_init(p, seed, POLICY_STREAMS);
-	return p;
+	return params_init(p, seed, POLICY_STREAMS);
 }
 
 /* (m,1) log bytes of every edge, less their mean */

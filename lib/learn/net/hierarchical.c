@@ -88,9 +88,7 @@ static struct params *embed_init(const void *hyper, uint32_t d, uint64_t seed)
 	add_linear(p, "grouper.out", h, groups, 1);
 	add_linear(p, "in", d, d, 1);
 	params_add(p, "adjacency.weight", groups, d, PARAM_UNIFORM, 0.1f);
-	params_alloc(p);
-	params_init(p, seed, EMBED_STREAMS);
-	return p;
+	return params_init(p, seed, EMBED_STREAMS);
 }
 
 static struct seq2seq shape(const struct hierarchical_hyper *r)
@@ -107,9 +105,7 @@ static struct params *policy_init(const void *hyper, uint32_t d, uint32_t k, uin
 	const struct seq2seq s = shape(hyper);
 	struct params *p = params_new();
 	seq2seq_add(p, &s, d, k);
-	params_alloc(p);
-	params_init(p, seed, POLICY_STREAMS);
-	return p;
+	return params_init(p, seed, POLICY_STREAMS);
 }
 
 /* ---- features ---- */

@@ -47,9 +47,7 @@ static struct params *embed_init(const void *hyper, uint32_t d, uint64_t seed)
 	uint32_t h = (uint32_t)m->hidden;
 	add_normed_mlp(p, "in", m->layers, d, h);
 	add_plain_mlp(p, "out", m->layers, h, h, d, 1);
-	params_alloc(p);
-	params_init(p, seed, EMBED_STREAMS);
-	return p;
+	return params_init(p, seed, EMBED_STREAMS);
 }
 
 static struct params *policy_init(const void *hyper, uint32_t d, uint32_t k, uint64_t seed)
@@ -58,9 +56,7 @@ static struct params *policy_init(const void *hyper, uint32_t d, uint32_t k, uin
 	struct params *p = params_new();
 	add_norm(p, "policy.norm", d);
 	add_plain_mlp(p, "policy", 2, d, (uint32_t)m->hidden, k, m->policy_gain);
-	params_alloc(p);
-	params_init(p, seed, POLICY_STREAMS);
-	return p;
+	return params_init(p, seed, POLICY_STREAMS);
 }
 
 static int embed(struct tape *t, const struct net_model *m, struct mat *const *p, struct mat *x,

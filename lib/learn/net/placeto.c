@@ -78,9 +78,7 @@ static struct params *embed_init(const void *hyper, uint32_t d, uint64_t seed)
 	(void)hyper;
 	struct params *p = params_new();
 	add_linear(p, "in", d, d, 1);
-	params_alloc(p);
-	params_init(p, seed, EMBED_STREAMS);
-	return p;
+	return params_init(p, seed, EMBED_STREAMS);
 }
 
 /* What a group is with respect to the visit. */
@@ -112,9 +110,7 @@ static struct params *policy_init(const void *hyper, uint32_t d, uint32_t k, uin
 		add_norm(p, way[i][2], h);
 	}
 	add_plain_mlp(p, "out", OUT_LAYERS, N_POOLS * 2 * h, h, k, r->policy_gain);
-	params_alloc(p);
-	params_init(p, seed, POLICY_STREAMS);
-	return p;
+	return params_init(p, seed, POLICY_STREAMS);
 }
 
 /* ---- groups and what is known of them before any visit ---- */

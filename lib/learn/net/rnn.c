@@ -60,9 +60,7 @@ static struct params *embed_init(const void *hyper, uint32_t d, uint64_t seed)
 	struct params *p = params_new();
 	add_linear(p, "in", d, d, 1);
 	params_add(p, "adjacency.weight", (uint32_t)r->adjacency, d, PARAM_UNIFORM, 0.1f);
-	params_alloc(p);
-	params_init(p, seed, EMBED_STREAMS);
-	return p;
+	return params_init(p, seed, EMBED_STREAMS);
 }
 
 static struct seq2seq shape(const struct rnn_hyper *r)
@@ -76,9 +74,7 @@ static struct params *policy_init(const void *hyper, uint32_t d, uint32_t k, uin
 	const struct seq2seq s = shape(hyper);
 	struct params *p = params_new();
 	seq2seq_add(p, &s, d, k);
-	params_alloc(p);
-	params_init(p, seed, POLICY_STREAMS);
-	return p;
+	return params_init(p, seed, POLICY_STREAMS);
 }
 
 /* ---- groups and their embeddings ---- */

@@ -44,8 +44,10 @@ void params_alloc(struct params *p)
 	p->data = ARENA_NEWN(p->arena, float, p->n);
 }
 
-void params_init(struct params *p, uint64_t seed, uint32_t first_stream)
+struct params *params_init(struct params *p, uint64_t seed, uint32_t first_stream)
 {
+	if (!p->data)
+		params_alloc(p);
 	for (uint32_t i = 0; i < p->n_mats; i++) {
 		const struct param *m = &p->mat[i];
 		size_t n = (size_t)m->rows * m->cols;
@@ -57,6 +59,7 @@ void params_init(struct params *p, uint64_t seed, uint32_t first_stream)
 			for (size_t j = 0; j < n; j++)
 				x[j] = m->init == PARAM_ONE;
 	}
+	return p;
 }
 
 int params_match(const struct params *p, size_t n_mats, const char *const *names,

@@ -44,9 +44,9 @@ uint32_t params_add(struct params *p, const char *name, uint32_t rows, uint32_t 
 /* Data for all matrices, zeroed; no params_add after this. */
 void params_alloc(struct params *p);
 
-/* Initial values, matrix i from random stream RNG_INIT + first_stream + i of
+/* Initial values, with params_alloc where there are no data yet; returns p.  Matrix i from random stream RNG_INIT + first_stream + i of
  * (seed, episode 0, step 0): the same numbers whatever else is drawn. */
-void params_init(struct params *p, uint64_t seed, uint32_t first_stream);
+struct params *params_init(struct params *p, uint64_t seed, uint32_t first_stream);
 
 /* Do these names and shapes, in this order, describe p?  -1 (ST_INPUT) names the
  * first difference. */

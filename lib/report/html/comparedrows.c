@@ -174,15 +174,6 @@ static void column(FILE *out, bool has, const char *name)
 		fprintf(out, "<th role=\"columnheader\" scope=\"col\">%s</th>", name);
 }
 
-static void cell(FILE *out, const char *label, const char *text)
-{
-	fputs("<td role=\"cell\" data-label=\"", out);
-	markup_text(out, label);
-	fputs("\">", out);
-	markup_text(out, text);
-	fputs("</td>", out);
-}
-
 static const char *value_name(const struct report_input *in)
 {
 	return strpbrk(in->objective, "=,") ? "objective" : in->objective;
@@ -260,31 +251,34 @@ static void put_line(FILE *out, const struct report_input *in, const struct rows
 		fputs("</td></tr>\n", out);
 		return;
 	}
-	cell(out, "latency", quantity_seconds(m->lat_s, text));
+	markup_cell(out, "latency", quantity_seconds(m->lat_s, text));
 	if (has->interval)
-		cell(out, "95 % interval",
-		     placetext_has_range(m) ? quantity_interval(m->lo_s, m->hi_s, text) : "-");
+		markup_cell(out, "95 % interval",
+			    placetext_has_range(m) ? quantity_interval(m->lo_s, m->hi_s, text)
+						   : "-");
 	if (has->speedup)
 		put_speedup(out, in->x, m);
 	if (has->value) {
 		char value[60];
-		cell(out, value_name(in),
-		     m->has_value ? placetext_value(in->objective, m->value, value, sizeof value)
-				  : "");
+		markup_cell(out, value_name(in),
+			    m->has_value
+				    ? placetext_value(in->objective, m->value, value, sizeof value)
+				    : "");
 	}
 	if (has->gain) {
 		snprintf(text, sizeof text, "%.3f", r->best_value / m->value);
-		cell(out, "gain", m->has_value && m->value > 0 ? text : "");
+		markup_cell(out, "gain", m->has_value && m->value > 0 ? text : "");
 	}
 	if (has->copies) {
 		snprintf(text, sizeof text, "%" PRIu64, m->copies);
-		cell(out, "copies", m->has_copies ? text : "");
-		cell(out, "copied",
-		     m->has_copies && m->copies ? quantity_bytes((double)m->copy_bytes, text) : "");
+		markup_cell(out, "copies", m->has_copies ? text : "");
+		markup_cell(out, "copied",
+			    m->has_copies && m->copies ? quantity_bytes((double)m->copy_bytes, text)
+						       : "");
 	}
 	if (has->runs) {
 		snprintf(text, sizeof text, "%u", l->n_runs);
-		cell(out, "runs", l->n_runs ? text : "");
+		markup_cell(out, "runs", l->n_runs ? text : "");
 	}
 	fputs("<td role=\"cell\">", out);
 	put_bar(out, m, r->most_s > 0 ? r->most_s : 1, l->answer);

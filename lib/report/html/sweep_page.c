@@ -119,15 +119,6 @@ static void row_begin(FILE *out, const char *name, bool first)
 	fputs("</th>", out);
 }
 
-static void cell(FILE *out, const char *label, const char *text)
-{
-	fputs("<td role=\"cell\" data-label=\"", out);
-	markup_text(out, label);
-	fputs("\">", out);
-	markup_text(out, text);
-	fputs("</td>", out);
-}
-
 static int put_methods(FILE *out, const void *of, struct err *e)
 {
 	const struct sweep *s = ((const struct page *)of)->s;
@@ -137,15 +128,15 @@ static int put_methods(FILE *out, const void *of, struct err *e)
 		const struct sweep_method *m = &s->method[k];
 		row_begin(out, m->name, k == 0);
 		snprintf(text, sizeof text, "%" PRIu32, m->n_wins);
-		cell(out, "wins", text);
-		cell(out, "behind the best", m->n_models ? behind(m->ratio, part) : "-");
+		markup_cell(out, "wins", text);
+		markup_cell(out, "behind the best", m->n_models ? behind(m->ratio, part) : "-");
 		snprintf(text, sizeof text, "%s on %.90s", behind(m->worst, part),
 			 s->model[m->worst_model].name);
-		cell(out, "at worst", m->n_models ? text : "-");
-		cell(out, "a search takes",
-		     m->search_s > 0 ? quantity_seconds(m->search_s, part) : "-");
+		markup_cell(out, "at worst", m->n_models ? text : "-");
+		markup_cell(out, "a search takes",
+			    m->search_s > 0 ? quantity_seconds(m->search_s, part) : "-");
 		snprintf(text, sizeof text, "%" PRIu32, m->n_models);
-		cell(out, "models", text);
+		markup_cell(out, "models", text);
 		fputs("</tr>\n", out);
 	}
 	return 0;
@@ -202,9 +193,9 @@ static int put_models(FILE *out, const void *of, struct err *e)
 		const struct sweep_cell *c = s->cell + (size_t)m * s->n_methods;
 		double best_s = model->best == UINT32_MAX ? 0 : c[model->best].best_s;
 		row_begin(out, model->name, false);
-		cell(out, "best", best_s > 0 ? quantity_seconds(best_s, text) : "-");
+		markup_cell(out, "best", best_s > 0 ? quantity_seconds(best_s, text) : "-");
 		snprintf(text, sizeof text, "%.3f times as fast", model->single_s / best_s);
-		cell(out, "over one device", best_s > 0 && model->single_s > 0 ? text : "-");
+		markup_cell(out, "over one device", best_s > 0 && model->single_s > 0 ? text : "-");
 		for (uint32_t k = 0; k < s->n_methods; k++)
 			put_cell(out, s->method[k].name, &c[k]);
 		fputs("</tr>\n", out);
