@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/digest.h"
 #include "base/msg.h"
 #include "base/opt.h"
@@ -98,14 +99,7 @@ static void keep_if_best(struct filter_state *s, struct item *x)
 			hi = s->n_best;
 			break;
 		}
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (better(x, &s->best[mid]))
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
+	BISECT(lo, hi, mid, !better(x, &s->best[mid]))
 	if (lo == (size_t)s->o->k) {
 		item_release(x);
 		return;

@@ -3,6 +3,7 @@
  * (in place) share its block. */
 #include "exec/plan_build.h"
 #include "base/ascending.h"
+#include "base/bisect.h"
 #include "sched/memplan.h"
 
 #include <math.h>
@@ -25,13 +26,7 @@ void plan_keep_view(struct builder *b, uint32_t d, struct devmem *m)
 static uint32_t n_below(const double *time, uint32_t n, double t)
 {
 	uint32_t lo = 0, hi = n;
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (time[mid] < t)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	BISECT(lo, hi, mid, time[mid] < t)
 	return lo;
 }
 

@@ -1,5 +1,6 @@
 /* graph.c - the graph as a container: its life, single-node questions, and
  * what follows from its columns.  Reading and writing it are graphrec_*.c. */
+#include "base/bisect.h"
 #include "graph/graph.h"
 
 #include <stdio.h>
@@ -108,26 +109,14 @@ bool graph_const_in_tail(const struct graph *g, uint32_t c)
 int64_t graph_const(const struct graph *g, uint32_t v)
 {
 	uint32_t lo = 0, hi = g->n_const;
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (g->const_node[mid] < v)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	BISECT(lo, hi, mid, g->const_node[mid] < v)
 	return lo < g->n_const && g->const_node[lo] == v ? (int64_t)lo : -1;
 }
 
 uint32_t graph_bodies(const struct graph *g, uint32_t v, uint32_t *first)
 {
 	uint32_t lo = 0, hi = g->n_bodies;
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (g->body[mid].node < v)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	BISECT(lo, hi, mid, g->body[mid].node < v)
 	*first = lo;
 	while (hi < g->n_bodies && g->body[hi].node == v)
 		hi++;

@@ -1,4 +1,5 @@
 /* compare.c - collects placements and their runs, and sorts them into rows. */
+#include "base/bisect.h"
 #include "report/compare.h"
 #include "record/bestrec.h"
 
@@ -157,13 +158,7 @@ static int by_source(const void *x, const void *y)
 static bool has_namesake(struct compared_one *const *sorted, size_t n, const struct compared_one *x)
 {
 	size_t lo = 0, hi = n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (strcmp(sorted[mid]->source, x->source) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	BISECT(lo, hi, mid, strcmp(sorted[mid]->source, x->source) < 0)
 	return lo + 1 < n && strcmp(sorted[lo + 1]->source, x->source) == 0;
 }
 

@@ -1,4 +1,5 @@
 /* schedule_arrows.c - from which entry of a schedule to which each copy leads. */
+#include "base/bisect.h"
 #include "base/rows.h"
 #include "report/schedule_arrows.h"
 
@@ -78,13 +79,7 @@ static uint32_t crossing_edges(const struct graph *g, const struct place_rec *p,
 static uint32_t first_edge(const struct edge *edge, uint32_t n, uint32_t src)
 {
 	uint32_t lo = 0, hi = n;
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (edge[mid].src < src)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	BISECT(lo, hi, mid, edge[mid].src < src)
 	return lo;
 }
 

@@ -1,4 +1,5 @@
 /* agenda.c - slots of a device, by time. */
+#include "base/bisect.h"
 #include "base/extremes.h"
 #include "sched/agenda.h"
 #include "base/mem.h"
@@ -11,14 +12,7 @@ static size_t first_after(const struct agenda *a, double ready)
 {
 	size_t lo = 0, hi = a->n;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (a->slot[mid].end_s > ready)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
+	BISECT(lo, hi, mid, !(a->slot[mid].end_s > ready))
 	return lo;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "graph/strtab.h"
 #include "place/simulate/dnnpart.h"
 #include "place/method/method.h"
@@ -151,14 +152,7 @@ static int put_id(struct method_run *r, const struct val *id, const struct id_ro
 
 	if (!val_int(id, &number))
 		return err_set(e, ST_INPUT, "an id is not an integer");
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (rows[mid].id < number)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	BISECT(lo, hi, mid, rows[mid].id < number)
 	if (lo < r->m->g->n && rows[lo].id == number)
 		return set_device(r, rows[lo].row, dev, e);
 	return err_set(e, ST_INPUT, "there is no node %lld", (long long)number);

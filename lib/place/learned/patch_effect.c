@@ -1,4 +1,5 @@
 /* patch_effect.c - what a move would do (patch_effect.h). */
+#include "base/bisect.h"
 #include "place/learned/patch_effect.h"
 
 #include <math.h>
@@ -53,14 +54,7 @@ static uint32_t first_after(const struct incumbent_view *x, uint32_t d, double s
 {
 	uint32_t lo = x->dev_ptr[d], hi = x->dev_ptr[d + 1];
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (x->t->end_s[x->dev_task[mid]] > s)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
+	BISECT(lo, hi, mid, !(x->t->end_s[x->dev_task[mid]] > s))
 	return lo;
 }
 
