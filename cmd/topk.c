@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/bisect.h"
+#include "base/ascending.h"
 #include "base/digest.h"
 #include "base/msg.h"
 #include "base/opt.h"

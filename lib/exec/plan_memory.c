@@ -3,7 +3,6 @@
  * (in place) share its block. */
 #include "exec/plan_build.h"
 #include "base/ascending.h"
-#include "base/bisect.h"
 #include "sched/memplan.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* graph.c - the graph as a container: its life, single-node questions, and
  * what follows from its columns.  Reading and writing it are graphrec_*.c. */
-#include "base/bisect.h"
+#include "base/ascending.h"
 #include "graph/graph.h"
 
 #include <stdio.h>

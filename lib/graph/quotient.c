@@ -1,6 +1,6 @@
 /* quotient.c - plain directed graphs: quotients by a grouping, compressed
  * rows, topological order, depths. */
-#include "base/rows.h"
+#include "graph/rows.h"
 #include "graph/graph.h"
 
 #include <string.h>

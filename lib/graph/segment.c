@@ -1,7 +1,7 @@
 /* segment.c - from a device per node to segments that close no cycle: groups by
  * depth, then contraction of edges of their quotient graph. */
 #include "base/disjoint.h"
-#include "base/rows.h"
+#include "graph/rows.h"
 #include "graph/contract.h"
 #include "graph/segment.h"
 

@@ -4,7 +4,7 @@
  * strongly connected components of what is left are what has to be together: no more than that, and
  * nothing waits for itself. */
 #include "base/disjoint.h"
-#include "base/rows.h"
+#include "graph/rows.h"
 #include "graph/segment.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* finish.c - from layers and edges in document order to the columns of a graph:
  * edges resolved, unreachable layers dropped, rows in topological order. */
-#include "base/rows.h"
+#include "graph/rows.h"
 #include "ir/raw.h"
 
 #include <inttypes.h>

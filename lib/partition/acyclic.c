@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rows.h"
+#include "graph/rows.h"
 #include "graph/graph.h"
 #include "partition/grouping.h"
 #include "partition/maxflow.h"

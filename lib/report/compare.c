@@ -1,5 +1,5 @@
 /* compare.c - collects placements and their runs, and sorts them into rows. */
-#include "base/bisect.h"
+#include "base/ascending.h"
 #include "report/compare.h"
 #include "record/bestrec.h"
 

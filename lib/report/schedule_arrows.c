@@ -1,6 +1,6 @@
 /* schedule_arrows.c - from which entry of a schedule to which each copy leads. */
-#include "base/bisect.h"
-#include "base/rows.h"
+#include "base/ascending.h"
+#include "graph/rows.h"
 #include "report/schedule_arrows.h"
 
 #include <stdbool.h>

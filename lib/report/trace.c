@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rows.h"
+#include "graph/rows.h"
 #include "report/trace.h"
 #include "report/devicemap.h"
 #include "report/format.h"

@@ -1,5 +1,5 @@
 /* agenda.c - slots of a device, by time. */
-#include "base/bisect.h"
+#include "base/ascending.h"
 #include "base/extremes.h"
 #include "sched/agenda.h"
 #include "base/mem.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/rows.h"
 #include "stats/quantile.h"
 
 enum { MOST_TURNS = 60 };
@@ -20,7 +19,12 @@ static struct groups groups_new(const uint32_t *of, uint32_t n_values, uint32_t 
 {
 	struct groups g = {n, MEM_NEWN(uint32_t, (size_t)n + 2),
 			   MEM_NEWN(uint32_t, (size_t)n_values + 1)};
-	rows_sort(of, NULL, ROWS_STEP, n_values, n, g.first, g.value);
+	for (uint32_t i = 0; i < n_values; i++)
+		g.first[of[i] + 2]++;
+	for (uint32_t i = 2; i < n + 2; i++)
+		g.first[i] += g.first[i - 1];
+	for (uint32_t i = 0; i < n_values; i++)
+		g.value[g.first[of[i] + 1]++] = i;
 	return g;
 }
 

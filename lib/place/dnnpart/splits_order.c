@@ -1,7 +1,7 @@
 /* splits_order.c - items by the edges between them. */
 #include <string.h>
 
-#include "base/rows.h"
+#include "graph/rows.h"
 #include "place/search/random_stream.h"
 #include "place/dnnpart/splits_impl.h"
 

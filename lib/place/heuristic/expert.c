@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bisect.h"
+#include "base/ascending.h"
 #include "graph/strtab.h"
 #include "place/simulate/dnnpart.h"
 #include "place/method/method.h"

@@ -8,7 +8,7 @@
  * j is the favourite of i when x_ij < 1/2; of one task or one child this holds at most once. */
 #include <math.h>
 
-#include "base/rows.h"
+#include "graph/rows.h"
 #include "partition/lp.h"
 #include "place/heuristic/favourite_children.h"
 

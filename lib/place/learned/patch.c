@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/rows.h"
+#include "graph/rows.h"
 #include "place/learned/patch.h"
 
 enum { BACK_MOST = 16, SWAPS = 6 }; /* swaps in sixteen draws */

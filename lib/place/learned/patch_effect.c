@@ -1,5 +1,5 @@
 /* patch_effect.c - what a move would do (patch_effect.h). */
-#include "base/bisect.h"
+#include "base/ascending.h"
 #include "place/learned/patch_effect.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/disjoint.h"
-#include "base/rows.h"
+#include "graph/rows.h"
 #include "place/method/repair_impl.h"
 
 static uint64_t most_of(const uint64_t *bytes, uint32_t k)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rows.h"
+#include "graph/rows.h"
 #include "record/graphrec.h"
 #include "place/problem/placeinputs.h"
 #include "place/problem/jsonproblem.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/ascending.h"
-#include "base/rows.h"
+#include "graph/rows.h"
 #include "base/twosum.h"
 #include "place/simulate/dnnpart.h"
 

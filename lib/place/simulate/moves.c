@@ -28,7 +28,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/rows.h"
+#include "graph/rows.h"
 #include "place/simulate/evaluate_impl.h"
 
 /* For each task, the later tasks whose cost depends on its device: those that save with it. */

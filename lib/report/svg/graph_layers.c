@@ -1,5 +1,5 @@
 /* graph_layers.c - layers, sweeps over them, lines. */
-#include "base/rows.h"
+#include "graph/rows.h"
 #include "report/svg/graph_layers.h"
 
 #include <math.h>

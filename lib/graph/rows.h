@@ -1,7 +1,7 @@
 /* rows.h - things sorted into rows, the counting sort of compressed rows: row r has thing[ptr[r]] to
  * thing[ptr[r + 1] - 1], in the order in which they came. */
-#ifndef HSDAG_BASE_ROWS_H
-#define HSDAG_BASE_ROWS_H
+#ifndef HSDAG_GRAPH_ROWS_H
+#define HSDAG_GRAPH_ROWS_H
 
 #include <stddef.h>
 #include <stdint.h>
