@@ -32,7 +32,7 @@ static const char known_keys[] =
 	"const_bytes const_node const_offset contention copies copy_bytes copy_holds "
 	"costs cut data device devices digest dim dim_ptr elems encoding energy_j entropy "
 	"episode failed fd final flops_per_s given grad_norm graph group groups held hi_s hyper "
-	"id idle_watts in_flight in_host in_node in_port in_ptr incumbent inner ir_version key "
+	"id idle_watts in_flight in_host in_node in_port in_ptr incumbent inner ir_version keeps key "
 	"label lat_s leaves link_busy_s link_bytes link_copies link_dst link_src "
 	"links lo_s load logp loss mask mean_s mem_bytes method missing_bytes move "
 	"move_s moves n_groups n_pairs n_sets name names net node_name not_compared "

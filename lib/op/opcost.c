@@ -2,6 +2,7 @@
  * nodes are constant.  Estimates for features and the simulator; the devices
  * measure. */
 #include "op/opimpl.h"
+#include "op/stored.h"
 
 #include <string.h>
 
@@ -245,7 +246,7 @@ static bool decompresses(enum op_kind kind)
 struct stored {
 	uint64_t bytes;    /* of the constants */
 	uint64_t elements; /* of the largest of them */
-	unsigned bits;     /* of its elements */
+	enum elem type;    /* of its elements */
 	int left;          /* nodes that may still be looked at */
 };
 
@@ -271,7 +272,7 @@ static bool add_stored(const struct graph *g, uint32_t o, struct stored *x)
 		x->bytes = add(x->bytes, bytes_of(g, o));
 		if (elements(g, o) > x->elements) {
 			x->elements = elements(g, o);
-			x->bits = elem_bits((enum elem)g->out_elem[o]);
+			x->type = (enum elem)g->out_elem[o];
 		}
 		return true;
 	}
@@ -287,15 +288,35 @@ static bool add_stored(const struct graph *g, uint32_t o, struct stored *x)
 	return true;
 }
 
-uint64_t op_stored_bytes(const struct graph *g, uint32_t o)
+op_keeps op_keeps_usual(void)
 {
-	enum { DEPTH = 12, FEW_BITS = 8 };
+	enum { FEW_BITS = 8 };
+	op_keeps keeps = 0;
+	for (int t = 0; t < EL_COUNT; t++)
+		if (elem_bits((enum elem)t) <= FEW_BITS)
+			keeps |= (op_keeps)1 << t;
+	return keeps;
+}
+
+uint64_t op_stored_bytes_on(const struct graph *g, uint32_t o, op_keeps keeps)
+{
+	enum { DEPTH = 12 };
 	struct stored x = {.left = DEPTH};
 	uint64_t whole = bytes_of(g, o);
-	return add_stored(g, o, &x) && x.bits <= FEW_BITS && x.bytes < whole ? x.bytes : whole;
+	return add_stored(g, o, &x) && keeps >> x.type & 1 && x.bytes < whole ? x.bytes : whole;
+}
+
+uint64_t op_stored_bytes(const struct graph *g, uint32_t o)
+{
+	return op_stored_bytes_on(g, o, op_keeps_usual());
 }
 
 uint64_t op_bytes(const struct graph *g, uint32_t v)
+{
+	return op_bytes_on(g, v, op_keeps_usual());
+}
+
+uint64_t op_bytes_on(const struct graph *g, uint32_t v, op_keeps keeps)
 {
 	const struct op_info *info = op_info(g->kind[v]);
 	enum op_category category = info->category;
@@ -309,7 +330,7 @@ uint64_t op_bytes(const struct graph *g, uint32_t v)
 		uint32_t o = source(g, v, i);
 		if (o == GRAPH_NONE)
 			continue;
-		uint64_t b = op_stored_bytes(g, o);
+		uint64_t b = op_stored_bytes_on(g, o, keeps);
 		total = add(total, i == 0 && info->flags & OPF_READS_PART && b > out ? out : b);
 	}
 	return total;

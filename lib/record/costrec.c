@@ -42,6 +42,8 @@ int cost_encode(const struct cost_rec *x, struct rec_writer *w, struct err *e)
 		put_vector(w, "flops_per_s", TT_F64, x->k, x->flops_per_s);
 		put_vector(w, "bytes_per_s", TT_F64, x->k, x->bytes_per_s);
 		put_vector(w, "overhead_s", TT_F64, x->k, x->overhead_s);
+		if (x->keeps)
+			put_texts(w, "keeps", x->keeps, x->k);
 	}
 	if (x->move_s)
 		put_vector(w, "move_s", TT_F64, x->n_sets, x->move_s);
@@ -205,6 +207,15 @@ static int decode_figures(const struct rec *r, struct arena *a, struct cost_rec 
 		if (!(x->flops_per_s[d] > 0 && x->bytes_per_s[d] > 0 && x->overhead_s[d] >= 0))
 			return err_set(e, ST_INPUT,
 				       "flops_per_s, bytes_per_s or overhead_s is out of range");
+	const char **keeps;
+	size_t n;
+	if (!val_get(r->map, "keeps"))
+		return 0;
+	if (get_texts(r->map, "keeps", a, &n, &keeps, e) < 0)
+		return -1;
+	if (n != x->k)
+		return err_set(e, ST_INPUT, "keeps has %zu texts for %u devices", n, x->k);
+	x->keeps = keeps;
 	return 0;
 }
 

@@ -371,6 +371,30 @@ change() {
 	'
 }
 
+@test "weights in types that a device keeps are as large as stored there, others as they are widened" {
+	"$HSDAG_PYTHON" "$ROOT/tests/bench/giant_model.py" tiny decode k.xml --sparse --elem f32 --welem f16 --past 8
+	"$HSDAG_PYTHON" "$ROOT/tests/bench/giant_model.py" tiny decode k8.xml --sparse --elem f32 --welem f8e4m3 --past 8
+	printf 'device %s flops 1e15 bandwidth 1e11 %s\n' d1 '' d2 'keeps all' d3 'keeps none' d4 'keeps f8e4m3,u8' > keep.spec
+	echo 'link * * latency 0 bandwidth 1e10' >> keep.spec
+	for w in k k8; do
+		ir2dag $w.xml | devsim --probe --spec keep.spec > $w.mp
+		placebase single $w.mp | devsim -o $w.recorded.mp
+		placebase single $w.mp | devsim --spec keep.spec -o $w.told.mp
+	done
+	py '
+		# Two matrices of 256 x 256, two of 64 x 256 and three of 512 x 256 in each of three layers, and an embedding and a head of 1000 x 256.
+		n = 2 * 1000 * 256 + 3 * (2 * 256 * 256 + 2 * 64 * 256 + 3 * 512 * 256)
+		for stream in "recorded", "told":
+			f16, f8 = ([int(array(r["mem_bytes"])[i]) for i, r in enumerate(runs(f"{w}.{stream}.mp"))] for w in ("k", "k8"))
+			wide = f16[0]
+			assert [wide - x for x in f16] == [0, 2 * n, 0, 0], (f16, n)
+			assert [wide - x for x in f8] == [3 * n, 3 * n, 0, 3 * n], (f8, n)
+	'
+	printf 'device d flops 1 bandwidth 1 keeps u8,what\n' > bad.spec
+	run -3 --separate-stderr devsim --probe --spec bad.spec k.mp
+	[[ "$stderr" == *"bad.spec, line 1: keeps: 'what' is no type"* ]]
+}
+
 @test "contention and overlap can be switched off" {
 	devsim r.mp > a.mp
 	devsim --no-contention r.mp > b.mp

@@ -407,6 +407,8 @@ static bool recorded_spec(const struct place_inputs *x, const char *const *names
 {
 	const struct cost_rec *c = &x->cost;
 
+	struct err none = ERR_INIT;
+
 	*out = (struct spec){.n_devs = k, .dev = ARENA_NEWN(a, struct device_spec, k)};
 	for (uint32_t i = 0; i < k; i++) {
 		uint32_t from = cost_column(x, names[i]);
@@ -417,6 +419,8 @@ static bool recorded_spec(const struct place_inputs *x, const char *const *names
 						   .flops_per_s = c->flops_per_s[from],
 						   .bytes_per_s = c->bytes_per_s[from],
 						   .overhead_s = c->overhead_s[from]};
+		if (spec_keeps(c->keeps ? c->keeps[from] : NULL, &out->dev[i].keeps, &none) < 0)
+			err_clear(&none); /* place_inputs_model told it */
 	}
 	return true;
 }
@@ -448,6 +452,23 @@ bool place_inputs_operations(const struct place_inputs *x, const char *const *na
 
 /* ---- the model ---- */
 
+/* keeps (k): types in which devices keep weights, by the specification or the record of costs. */
+static int weights_kept(const struct place_inputs *x, const char *const *names, uint32_t k,
+			op_keeps *keeps, struct err *e)
+{
+	const struct cost_rec *c = &x->cost;
+
+	for (uint32_t i = 0; i < k; i++) {
+		const struct device_spec *d = spec_find(&x->spec, names[i]);
+		uint32_t from = x->spec.n_devs || !c->keeps ? c->k : cost_column(x, names[i]);
+
+		keeps[i] = d ? d->keeps : op_keeps_usual();
+		if (from < c->k && spec_keeps(c->keeps[from], &keeps[i], e) < 0)
+			return err_prefix(e, "cost");
+	}
+	return 0;
+}
+
 int place_inputs_model(struct place_inputs *x, const char *const *names, uint32_t k,
 		       struct arena *a, struct place_model *m, struct err *e)
 {
@@ -471,7 +492,10 @@ int place_inputs_model(struct place_inputs *x, const char *const *names, uint32_
 		recorded_memory(x, names, k, a, &s.held);
 	}
 	s.power.j_per_byte = j_per_byte;
-	if (rc < 0 || power_of(x, names, k, a, &s.power, e) < 0)
+	op_keeps *keeps = ARENA_NEWN(a, op_keeps, k);
+	s.keeps = keeps;
+	if (rc < 0 || power_of(x, names, k, a, &s.power, e) < 0 ||
+	    weights_kept(x, names, k, keeps, e) < 0)
 		return -1;
 	apply_mask(x, names, k, set_s);
 	for (uint32_t i = 0; i < k; i++)

@@ -58,6 +58,19 @@ static const uint64_t *bytes_anywhere(const struct place_model *m, uint64_t byte
 	return row;
 }
 
+/* Bytes of value o on each device; keeps (k); NULL: all keep the usual types. */
+static const uint64_t *bytes_by_device(const struct place_model *m, uint32_t o,
+				       const op_keeps *keeps, struct arena *a)
+{
+	uint64_t *row = ARENA_NEWN(a, uint64_t, m->k);
+
+	for (uint32_t d = 0; d < m->k; d++)
+		row[d] = d == 0 || (keeps && keeps[d] != keeps[d - 1])
+				 ? op_stored_bytes_on(m->g, o, keeps ? keeps[d] : op_keeps_usual())
+				 : row[d - 1];
+	return row;
+}
+
 static void hold(struct place_model *m, uint32_t task, const uint64_t *bytes)
 {
 	for (uint32_t d = 0; d < m->k; d++)
@@ -66,7 +79,8 @@ static void hold(struct place_model *m, uint32_t task, const uint64_t *bytes)
 
 /* Values that no task makes occupy memory where they are read: task_mem of their only reader, or
  * the list of shared ones. */
-static void assign_weights(struct place_model *m, const uint32_t *root, struct arena *a)
+static void assign_weights(struct place_model *m, const op_keeps *keeps, const uint32_t *root,
+			   struct arena *a)
 {
 	uint32_t n_in = m->g->in_ptr[m->g->n];
 	struct value_reader *r = MEM_NEWN(struct value_reader, n_in);
@@ -84,7 +98,7 @@ static void assign_weights(struct place_model *m, const uint32_t *root, struct a
 				m->weight_task[x.first + x.n++] = r[end].task;
 		if (bytes <= 0)
 			continue;
-		x.bytes = bytes_anywhere(m, op_stored_bytes(m->g, r[i].out), a);
+		x.bytes = bytes_by_device(m, r[i].out, keeps, a);
 		if (x.n == 1) {
 			hold(m, r[i].task, x.bytes);
 		} else {
@@ -303,7 +317,7 @@ int place_model_init(struct place_model *m, const struct graph *g, const struct 
 		m->work = s->held.work;
 		m->mem_limit = limits_beside(s->mem_limit, m->work, m->k, a);
 	} else {
-		assign_weights(m, root, a);
+		assign_weights(m, s->keeps, root, a);
 	}
 	for (uint32_t t = 0; s->set_mem && !s->held.set && t < m->tasks.dag.n; t++)
 		hold(m, t, bytes_anywhere(m, s->set_mem[m->tasks.task_set[t]], a));

@@ -10,6 +10,7 @@
 
 #include "record/devrec.h"
 #include "graph/graph.h"
+#include "op/stored.h"
 #include "place/problem/objective.h"
 #include "place/problem/spec.h"
 #include "sched/graphtask.h"
@@ -53,6 +54,7 @@ struct place_setup {
 	const double *set_s;      /* (n_sets,k) seconds, negative: cannot run there */
 	struct sched_links links;
 	const uint64_t *mem_limit; /* (k) bytes, 0: not limited */
+	const op_keeps *keeps;     /* (k) types that weights are kept in; NULL: op_keeps_usual */
 	bool contention, overlap;
 	const uint8_t *copy_holds; /* as struct sched_costs has it, and the next two */
 	enum sched_policy policy;

@@ -52,7 +52,7 @@ int place_spec_node_costs(const struct graph *g, const struct spec *s, const cha
 
 			work_s[(size_t)v * k + dev] =
 				runs ? spec_roofline_s(d, (double)op_flops(g, v),
-						       (double)op_bytes(g, v))
+						       (double)op_bytes_on(g, v, d->keeps))
 				     : 0;
 		}
 	}

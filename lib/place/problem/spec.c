@@ -9,6 +9,7 @@
 
 #include "base/opt.h"
 #include "base/utf8.h"
+#include "graph/graph.h"
 #include "place/problem/spec.h"
 
 enum {
@@ -64,9 +65,14 @@ struct spec_field {
 	bool given;
 };
 
-/* Read the pairs "key number" from word `first` on.  Key text_key takes a text; NULL: there is none. */
+/* A key that takes a text. */
+struct spec_text {
+	const char *key, **text;
+};
+
+/* Read the pairs "key number" from word `first` on, and those of texts; a key NULL ends each. */
 static int read_fields(const struct spec_line *l, int first, struct spec_field *f,
-		       const char *text_key, const char **text, struct err *e)
+		       const struct spec_text *texts, struct err *e)
 {
 	for (int i = first; i < l->n; i += 2) {
 		struct spec_field *x = f;
@@ -74,8 +80,11 @@ static int read_fields(const struct spec_line *l, int first, struct spec_field *
 
 		if (i + 1 == l->n)
 			return err_set(e, ST_INPUT, "'%s' has no value", key);
-		if (text_key && strcmp(key, text_key) == 0) {
-			*text = l->word[i + 1];
+		const struct spec_text *t = texts;
+		while (t->key && strcmp(t->key, key) != 0)
+			t++;
+		if (t->key) {
+			*t->text = l->word[i + 1];
 			continue;
 		}
 		while (x->key && strcmp(x->key, key) != 0)
@@ -84,8 +93,8 @@ static int read_fields(const struct spec_line *l, int first, struct spec_field *
 			struct err_near near = {.name = key};
 			for (x = f; x->key; x++)
 				err_offer(&near, x->key);
-			if (text_key)
-				err_offer(&near, text_key);
+			for (t = texts; t->key; t++)
+				err_offer(&near, t->key);
 			return err_unknown(e, ST_INPUT, &near, NULL, "unknown key '%s'", key);
 		}
 		if (x->given)
@@ -146,6 +155,29 @@ static int add_device(struct spec *s, const struct device_spec *d, struct arena 
 	return 0;
 }
 
+int spec_keeps(const char *text, op_keeps *out, struct err *e)
+{
+	char name[20];
+
+	*out = op_keeps_usual();
+	if (!text || strcmp(text, "usual") == 0)
+		return 0;
+	*out = strcmp(text, "all") == 0 ? ~(op_keeps)0 : 0;
+	if (*out || strcmp(text, "none") == 0)
+		return 0;
+	for (size_t n; *text; text += n + (text[n] == ',')) {
+		n = strcspn(text, ",");
+		snprintf(name, sizeof name, "%.*s", (int)n, text);
+		int t = elem_parse(name);
+		if (t < 0)
+			return err_set(e, ST_INPUT,
+				       "keeps: '%s' is no type of elements, nor all, none or usual",
+				       name);
+		*out |= (op_keeps)1 << t;
+	}
+	return 0;
+}
+
 static int read_device(const struct spec_line *l, struct arena *a, struct spec *s, struct err *e)
 {
 	struct device_spec d = {.type = "model"};
@@ -165,7 +197,9 @@ static int read_device(const struct spec_line *l, struct arena *a, struct spec *
 	if (strcmp(d.name, "*") == 0 || !utf8_valid(d.name, strlen(d.name)))
 		return err_set(e, ST_INPUT, "'%s' is no name for a device: %s", d.name,
 			       *d.name == '*' ? "it stands for any" : "not UTF-8");
-	if (read_fields(l, 2, f, "type", &d.type, e) < 0)
+	const struct spec_text texts[] = {
+		{"type", &d.type}, {"keeps", &d.keeps_told}, {NULL, NULL}};
+	if (read_fields(l, 2, f, texts, e) < 0 || spec_keeps(d.keeps_told, &d.keeps, e) < 0)
 		return -1;
 	if (!f[0].given || !f[1].given)
 		return err_set(e, ST_INPUT, "device '%s' needs flops and bandwidth", d.name);
@@ -299,9 +333,10 @@ static int read_link(const struct spec_line *l, enum spec_reach reach, struct ar
 				 {NULL, NULL, 0, 0, false}};
 
 	const char *port = NULL;
+	const struct spec_text texts[] = {{"port", &port}, {NULL, NULL}};
 	int first = read_ends(l, s, &x, e);
 	x.where = arena_printf(a, "%s, line %u", l->origin, l->number);
-	if (first < 0 || read_fields(l, first, f, "port", &port, e) < 0 ||
+	if (first < 0 || read_fields(l, first, f, texts, e) < 0 ||
 	    (port && read_port_name(port, a, s, &x.port, e) < 0))
 		return -1;
 	if (!f[0].given || !f[1].given)
@@ -325,7 +360,7 @@ static int read_port(const struct spec_line *l, struct arena *a, struct spec *s,
 	x.where = arena_printf(a, "%s, line %u", l->origin, l->number);
 	x.dev = l->word[1];
 	if (read_port_name(l->word[2], a, s, &x.port, e) < 0 ||
-	    read_fields(l, 3, f, NULL, NULL, e) < 0)
+	    read_fields(l, 3, f, &(struct spec_text){NULL, NULL}, e) < 0)
 		return -1;
 	if (!f[0].given && !f[1].given)
 		return err_set(e, ST_INPUT, "a port needs out or in, bytes per second");

@@ -22,7 +22,8 @@
  *
  * SI units: FLOP/s, bytes/s, seconds, bytes, watts, joules.  type (default model), efficiency
  * (share of the peak that is reached, default 1), overhead (seconds per operation, default 0),
- * memory (default 0: not limited), watts while computing and while idle, and a link's joules per
+ * memory (default 0: not limited), keeps (types in which it keeps weights as they are stored, as in u8,i8,u4,i4; all; none; default:
+ * those of at most 8 bits), which it widens else, watts while computing and while idle, and a link's joules per
  * byte (default 0) may be left out.  A link is directed; "*" matches any
  * device; exact names win over "*", a later line over an earlier one; a pair
  * without a line cannot exchange data.
@@ -39,6 +40,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "record/devrec.h"
+#include "op/stored.h"
 #include "sched/sched.h"
 
 struct device_spec {
@@ -46,7 +48,9 @@ struct device_spec {
 	const char *class;               /* what many alike are called; NULL: it is alone */
 	double flops_per_s, bytes_per_s; /* what is reached: efficiency is in it */
 	double overhead_s;
-	uint64_t mem_bytes; /* 0: not limited */
+	uint64_t mem_bytes;     /* 0: not limited */
+	const char *keeps_told; /* as it was told; NULL: it was not */
+	op_keeps keeps;         /* types that weights are kept in */
 	double watts, idle_watts;
 };
 
@@ -93,6 +97,9 @@ int spec_load(const char *list, struct arena *a, struct spec *out, struct err *e
 /* Append what text[n] says to out (zeroed at first). */
 int spec_parse(const char *text, size_t n, const char *origin, struct arena *a, struct spec *out,
 	       struct err *e) MUST_CHECK;
+
+/* What `keeps` says; text NULL: the default.  ST_INPUT when a type is none. */
+int spec_keeps(const char *text, op_keeps *out, struct err *e) MUST_CHECK;
 
 /* The specification behind a device name: that name exactly, else its part
  * before the first ':' ("cpu:0" is one more "cpu"); NULL when there is none. */

@@ -92,6 +92,8 @@ static int write_records(const struct graph *g, const struct spec *spec, struct 
 	double *set_s = ARENA_NEWN(a, double, (size_t)g->n_sets * d->k);
 	double *flops = ARENA_NEWN(a, double, d->k), *bytes = ARENA_NEWN(a, double, d->k),
 	       *overhead = ARENA_NEWN(a, double, d->k);
+	const char **keeps = ARENA_NEWN(a, const char *, d->k);
+	bool told = false;
 
 	d->graph = g->digest;
 	d->n_sets = g->n_sets;
@@ -105,6 +107,8 @@ static int write_records(const struct graph *g, const struct spec *spec, struct 
 		flops[i] = x->flops_per_s;
 		bytes[i] = x->bytes_per_s;
 		overhead[i] = x->overhead_s;
+		keeps[i] = x->keeps_told ? x->keeps_told : "usual";
+		told |= x->keeps_told != NULL;
 	}
 	const struct cost_rec cost = {.graph = g->digest,
 				      .n_sets = g->n_sets,
@@ -113,7 +117,8 @@ static int write_records(const struct graph *g, const struct spec *spec, struct 
 				      .set_s = set_s,
 				      .flops_per_s = flops,
 				      .bytes_per_s = bytes,
-				      .overhead_s = overhead};
+				      .overhead_s = overhead,
+				      .keeps = told ? keeps : NULL};
 	return cost_encode(&cost, w, e);
 }
 
