@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "base/msg.h"
+#include "base/newfile.h"
 #include "base/opt.h"
 #include "record/placerec.h"
 #include "place/bound/bound.h"
 #include "place/bound/bound_divisible.h"
 #include "place/heuristic/contiguous_layers.h"
+#include "place/memory_plan.h"
 #include "place/method/method.h"
 #include "place/problem/sim_options.h"
 #include "place/simulate/units.h"
@@ -22,7 +24,7 @@ enum { MAX_SAMPLES = 1 << 24, MAX_THREADS = 1024, MAX_METHODS = 64 };
 
 struct options {
 	struct place_options sim;
-	const char *devices;
+	const char *devices, *plan;
 	struct place_chosen chosen[MAX_METHODS]; /* (n_chosen) that run, one after the other */
 	int n_chosen;
 	int64_t samples, evals, threads;
@@ -60,6 +62,8 @@ struct state {
 	const struct place_method *method; /* that runs */
 	double method_began_s;             /* of clock_s */
 	bool unwritten;                    /* a placement could not be handed over */
+	struct newfile plan;               /* of --plan */
+	bool planned;                      /* it has a placement */
 	struct method_run run;
 };
 
@@ -225,6 +229,12 @@ static int emit(struct method_run *r, struct err *e)
 		predict(s, r, &p);
 	if (r->n_more > 0)
 		p.device = with_replicas(s, r);
+	for (uint32_t i = 0; s->o->plan && s->ev && r->k == s->k && i <= r->n_more; i++) {
+		fputs(s->planned ? ",\n" : "", newfile_text(&s->plan));
+		memory_plan_write(newfile_text(&s->plan), s->ev, s->units, source,
+				  p.device + (size_t)i * p.n_sets, s->in.headroom);
+		s->planned = true;
+	}
 	if (s->of_all && r->k == s->k) {
 		size_t n = (1 + r->n_more) * (size_t)p.n_sets;
 		uint16_t *device = ARENA_NEWN(s->arena, uint16_t, n);
@@ -508,8 +518,16 @@ static int run_file(struct state *s, const char *path, int argc, char **argv, st
 	s->in.keep_groups = true;
 	if (rc == 0)
 		rc = filter_open(&f, path, s->common, argc, argv, e);
+	if (rc == 0 && o->plan && (rc = newfile_open(&s->plan, o->plan, e)) == 0)
+		fputs("[\n", newfile_text(&s->plan));
 	if (rc == 0)
 		rc = filter_close(&f, run_filter(s, &f, e), e);
+	if (rc == 0 && o->plan) {
+		fputs("\n]\n", newfile_text(&s->plan));
+		rc = newfile_commit(&s->plan, e);
+	} else if (s->plan.path) {
+		newfile_abandon(&s->plan);
+	}
 	place_inputs_release(&s->in);
 	return rc;
 }
@@ -546,6 +564,10 @@ int main(int argc, char **argv)
 		{"hints", 0, OPT_FLAG, &o.hints, NULL,
 		 "warn where one device, or contiguous layers, are better than a heuristic's "
 		 "answer",
+		 0, 0, NULL, NULL},
+		{"plan", 0, OPT_TEXT, &o.plan, "FILE",
+		 "what each placement needs of each device's memory, as JSON: weights, tensors at "
+		 "their peak, room",
 		 0, 0, NULL, NULL},
 		{"apart", 0, OPT_FLAG, &o.apart, NULL,
 		 "of these, on those that compute at once: cpu:0 and cpu:1, not cpu beside them", 0,

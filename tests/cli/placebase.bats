@@ -616,3 +616,29 @@ chains() {
 	run -0 placebase -v cluster --evals 48 long.mp -o out.mp
 	[[ "$output" == *"cluster: 48 list schedules, "* && "$output" != *"so few"* ]]
 }
+
+@test "placebase --plan: weights once, tensors at their peak, room without headroom, as JSON" {
+	# Weights of 10, 20 and 30 bytes; a makes 4 for b, which makes 6 for c on another device.
+	py '
+		print(json.dumps({"devices": [{"name": "g", "mem_bytes": 50}, {"name": "cpu"}],
+			"links": [{"src": "*", "dst": "*", "latency_s": 0, "bytes_per_s": 1}],
+			"nodes": [{"id": v, "name": n, "mem_bytes": m, "cost_s": {d: 1}} for v, (n, m, d) in enumerate([("a", 10, "g"), ("b", 20, "g"), ("c", 30, "cpu")])],
+			"edges": [{"src": 0, "dst": 1, "bytes": 4}, {"src": 1, "dst": 2, "bytes": 6}]}))
+	' | json2dag > abc.mp
+	placebase heft,single --headroom 10 --plan plan.json abc.mp -o out.mp
+	placebase heft --headroom 20 --plan - abc.mp -o out.mp > less.json
+	py '
+		heft, *single = json.load(open("plan.json"))
+		assert heft["source"] == "heft" and heft["legal"] and heft["predicted_s"] == 9, heft
+		# While b runs the 4 of a and its own 6 are there; c has a copy of 6.
+		assert heft["devices"] == [
+			{"device": "g", "memory": 50, "usable": 45, "weights": 30, "tensors": 10, "work": 0, "peak": 40, "free": 5},
+			{"device": "cpu", "memory": None, "usable": None, "weights": 30, "tensors": 6, "work": 0, "peak": 36, "free": None}], heft
+		assert [(p["source"], p["legal"], "devices" in p) for p in single] == 2 * [("single", False, False)] and "cpu" in single[1]["why"], single
+		less, = json.load(open("less.json"))
+		assert less["legal"] and less["devices"][0]["usable"] == 40 and less["devices"][0]["free"] == 0, less
+	'
+	run -0 --separate-stderr placebase heft --headroom 30 --plan less.json abc.mp -o out.mp
+	py 'p, = json.load(open("less.json")); assert not p["legal"] and p["devices"][0]["free"] == -5, p' || { cat less.json; return 1; }
+	run -2 placebase heft --headroom 100 abc.mp -o out.mp
+}

@@ -25,6 +25,7 @@ extern const char *const place_order_names[]; /* as options and records have the
 struct place_inputs {
 	const char *spec_list;    /* --spec; NULL: not given */
 	bool contention, overlap; /* false: off, whatever the cost record says */
+	double headroom;          /* share of memory that stays free */
 	enum place_order order;
 	struct place_objective objective;
 	struct watts_list watts; /* n 0: not given */

@@ -331,9 +331,12 @@ static uint64_t memory_limit(const struct place_inputs *x, const char *name)
 	int row = x->has_devs ? devs_find(&x->devs, known_as(x, name)) : -1;
 	const struct device_spec *d = spec_find(&x->spec, name);
 
-	if (row >= 0 && x->devs.mem_bytes[row])
-		return x->devs.mem_bytes[row];
-	return d ? d->mem_bytes : 0;
+	uint64_t all = row >= 0 && x->devs.mem_bytes[row] ? x->devs.mem_bytes[row]
+		       : d                                ? d->mem_bytes
+							  : 0;
+	uint64_t left = (uint64_t)((double)all * (1 - x->headroom));
+
+	return x->headroom <= 0 || all == 0 ? all : left ? left : 1;
 }
 
 /* ---- watts ---- */

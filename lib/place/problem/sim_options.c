@@ -21,6 +21,7 @@ int place_options_inputs(const struct place_options *o, const char *default_spec
 	x->objective = objective;
 	x->rules = (enum place_rules)o->rules;
 	x->order = (enum place_order)o->order;
+	x->headroom = o->headroom / 100;
 	x->contention = o->contention;
 	x->overlap = o->overlap;
 	return 0;

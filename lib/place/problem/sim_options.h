@@ -8,8 +8,9 @@
 
 struct place_options {
 	const char *spec, *objective, *watts;
-	int rules; /* enum place_rules */
-	int order; /* enum place_order */
+	int rules;       /* enum place_rules */
+	int order;       /* enum place_order */
+	double headroom; /* percent of devices' memory that stays free */
 	bool contention, overlap;
 };
 #define PLACE_OPTIONS_INIT \
@@ -53,6 +54,11 @@ struct place_options {
 		 0, \
 		 NULL, \
 		 NULL}, \
+		{"headroom", 0, \
+		 OPT_REAL,   &(o).headroom, \
+		 "PERCENT",  "of each device's memory stays free, for what is not simulated", \
+		 0,          99, \
+		 NULL,       NULL}, \
 		{"order", \
 		 0, \
 		 OPT_CHOICE, \
