@@ -208,7 +208,7 @@ static void count(struct sides *s, const struct maxflow *flow)
 		bool second = maxflow_on_sink_side(flow, i);
 
 		if (s->cost[second][i] < INFINITY)
-			dual_count(&s->x, i, s->class[second][i]);
+			dual_count(&s->x, i, s->class[second][i], 1);
 	}
 	for (uint32_t i = 0; i < s->n_values; i++) {
 		const struct cut_value *x = &s->value[i];

@@ -1,6 +1,7 @@
 /* bound_divisible.c - operations that may be cut into parts, on several devices at once. */
 #include <math.h>
 
+#include "place/bound/alike.h"
 #include "place/bound/bound_divisible.h"
 #include "place/bound/bound_shares.h"
 
@@ -37,20 +38,29 @@ double divisible_s(const double *s, const double *fixed_s, uint32_t k)
 static double longest_path(const struct divisible *x, const struct shares *cliques)
 {
 	double *end = MEM_NEWN(double, x->n), share[TURNS_MOST], longest = 0;
+	struct alike kinds;
 
-	for (uint32_t v = 0; v < x->n; v++) {
-		const double *s = &x->work_s[(size_t)v * x->k];
-		double least = divisible_s(s, x->fixed_s, x->k);
+	alike_init(&kinds, x->n, NULL, x->work_s, x->k * sizeof *x->work_s, NULL, 0);
+	double *least = MEM_NEWN(double, (size_t)kinds.n + 1);
 
+	for (uint32_t i = 0; i < kinds.n; i++) {
+		const double *s = &x->work_s[(size_t)kinds.first[i] * x->k];
+
+		least[i] = divisible_s(s, x->fixed_s, x->k);
 		if (cliques)
-			least = fmax(least, shares_ascend(cliques, s, 1, NULL, 0, NULL, share));
+			least[i] =
+				fmax(least[i], shares_ascend(cliques, s, 1, NULL, 0, NULL, share));
+	}
+	for (uint32_t v = 0; v < x->n; v++) {
 		for (uint32_t i = x->in_ptr[v]; i < x->in_ptr[v + 1]; i++)
 			if (x->in[i] != UINT32_MAX)
 				end[v] = fmax(end[v], end[x->in[i]]);
-		end[v] += least;
+		end[v] += least[kinds.kind[v]];
 		longest = fmax(longest, end[v]);
 	}
+	mem_free(least);
 	mem_free(end);
+	alike_release(&kinds);
 	return longest;
 }
 

@@ -22,10 +22,10 @@ double dual_unit_s(const struct dual *x, uint32_t unit, uint32_t c)
 	return x->w[c] * s + (x->memory ? x->mu[c] * share_of_memory(x, unit, c) : 0);
 }
 
-void dual_count(struct dual *x, uint32_t unit, uint32_t c)
+void dual_count(struct dual *x, uint32_t unit, uint32_t c, double times)
 {
-	x->load[c] += x->v->unit_s[(size_t)unit * x->v->k + x->first[c]] / x->size[c];
-	x->use[c] += share_of_memory(x, unit, c);
+	x->load[c] += times * x->v->unit_s[(size_t)unit * x->v->k + x->first[c]] / x->size[c];
+	x->use[c] += times * share_of_memory(x, unit, c);
 }
 
 double dual_least(void *arg, struct dual *x)
@@ -33,9 +33,9 @@ double dual_least(void *arg, struct dual *x)
 	double sum = 0;
 
 	(void)arg;
-	for (uint32_t i = 0; i < x->v->u->n; i++) {
+	for (uint32_t j = 0; j < x->units.n; j++) {
 		double least = INFINITY;
-		uint32_t at = 0;
+		uint32_t i = x->units.first[j], at = 0;
 
 		for (uint32_t c = 0; c < x->n_classes; c++) {
 			double s = dual_unit_s(x, i, c);
@@ -47,8 +47,8 @@ double dual_least(void *arg, struct dual *x)
 		}
 		if (least == INFINITY)
 			continue;
-		sum += least;
-		dual_count(x, i, at);
+		sum += x->units.count[j] * least;
+		dual_count(x, i, at, x->units.count[j]);
 	}
 	return sum;
 }
@@ -113,12 +113,15 @@ void dual_init(struct dual *x, const struct bound_view *v, uint32_t n_more)
 	x->n = x->n_classes + n_more;
 	for (uint32_t c = x->n_classes; c < x->n; c++)
 		x->size[c] = 1;
+	alike_init(&x->units, v->u->n, NULL, v->unit_s, v->k * sizeof *v->unit_s, v->u->mem_on,
+		   v->k * sizeof *v->u->mem_on);
 	start(x);
 	scale(x);
 }
 
 void dual_release(struct dual *x)
 {
+	alike_release(&x->units);
 	mem_free(x->size);
 	mem_free(x->first);
 }

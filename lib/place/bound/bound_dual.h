@@ -5,6 +5,7 @@
 #ifndef HSDAG_PLACE_BOUND_BOUND_DUAL_H
 #define HSDAG_PLACE_BOUND_BOUND_DUAL_H
 
+#include "place/bound/alike.h"
 #include "place/bound/bound_parts.h"
 
 /* Resources that differ by name alone share multipliers: classes of devices come first. */
@@ -16,7 +17,8 @@ struct dual {
 	double *w, *mu;        /* (n) of each; of all memory of the class */
 	/* (n) what the minimiser loads each with; share of all memory that it holds */
 	double *load, *use;
-	bool memory; /* mu may be above 0 */
+	bool memory;        /* mu may be above 0 */
+	struct alike units; /* by seconds and memory */
 };
 
 /* n_more resources besides the devices' classes, whose size the caller fills in.  w starts from
@@ -43,7 +45,7 @@ double dual_least(void *arg, struct dual *x);
 
 /* Of unit i on class c at w, mu; INFINITY: it cannot run there. */
 double dual_unit_s(const struct dual *x, uint32_t unit, uint32_t c);
-/* The minimiser has it there. */
-void dual_count(struct dual *x, uint32_t unit, uint32_t c);
+/* The minimiser has `times` like it there. */
+void dual_count(struct dual *x, uint32_t unit, uint32_t c, double times);
 
 #endif

@@ -3,10 +3,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "place/bound/alike.h"
 #include "place/bound/bound_shares.h"
 
 /* Rounds of ascent; cliques up to which each pair is searched at the end, how often, how finely. */
 enum { ROUNDS = 300, MOST_PAIRED = 4, PASSES = 2, CUTS = 24 };
+/* So few items are not looked through for those that are alike. */
+enum { FEW = 64 };
 
 /* All maximal cliques: `in`, and what of `may` can join it; `done` could, and has been looked at (Bron, Kerbosch,
  * Communications of the ACM 16(9), 1973).  More than there is room for are left out: fewer constraints, and still a bound. */
@@ -48,18 +51,29 @@ static void find_shares(const struct shares *x, const double *w, double *share)
 	}
 }
 
+/* What there is to share out. */
+struct items {
+	const struct shares *x;
+	const double *s; /* (n,k) */
+	uint32_t n;
+	const bool *in;      /* (n) or NULL */
+	const double *count; /* (n) how many are like it; NULL: it is the only one */
+	double slow;
+	const double *price; /* (k) or NULL */
+};
+
 /* The dual at factors of seconds (k), and what its minimiser loads devices with. */
-static double dual_value(const struct shares *x, const double *item_s, uint32_t n, const bool *in,
-			 const double *factor, double *load)
+static double dual_value(const struct items *it, const double *factor, double *load)
 {
+	const struct shares *x = it->x;
 	double sum = 0;
 
 	memset(load, 0, x->k * sizeof(*load));
-	for (uint32_t i = 0; i < n; i++) {
-		const double *s = &item_s[(size_t)i * x->k];
+	for (uint32_t i = 0; i < it->n; i++) {
+		const double *s = &it->s[(size_t)i * x->k];
 		uint32_t at = x->k;
 
-		if (in && !in[i])
+		if (it->in && !it->in[i])
 			continue;
 		for (uint32_t d = 0; d < x->k; d++)
 			if (s[d] < INFINITY &&
@@ -67,8 +81,9 @@ static double dual_value(const struct shares *x, const double *item_s, uint32_t 
 				at = d;
 		if (at == x->k)
 			continue;
-		sum += factor[at] * s[at];
-		load[at] += s[at];
+		double all_s = it->count ? it->count[i] * s[at] : s[at];
+		sum += factor[at] * all_s;
+		load[at] += all_s;
 	}
 	return sum;
 }
@@ -93,16 +108,6 @@ static void move_weights(const struct shares *x, const double *load, double *w, 
 		w[c] /= sum;
 }
 
-/* What there is to share out. */
-struct items {
-	const struct shares *x;
-	const double *s; /* (n,k) */
-	uint32_t n;
-	const bool *in; /* (n) or NULL */
-	double slow;
-	const double *price; /* (k) or NULL */
-};
-
 /* The dual at these shares; fills load (k). */
 static double value_of_shares(const struct items *it, const double *share, double *load)
 {
@@ -110,7 +115,7 @@ static double value_of_shares(const struct items *it, const double *share, doubl
 
 	for (uint32_t d = 0; d < it->x->k; d++)
 		factor[d] = (1 - it->slow) * share[d] + it->slow + (it->price ? it->price[d] : 0);
-	return dual_value(it->x, it->s, it->n, it->in, factor, load);
+	return dual_value(it, factor, load);
 }
 
 /* The dual at weights w; fills share and load (k). */
@@ -123,7 +128,7 @@ static double value_at(const struct items *it, const double *w, double *share, d
 double shares_value(const struct shares *x, const double *item_s, uint32_t n, const bool *in,
 		    double s, const double *price, const double *share)
 {
-	const struct items it = {x, item_s, n, in, s, price};
+	const struct items it = {x, item_s, n, in, NULL, s, price};
 	double load[TURNS_MOST];
 
 	return value_of_shares(&it, share, load);
@@ -152,10 +157,10 @@ static void share_pair(const struct items *it, uint32_t a, uint32_t b, double *w
 	w[b] = all - w[a];
 }
 
-double shares_ascend(const struct shares *x, const double *item_s, uint32_t n, const bool *in,
-		     double s, const double *price, double *share)
+static double ascend(const struct items *of, double *share)
 {
-	const struct items it = {x, item_s, n, in, s, price};
+	const struct items it = *of;
+	const struct shares *x = of->x;
 	double w[SHARES_MOST_CLIQUES], best_w[SHARES_MOST_CLIQUES], now[TURNS_MOST],
 		load[TURNS_MOST], best = -1;
 	/* Two cliques share what there is in one way; the pairs of few are worth it. */
@@ -187,4 +192,24 @@ double shares_ascend(const struct shares *x, const double *item_s, uint32_t n, c
 				}
 			}
 	return best;
+}
+
+double shares_ascend(const struct shares *x, const double *item_s, uint32_t n, const bool *in,
+		     double s, const double *price, double *share)
+{
+	size_t row = x->k * sizeof *item_s;
+	struct alike kinds;
+
+	if (n < FEW)
+		return ascend(&(struct items){x, item_s, n, in, NULL, s, price}, share);
+	alike_init(&kinds, n, in, item_s, row, NULL, 0);
+	double *one = MEM_NEWN(double, (size_t)kinds.n * x->k + 1);
+
+	for (uint32_t i = 0; i < kinds.n; i++)
+		memcpy(&one[(size_t)i * x->k], &item_s[(size_t)kinds.first[i] * x->k], row);
+	double value = ascend(&(struct items){x, one, kinds.n, NULL, kinds.count, s, price}, share);
+
+	mem_free(one);
+	alike_release(&kinds);
+	return value;
 }
