@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/msg.h"
+#include "dynamic/phases.h"
 #include "dynamic/shapes.h"
 #include "record/graphrec.h"
 #include "ir/ir.h"
@@ -16,7 +17,8 @@ struct options {
 	const char *weights;
 	int constants; /* enum const_mode */
 	bool no_colocate, split_variables, any_operator, stats;
-	struct opt_texts shapes;
+	struct opt_texts shapes, cases;
+	int64_t prefill, decode, past, rows; /* 0: not given; past -1 */
 };
 
 static const char *const const_modes[] = {"keep", "drop", "fold", NULL};
@@ -108,46 +110,157 @@ static void note(const struct graph *g, const struct ir_report *rep)
 		msg_note(1, "no weights file beside '%s'; irfill writes one", g->xml);
 }
 
-static int give_shapes(struct graph *g, const struct options *o, struct err *e)
+/* ---- several lists of shapes ---- */
+
+/* One of them, and how it counts. */
+struct shapes_case {
+	const char *name, *text; /* text NULL: a phase */
+	double weight;
+	struct phase phase;
+};
+
+/* A --case: SHAPES, or SHAPES:WEIGHT. */
+static int parse_case(const char *text, struct arena *a, struct shapes_case *out, struct err *e)
 {
+	const char *colon = strrchr(text, ':');
+	char *end = NULL;
+	size_t n = strlen(text);
+	out->weight = 1;
+	/* A name may have a colon, but no weight does without dims before it. */
+	if (colon && colon > text && strchr("0123456789?]", colon[-1]) &&
+	    !strpbrk(colon, ",=[];")) {
+		out->weight = strtod(colon + 1, &end);
+		if (end == colon + 1 || *end || !(out->weight > 0 && out->weight < 1e9))
+			return err_set(e, ST_USAGE, "--case '%s': a weight is a number above 0",
+				       text);
+		n = (size_t)(colon - text);
+	}
+	out->name = out->text = arena_strndup(a, text, n);
+	return 0;
+}
+
+/* All cases of the command line, *n of them, whose weights are shares of 1, or for phases inferences of a request. */
+static int list_cases(const struct options *o, struct arena *a, struct shapes_case *x, uint32_t *n,
+		      struct err *e)
+{
+	double sum = 0;
+	*n = 0;
+	if (!o->prefill && !o->decode && (o->past >= 0 || o->rows))
+		return err_set(e, ST_USAGE, "--past and --rows go with --prefill and --decode");
+	if (o->cases.n && (o->prefill || o->decode))
+		return err_set(e, ST_USAGE, "either --case, or --prefill and --decode");
+	if (o->cases.n > GRAPH_MAX_CASES)
+		return err_set(e, ST_USAGE, "more than %d cases", GRAPH_MAX_CASES);
+	for (int i = 0; i < o->cases.n; i++) {
+		if (parse_case(o->cases.v[i], a, &x[*n], e) < 0)
+			return -1;
+		sum += x[(*n)++].weight;
+	}
+	for (uint32_t i = 0; i < *n; i++)
+		x[i].weight /= sum;
+	int64_t rows = o->rows ? o->rows : 1;
+	int64_t past = o->past >= 0 ? o->past : o->prefill + o->decode / 2;
+	if (o->prefill)
+		x[(*n)++] = (struct shapes_case){
+			.name = "prefill", .weight = 1, .phase = {rows, o->prefill, 0}};
+	if (o->decode)
+		x[(*n)++] = (struct shapes_case){
+			.name = "decode", .weight = (double)o->decode, .phase = {rows, 1, past}};
+	return 0;
+}
+
+/* The graph with the shapes of all --shape, and of a case; c NULL: there is none. */
+static struct graph *read_case(const struct options *o, const char *path,
+			       const struct shapes_case *c, struct ir_report *rep, struct err *e)
+{
+	const struct ir_options ir = {.weights = o->weights, .any_operator = o->any_operator};
+	struct graph *g = ir_read(path, &ir, rep, e);
+	if (!g)
+		return NULL;
 	struct shape_list l = {0};
 	struct arena *a = arena_new();
 	int rc = 0;
+	if (c && !c->text)
+		rc = phase_shapes(g, &c->phase, a, &l, e);
+	else if (c)
+		rc = shapes_parse(c->text, a, &l, e);
 	for (int i = 0; i < o->shapes.n && rc == 0; i++)
 		rc = shapes_parse(o->shapes.v[i], a, &l, e);
 	if (rc == 0 && l.n > 0)
 		rc = shapes_apply(g, &l, e);
+	if (rc < 0 && c)
+		rc = err_prefix(e, "%s", c->name);
 	arena_free(a);
-	return rc;
+	if (rc < 0) {
+		graph_free(g);
+		return NULL;
+	}
+	graph_colocate(g, (enum const_mode)o->constants, !o->no_colocate);
+	if (!o->split_variables)
+		graph_join_variables(g);
+	return g;
+}
+
+static void free_cases(struct graph *g)
+{
+	for (uint32_t i = 1; g && i < g->n_cases; i++)
+		graph_free(g->cases[i].graph);
+	graph_free(g);
+}
+
+/* The graph of the first case, with those of the others. */
+static struct graph *read_cases(const struct options *o, const char *path, struct ir_report *rep,
+				struct err *e)
+{
+	struct shapes_case x[GRAPH_MAX_CASES];
+	struct arena *a = arena_new();
+	struct graph *g = NULL;
+	uint32_t n;
+	int rc = list_cases(o, a, x, &n, e);
+	if (rc == 0)
+		rc = (g = read_case(o, path, n ? &x[0] : NULL, rep, e)) ? 0 : -1;
+	if (rc == 0 && n > 1)
+		g->cases = ARENA_NEWN(g->arena, struct graph_case, n);
+	for (uint32_t i = 0; i < n && n > 1 && rc == 0; i++) {
+		struct graph *c = i ? read_case(o, path, &x[i], rep, e) : g;
+		rc = c ? 0 : -1;
+		if (!c)
+			break;
+		g->cases[g->n_cases++] = (struct graph_case){
+			arena_strndup(g->arena, x[i].name, strlen(x[i].name)), x[i].weight,
+			(uint64_t)(x[i].phase.rows * x[i].phase.tokens), c};
+		if (c->n != g->n || memcmp(c->set, g->set, g->n * sizeof *g->set) != 0)
+			rc = err_set(e, ST_INPUT,
+				     "with the shapes of '%s' the model has other operations than "
+				     "with those of '%s'",
+				     x[i].name, x[0].name);
+	}
+	arena_free(a);
+	if (rc == 0)
+		return g;
+	free_cases(g);
+	return NULL;
 }
 
 static int run(const struct options *o, const char *path, int argc, char **argv, struct err *e)
 {
 	struct ir_report rep;
-	const struct ir_options ir = {.weights = o->weights, .any_operator = o->any_operator};
-	struct graph *g = ir_read(path, &ir, &rep, e);
+	struct graph *g = read_cases(o, path, &rep, e);
 	if (!g)
 		return -1;
-	if (give_shapes(g, o, e) < 0) {
-		graph_free(g);
-		return -1;
-	}
-	graph_colocate(g, (enum const_mode)o->constants, !o->no_colocate);
-	if (!o->split_variables)
-		graph_join_variables(g);
 	note(g, &rep);
 	int rc = 0;
 	if (o->stats)
 		print_stats(g, &rep);
 	else
 		rc = write_stream(g, o, argc, argv, e);
-	graph_free(g);
+	free_cases(g);
 	return rc;
 }
 
 int main(int argc, char **argv)
 {
-	struct options o = {.common = OPT_COMMON_INIT, .constants = CONST_KEEP};
+	struct options o = {.common = OPT_COMMON_INIT, .constants = CONST_KEEP, .past = -1};
 	const struct opt opts[] = {
 		{"stats", 0, OPT_FLAG, &o.stats, NULL,
 		 "Print |V| and |E| before and after co-location and other\n"
@@ -174,6 +287,24 @@ int main(int argc, char **argv)
 		 "several with ';' between them or by more such options. A\n"
 		 "variable's id is a name, too; '?' leaves a dim open.",
 		 0, 0, NULL, NULL},
+		{"case", 0, OPT_TEXTS, &o.cases, "SHAPES[:W]",
+		 "One of several lists of shapes, as of --shape, that the model is\n"
+		 "run with, and how often beside the others; give it for each.",
+		 0, 0, NULL, NULL},
+		{"prefill", 0, OPT_INT, &o.prefill, "N",
+		 "A language model reads a prompt of N tokens: shapes by the names\n"
+		 "of its inputs and variables.",
+		 1, 1 << 24, NULL, NULL},
+		{"decode", 0, OPT_INT, &o.decode, "N",
+		 "It writes N tokens, one after another; with --prefill that is\n"
+		 "two cases, of which the second counts N times.",
+		 1, 1 << 24, NULL, NULL},
+		{"past", 0, OPT_INT, &o.past, "N",
+		 "Tokens in its caches while it writes (default: the prompt and\n"
+		 "half of what it writes)",
+		 0, 1 << 24, NULL, NULL},
+		{"rows", 0, OPT_INT, &o.rows, "N", "Sequences side by side (default: 1)", 1,
+		 1 << 16, NULL, NULL},
 		{"any-operator", 0, OPT_FLAG, &o.any_operator, NULL,
 		 "Accept operators and opsets that are not OpenVINO's.", 0, 0, NULL, NULL},
 		{0},

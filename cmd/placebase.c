@@ -142,7 +142,7 @@ static void predict(struct state *s, const struct method_run *r, struct place_re
 	const char *unit = latency ? " s" : "";
 	char reason[600], by_rule[120] = "";
 
-	p->bounded = true;
+	p->bounded = !r->m->n_cases; /* bounds are of one schedule */
 	p->by_value = !latency;
 	*(latency ? &p->bound_s : &p->bound_value) = bound;
 	p->rule_bound = rule > bound * (1 + 1e-8) ? rule : 0;
@@ -359,11 +359,14 @@ static int read_problem(struct state *s, struct place_model *m, struct place_uni
 	bool shared;
 
 	place_units_init(u, m, s->arena);
-	s->bound = place_bound(u, method_bound_until_s(&s->run), share, &shared);
-	tell_bound(s);
-	bound_in_parts(s, m);
+	s->bound = (struct place_bound){.kind = "none"};
+	if (!m->n_cases) {
+		s->bound = place_bound(u, method_bound_until_s(&s->run), share, &shared);
+		tell_bound(s);
+		bound_in_parts(s, m);
+		s->run.share = shared ? share : NULL;
+	}
 	s->run.bound_s = s->bound.value;
-	s->run.share = shared ? share : NULL;
 	s->ev = evaluator_new(m);
 	s->units = u;
 	s->plain.known = false;

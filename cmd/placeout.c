@@ -35,6 +35,7 @@ struct options {
 	bool literal;
 	double search_s;
 	int64_t replica;
+	int64_t only_case; /* from 1; 0: none */
 };
 
 /* What the stream says besides the answer: the last devs record. */
@@ -380,6 +381,19 @@ static int write_answer(const char *path, const struct input *x, const struct op
 	return rc;
 }
 
+/* --case: that placement in the place of the answer. */
+static int choose_case(struct answer *x, int64_t n, const char *path, struct err *e)
+{
+	const struct case_run *best =
+		n <= x->graph->n_cases ? case_runs_best(&x->cases, (uint32_t)n - 1) : NULL;
+	if (!best)
+		return err_set(e, ST_INPUT, "no run of case %lld in '%s', which has %u",
+			       (long long)n, path, x->graph->n_cases);
+	x->kind = ANSWER_PLACE;
+	x->place = best->place;
+	return 0;
+}
+
 static int write_outputs(const char *path, const struct options *o, const struct opt_common *c,
 			 struct input *in, struct err *e)
 {
@@ -405,6 +419,8 @@ static int write_outputs(const char *path, const struct options *o, const struct
 		msg_warn("the answer has %u replicas, and this is the first of them (--replica N)",
 			 1 + in->x.place.n_more);
 	if (answer_replica(&in->x, o->replica ? o->replica : 1, e) < 0)
+		return -1;
+	if (o->only_case && choose_case(&in->x, o->only_case, path, e) < 0)
 		return -1;
 	if (!in->wants_trace && !in->wants_others && !in->wants_comparison)
 		answer_join_parts(&in->x);
@@ -505,6 +521,10 @@ int main(int argc, char **argv)
 		 "--schedule), to be "
 		 "shown beside this one",
 		 0, 0, NULL, NULL},
+		{"case", 0, OPT_INT, &o.only_case, "N",
+		 "of a model with several lists of shapes (ir2dag --case): not the answer, but the "
+		 "placement that took least with the N-th",
+		 1, GRAPH_MAX_CASES, NULL, NULL},
 		{"search-seconds", 0, OPT_REAL, &o.search_s, "S",
 		 "with report, json, html: how long the search took; negative: not told", 0, 0,
 		 NULL, NULL},

@@ -144,6 +144,7 @@ make_starts() {
 	elif [ "$from" = heft ]; then
 		start "$seconds" climb --evals 2000
 	fi
+	make_case_starts "$seconds"
 	[ ! -f "$from" ] || stage placebase "expert:$from" -o "$dir/more.mp" "$dir/starts.mp" || return
 	[ ! -f "$from" ] || mv "$dir/more.mp" "$dir/starts.mp"
 	[ -z "$now" ] || start 0 "$now"
@@ -163,6 +164,22 @@ what_they_have_now() {
 			}
 			print "now: " list ", as predicted"
 		}'
+}
+
+# make_case_starts SECONDS: with several lists of shapes, what is the best for each alone; what all take is predicted by `of`.
+make_case_starts() {
+	local i seconds only=$dir/.case.mp
+	[ "$from" != none ] || return 0
+	for ((i = 1; i <= ${#case_names[@]}; i++)); do
+		seconds=$(awk -v s="$1" -v l="$(left_for_starts)" 'BEGIN { print (s < l ? s : l) }')
+		if awk -v s="$seconds" 'BEGIN { exit !(s < 0.02) }'; then
+			cut_short "case $i"
+		elif placebase --no-hints portfolio --case "$i" --budget "$seconds" --seed "$seed" -o "$only" "$dir/input.mp" &&
+			placebase "of:$only" -o "$dir/more.mp" "$dir/starts.mp"; then
+			mv "$dir/more.mp" "$dir/starts.mp"
+		fi
+	done
+	rm -f "$only" "$dir/more.mp"
 }
 
 # A race (compete.sh).
@@ -245,6 +262,20 @@ compare() {
 	stage devrun paired --schedule --choose first --candidates 1 --min-runs 3 \
 		--max-seconds "$(awk -v r="$racing" -v n=$((n + 1)) 'BEGIN { print r / 20 / n }')" \
 		"${running[@]}" -o "$dir/final.mp" "$dir/result.mp"
+}
+
+# write_cases STREAM: with several lists of shapes what each takes, and for each the placement, of those that raced, that is the best
+# for it alone: placement.NAME.json, NAME the phase, or case1, case2, ...
+write_cases() {
+	local i name
+	rm -f "$dir"/placement.*.json "$dir/cases.tsv"
+	[ ${#case_names[@]} -gt 0 ] || return 0
+	placeout --format cases -o "$dir/cases.tsv" "$1"
+	for ((i = 1; i <= ${#case_names[@]}; i++)); do
+		name=${case_names[i - 1]}
+		[[ $name =~ ^[a-z]+$ ]] || name=case$i
+		placeout --format affinity --case "$i" ${map:+--map "$map"} -o "$dir/placement.$name.json" "$1"
+	done
 }
 
 # The objective's values, simulated: of the placement that a stream ends with, and of single devices.

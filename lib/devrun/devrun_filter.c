@@ -93,8 +93,12 @@ static int open_session(struct state *s, const struct place_rec *p, struct err *
 	}
 	if (rc == 0 && !o->probe)
 		rc = session_use_whole(&s->session, o->weights, e);
+	if (rc == 0 && !o->probe)
+		rc = session_use_cases(&s->session, o->weights, o->inputs, e);
 	if (rc == 0 && s->devs.k > 0 && !o->probe)
 		session_allow(&s->session, &s->devs);
+	if (rc == 0 && o->requests > 1 && s->g->n_cases)
+		rc = err_set(e, ST_USAGE, "--requests is about a model with one list of shapes");
 	if (rc == 0 && o->requests > 1)
 		rc = session_in_flight(&s->session, (uint32_t)o->requests, o->inputs, e);
 	device_list_close(&l);
@@ -317,31 +321,72 @@ static int check_memory(const struct state *s, struct err *e)
 		       needs * 1e-6, has * 1e-6, (needs - has) * 1e-6);
 }
 
-/* --probe --profile; earlier: NULL, or the costs to make the mean with, s->devs their devices */
-static int write_profile(struct state *s, const struct rec *earlier, struct err *e)
+/* --probe --profile of the open session, which some device can be timed by. */
+static int take_profile(struct state *s, struct profile *p, struct err *e)
 {
-	struct profile p;
-	if (open_session(s, NULL, e) < 0 || check_memory(s, e) < 0 ||
-	    (earlier && session_plan_overlap(&s->session, earlier, e) < 0))
-		return -1;
 	msg_busy("profile", 0);
-	int rc = profile_take(&s->session, s->queue.arena, &p, e);
+	int rc = profile_take(&s->session, s->queue.arena, p, e);
 	msg_busy(NULL, 0);
 	if (rc < 0)
 		return -1;
 	uint32_t k = s->session.devices.n, failed = 0;
 	for (uint32_t d = 0; d < k; d++)
-		if (p.failed[d]) {
+		if (p->failed[d]) {
 			failed++;
-			s->o->untimed(s->session.devices.dev[d].name, p.failed[d]);
+			s->o->untimed(s->session.devices.dev[d].name, p->failed[d]);
 		}
 	if (failed == k)
-		return err_set(e, ST_RUNTIME, "no device could be timed: %s", p.failed[0]);
-	if (held_check(&p.held, p.set_s, s->g, &s->session.devices, e) < 0)
+		return err_set(e, ST_RUNTIME, "no device could be timed: %s", p->failed[0]);
+	return held_check(&p->held, p->set_s, s->g, &s->session.devices, e);
+}
+
+/* earlier: NULL, or the costs to make the mean with, s->devs their devices */
+static int write_profile(struct state *s, const struct rec *earlier, struct err *e)
+{
+	struct profile p;
+	if (open_session(s, NULL, e) < 0 || check_memory(s, e) < 0 ||
+	    (earlier && session_plan_overlap(&s->session, earlier, e) < 0) ||
+	    take_profile(s, &p, e) < 0)
 		return -1;
-	rc = earlier ? profile_mean(&p, &s->session, earlier, &s->devs, s->queue.arena, e) : 0;
+	int rc = earlier ? profile_mean(&p, &s->session, earlier, &s->devs, s->queue.arena, e) : 0;
 	if (rc == 0)
-		rc = profile_encode(&s->session, &p, s->f->out, e);
+		rc = profile_devs_encode(&s->session, &p, s->f->out, e);
+	if (rc == 0) {
+		struct cost_rec x = profile_costs(&s->session, &p, s->queue.arena);
+		rc = cost_encode(&x, s->f->out, e);
+	}
+	arena_reset(s->queue.arena);
+	return rc;
+}
+
+/* A profile of each case, in a session of its own; devices and links are those of the first. */
+static int write_case_profiles(struct state *s, struct err *e)
+{
+	struct graph *g = s->g;
+	struct cost_rec x[GRAPH_MAX_CASES];
+	double weight[GRAPH_MAX_CASES];
+	int rc = 0;
+	for (uint32_t i = 0; i < g->n_cases && rc == 0; i++) {
+		struct profile p;
+		if (s->is_open)
+			session_close(&s->session);
+		s->is_open = false;
+		s->g = g->cases[i].graph;
+		weight[i] = g->cases[i].weight;
+		rc = open_session(s, NULL, e) < 0 || check_memory(s, e) < 0 ||
+				     take_profile(s, &p, e) < 0
+			     ? err_prefix(e, "case %s", g->cases[i].name)
+			     : 0;
+		if (rc == 0 && i == 0)
+			rc = profile_devs_encode(&s->session, &p, s->f->out, e);
+		if (rc == 0)
+			x[i] = profile_costs(&s->session, &p, s->queue.arena);
+	}
+	s->g = g;
+	if (rc == 0) {
+		struct cost_rec all = cost_of_cases(x, weight, g->n_cases, s->queue.arena);
+		rc = cost_encode(&all, s->f->out, e);
+	}
 	arena_reset(s->queue.arena);
 	return rc;
 }
@@ -349,6 +394,8 @@ static int write_profile(struct state *s, const struct rec *earlier, struct err 
 /* --again */
 static int write_mean_profile(struct state *s, const struct rec *r, struct err *e)
 {
+	if (s->g->n_cases)
+		return err_set(e, ST_USAGE, "--again is about a model with one list of shapes");
 	if (s->is_open)
 		return err_set(e, ST_INPUT, "a second cost record in one stream");
 	if (s->devs.k == 0)
@@ -371,9 +418,10 @@ static int on_record(struct state *s, const struct rec *r, struct err *e)
 		if (decode_graph(s, r, e) < 0 || filter_pass(s->f, r, e) < 0)
 			return -1;
 		return o->again     ? 0
-		       : o->profile ? write_profile(s, NULL, e)
-		       : o->probe   ? probe_encode(s->g, o->devices, o->memory, o->allow_shared,
-						   o->weights, s->f->out, e)
+		       : o->profile ? s->g->n_cases ? write_case_profiles(s, e)
+						    : write_profile(s, NULL, e)
+		       : o->probe ? probe_encode(s->g, o->devices, o->memory, o->allow_shared,
+						 o->weights, s->f->out, e)
 				    : 0;
 	}
 	/* Costs and devices of an earlier profile are replaced, or make a mean. */

@@ -78,6 +78,23 @@ static int refit(struct devsim *s, struct filter *f, struct err *e)
 	return rc;
 }
 
+/* What knows one list of shapes alone. */
+static int check_cases(const struct devsim *s, struct err *e)
+{
+	const struct devsim_options *o = s->o;
+	const char *what = o->refit          ? "--refit"
+			   : o->fit          ? "--fit"
+			   : o->machine.spec ? "--machine"
+			   : o->requests > 1 ? "--requests"
+			   : o->op_noise > 0 ? "--op-noise"
+					     : NULL;
+
+	if (!s->in.g || !s->in.g->n_cases || !what)
+		return 0;
+	return err_set(e, ST_USAGE, "%s is about a model with one list of shapes, this one has %u",
+		       what, s->in.g->n_cases);
+}
+
 /* ---- placements ---- */
 
 /* A latency between 1 and 2 ms that depends on the seed and the placement alone. */
@@ -223,7 +240,7 @@ static int on_record(struct devsim *s, const struct rec *r, struct filter *f, st
 	if (s->o->refit && place_inputs_known(&s->in, r))
 		return filter_pass(f, r, e);
 	int taken = place_inputs_take(&s->in, r, e);
-	if (taken < 0)
+	if (taken < 0 || check_cases(s, e) < 0)
 		return -1;
 	if (taken)
 		drop_model(s);

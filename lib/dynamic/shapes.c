@@ -25,7 +25,7 @@ static bool is_parameter(const struct graph *g, uint32_t v)
 	return g->kind[v] == OP_PARAMETER;
 }
 
-static bool is_named(const struct graph *g, uint32_t v, const char *name)
+bool shape_names(const struct graph *g, uint32_t v, const char *name)
 {
 	if (is_parameter(g, v))
 		return shape_is_for(name, g->node_name[v]) ||
@@ -86,7 +86,7 @@ static int set_inputs(struct shapes *s, const struct shape_list *l, struct err *
 		uint32_t found = 0;
 		bool only = *l->v[i].name == '\0';
 		for (uint32_t v = 0; v < g->n && !(only && n_params != 1); v++)
-			found += only ? is_parameter(g, v) : is_named(g, v, l->v[i].name);
+			found += only ? is_parameter(g, v) : shape_names(g, v, l->v[i].name);
 		if (found == 0)
 			return no_such(g, &l->v[i], e);
 	}
@@ -96,7 +96,7 @@ static int set_inputs(struct shapes *s, const struct shape_list *l, struct err *
 		if (!is_parameter(g, v))
 			continue;
 		for (uint32_t i = 0; i < l->n; i++)
-			if (*l->v[i].name == '\0' || is_named(g, v, l->v[i].name))
+			if (*l->v[i].name == '\0' || shape_names(g, v, l->v[i].name))
 				x = &l->v[i];
 		if (x)
 			set_shape(s, v, x->rank, x->dim);

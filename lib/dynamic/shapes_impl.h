@@ -1,6 +1,6 @@
 /* shapes_impl.h - shared by shapes.c (names and the whole), shapes_parse.c, shapes_walk.c (nodes in
- * order), shapes_control.c (bodies), shapes_probe.c (what holds for all sizes of open dims) and shapes_state.c (what is
- * known).  Not for others. */
+ * order), shapes_control.c (bodies), shapes_probe.c (what holds for all sizes of open dims), shapes_state.c (what is
+ * known) and phases.c (names of language models).  Not for others. */
 #ifndef HSDAG_DYNAMIC_SHAPES_IMPL_H
 #define HSDAG_DYNAMIC_SHAPES_IMPL_H
 
@@ -40,6 +40,8 @@ void shapes_store(struct shapes *s);
 
 /* Is `name` the given one?  '*' and '?' in the latter stand for any text and any character. */
 bool shape_is_for(const char *given, const char *name);
+/* Is the given name that of node v: of a Parameter the layer's or its tensor's, of a ReadValue the variable's? (shapes.c) */
+bool shape_names(const struct graph *g, uint32_t v, const char *name);
 /* The given shape of a variable, or NULL. */
 const struct shape_given *shapes_find(const struct shape_list *l, const char *name);
 

@@ -160,6 +160,38 @@ static bool find_types(const char *type, enum elem t, enum elem *from, enum elem
 	       (elem_is_real(t) && is_type(type, descr(*from)));
 }
 
+static bool is_fortran(const char *head)
+{
+	return strncmp(header_value(head, "fortran_order"), "False", 5) != 0;
+}
+
+/* Elements that were read in Fortran's order, the first index fastest, to their places. */
+static int reorder(const char *path, const struct tensor *t, struct err *e)
+{
+	size_t bytes = (size_t)tensor_bytes(t), bits = elem_bits(t->elem);
+	struct tensor to = *t, from = *t;
+	int64_t at[TENSOR_DIMS] = {0}, n = tensor_elements(t);
+	if (!(from.data = mem_try(bytes + 1)))
+		return err_set(e, ST_RUNTIME, "'%s': no memory for %zu bytes", path, bytes);
+	memcpy(from.data, t->data, bytes);
+	if (bits == 4)
+		to.elem = from.elem = EL_U4; /* as bits */
+	for (int64_t i = 0; i < n; i++) {
+		int64_t j = 0;
+		for (uint32_t d = t->rank; d-- > 0;)
+			j = j * t->dim[d] + at[d];
+		if (bits % 8 == 0)
+			memcpy((char *)to.data + (size_t)i * bits / 8,
+			       (const char *)from.data + (size_t)j * bits / 8, bits / 8);
+		else
+			tensor_set_int(&to, i, tensor_int(&from, j));
+		for (uint32_t d = t->rank; d-- > 0 && ++at[d] == t->dim[d];)
+			at[d] = 0;
+	}
+	mem_free(from.data);
+	return 0;
+}
+
 static int check_header(const char *head, const char *path, const struct tensor *t, enum elem *from,
 			enum elem *to, struct err *e)
 {
@@ -179,9 +211,6 @@ static int check_header(const char *head, const char *path, const struct tensor 
 			"'%s': its type is %.5s, but the model wants %s; save its values as '%s'%s",
 			path, type, elem_name(t->elem), descr(written_as(t->elem)),
 			elem_is_real(t->elem) ? ", or its bits as unsigned integers" : "");
-	if (strncmp(order, "False", 5) != 0 && got.rank > 1)
-		return err_set(e, ST_INPUT,
-			       "'%s': Fortran order; save it with numpy.ascontiguousarray", path);
 	shape_text(t, a, sizeof a);
 	shape_text(&got, b, sizeof b);
 	if (!tensor_same_shape(t, &got))
@@ -269,6 +298,8 @@ int npy_read(const char *path, const struct tensor *t, struct err *e)
 		rc = err_set(e, ST_INPUT, "'%s': not as long as its shape says", path);
 	if (rc == 0 && fgetc(f) != EOF)
 		rc = err_set(e, ST_INPUT, "'%s': not as long as its shape says", path);
+	if (rc == 0 && t->rank > 1 && is_fortran(head))
+		rc = reorder(path, t, e);
 	fclose(f);
 	return rc;
 }

@@ -1,4 +1,4 @@
-/* npy.h - NumPy's .npy files: one tensor each, C order, little-endian.
+/* npy.h - NumPy's .npy files: one tensor each, little-endian; written in C order, read in Fortran order, too.
  *
  * Types that NumPy does not have are written as numbers that hold each of their values: bf16, f8e4m3, f8e5m2, f8e8m0, f4e2m1 and
  * nf4 as f32, i4 as i8, u1 to u6 as u8, one element each.  They are read from these, and from their bits: bf16 from u16 or V2, 8-bit

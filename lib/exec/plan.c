@@ -171,7 +171,8 @@ static int plan_all(struct planner *p, const uint16_t *set_device, struct plan *
 	return rc;
 }
 
-int plan_make(struct planner *p, const uint16_t *set_device, struct plan *out, struct err *e)
+static int plan_requests(struct planner *p, const uint16_t *set_device, struct plan *out,
+			 struct err *e)
 {
 	int rc = plan_all(p, set_device, out, e);
 	if (rc == 0 || p->in_flight == 1 || p->tight)
@@ -184,6 +185,41 @@ int plan_make(struct planner *p, const uint16_t *set_device, struct plan *out, s
 	return rc;
 }
 
+/* The plan of the model with its next list of shapes. */
+static int plan_next_case(struct planner *p, const uint16_t *set_device, struct plan *out,
+			  struct err *e)
+{
+	struct planner *next = p->next_case;
+	struct plan *x = MEM_NEW(struct plan);
+	next->fuse = p->fuse;
+	next->in_host = p->in_host;
+	next->tight = p->tight;
+	if (plan_make(next, set_device, x, e) < 0) {
+		mem_free(x);
+		return -1;
+	}
+	out->next_case = x;
+	out->n_copies += x->n_copies;
+	out->copy_bytes += x->copy_bytes;
+	out->n_in_host += x->n_in_host;
+	for (uint32_t d = 0; d < p->devices->n; d++)
+		out->mem_bytes[d] += x->mem_bytes[d];
+	return 0;
+}
+
+int plan_make(struct planner *p, const uint16_t *set_device, struct plan *out, struct err *e)
+{
+	if (plan_requests(p, set_device, out, e) < 0)
+		return -1;
+	out->weight = p->weight;
+	if (p->weight > 0)
+		out->case_s = MEM_NEWN(double, PLAN_CASE_RUNS);
+	if (!p->next_case || plan_next_case(p, set_device, out, e) == 0)
+		return 0;
+	plan_release(out);
+	return -1;
+}
+
 void plan_release(struct plan *p)
 {
 	if (!p->arena)
@@ -191,6 +227,10 @@ void plan_release(struct plan *p)
 	if (p->next_request)
 		plan_release(p->next_request);
 	mem_free(p->next_request);
+	if (p->next_case)
+		plan_release(p->next_case);
+	mem_free(p->next_case);
+	mem_free(p->case_s);
 	for (uint32_t i = 0; p->used && i < p->n_groups; i++)
 		if (p->used[i])
 			prepared_drop(p->used[i]);

@@ -44,6 +44,7 @@ struct plan_task {
 	uint32_t next_ptr, next_end; /* tasks that wait for it: plan.next[next_ptr .. next_end-1] */
 };
 
+enum { PLAN_CASE_RUNS = 256 };
 struct plan {
 	uint32_t n_groups;
 	struct fusion_group *group; /* (n_groups) */
@@ -66,6 +67,12 @@ struct plan {
 	struct variables *variables; /* the request's; NULL: none */
 	struct plan *
 		next_request; /* the same for one more request (planner.in_flight); owned; NULL: none */
+	/* The same for the model's next list of shapes (planner.next_case); owned; NULL: none.  weight: how much a run of
+	 * this one counts.  case_s: what its last runs took, n_case_runs so far. */
+	struct plan *next_case;
+	double weight;
+	double *case_s; /* (PLAN_CASE_RUNS) NULL: there are no cases */
+	uint64_t n_case_runs;
 	const struct planner *of; /* who made it: the steps that it runs are of its model */
 
 	/* owned */
@@ -130,6 +137,10 @@ struct planner {
 	/* Of the graph that dagsplit cut, on the same devices: plans of one device alone are this one's, as parts that
 	 * are not apart gain nothing.  Its results are in the same order.  NULL: there is none. */
 	struct planner *whole;
+	/* Of the model with its next list of shapes, on the same devices: a plan brings one of each (plan.next_case).  NULL:
+	 * there is none. */
+	struct planner *next_case;
+	double weight;
 	struct prepared_cache prepared;
 	/* While a plan is made; as it was afterwards. */
 	uint32_t *local; /* (n_steps) place in a group, GRAPH_NONE */

@@ -78,6 +78,15 @@ struct graph_cut {
 	uint8_t *group; /* (ways) */
 };
 
+/* A model with one of several lists of shapes, and how much an inference with it counts beside the others'. */
+enum { GRAPH_MAX_CASES = 16 };
+struct graph_case {
+	const char *name;
+	double weight;
+	uint64_t tokens;     /* that an inference of a language model takes in; 0: not told */
+	struct graph *graph; /* with the nodes, sets and digest of all; of case 0 itself */
+};
+
 struct graph {
 	const char *name;       /* of the model */
 	const char *xml;        /* absolute path of the IR, "" when there is none */
@@ -137,6 +146,9 @@ struct graph {
 	uint32_t *part;
 	struct graph_cut
 		*cut; /* how it was made from whole; NULL: not told, or it was cut more than once */
+
+	uint32_t n_cases; /* lists of shapes, of which this is the first; 0: there is one */
+	struct graph_case *cases;
 
 	struct arena *arena; /* owns everything above */
 };

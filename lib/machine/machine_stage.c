@@ -99,6 +99,8 @@ static int ready_machine(struct machine_stage *s, const struct place_rec *p, str
 	if (s->model.rules != PLACE_SCHEDULE)
 		return err_set(e, ST_INPUT, "a machine is not played by the rules of '%s'",
 			       place_rules_names[s->model.rules]);
+	if (s->model.n_cases)
+		return err_set(e, ST_USAGE, "a machine is played for one list of shapes alone");
 	s->machine = machine_new(&s->spec, &s->model);
 	s->session = machine_session_new(s->machine, &s->model, &s->o->measure);
 	return 0;

@@ -73,6 +73,8 @@ static int run_interleaved(struct session *s, struct trial *t, uint32_t n, struc
 	if (rc == 0)
 		rc = measure_rounds(x, n_in + has_ref, s->devices.n, &o, a, e);
 	core_speed_free(speed);
+	for (uint32_t j = 0; j < n_in; j++)
+		t[who[j]].n_cases = plan_case_times(&plan[who[j]], a, &t[who[j]].case_s);
 	if (rc == 0)
 		store_results(t, n, x, who, n_in,
 			      has_ref && !x[n_in].failed ? x[n_in].m.lat.mid : 0);

@@ -2,6 +2,44 @@
 #include "measure/measure.h"
 #include "base/clock.h"
 
+/* A run of each case: seconds are those of all by their weights. */
+static int run_cases(struct executor *x, struct plan *p, struct exec_sample *out, struct err *e)
+{
+	uint32_t k = p->devices->n;
+	double *busy_s = MEM_NEWN(double, k), lat_s = 0;
+	int rc = 0;
+	for (uint32_t d = 0; out->busy_s && d < k; d++)
+		out->busy_s[d] = 0;
+	for (; p && rc == 0; p = p->next_case) {
+		struct exec_sample s = {.busy_s = busy_s};
+		rc = executor_run(x, p, &s, e);
+		if (rc < 0)
+			break;
+		lat_s += p->weight * s.lat_s;
+		p->case_s[p->n_case_runs++ % PLAN_CASE_RUNS] = s.lat_s;
+		for (uint32_t d = 0; out->busy_s && d < k; d++)
+			out->busy_s[d] += p->weight * busy_s[d];
+	}
+	mem_free(busy_s);
+	out->lat_s = lat_s;
+	return rc;
+}
+
+uint32_t plan_case_times(const struct plan *p, struct arena *a, double **case_s)
+{
+	uint32_t n = 0;
+	for (const struct plan *x = p; x && x->case_s; x = x->next_case)
+		n++;
+	*case_s = ARENA_NEWN(a, double, n);
+	n = 0;
+	for (; p && p->case_s && p->n_case_runs; p = p->next_case) {
+		uint64_t most = PLAN_CASE_RUNS,
+			 runs = p->n_case_runs < most ? p->n_case_runs : most;
+		(*case_s)[n++] = interval_median(p->case_s, (uint32_t)runs).mid;
+	}
+	return n;
+}
+
 static enum run_status run_plan(void *arg, struct run_sample *out, struct err *e)
 {
 	struct plan_run *r = arg;
@@ -11,7 +49,8 @@ static enum run_status run_plan(void *arg, struct run_sample *out, struct err *e
 		core_speed_begin(r->core_speed);
 	int rc = r->plan->next_request
 			 ? in_flight_run(r->flight, r->x, r->plan, r->served, &s.lat_s, s.busy_s, e)
-			 : executor_run(r->x, r->plan, &s, e);
+		 : r->plan->next_case ? run_cases(r->x, r->plan, &s, e)
+				      : executor_run(r->x, r->plan, &s, e);
 	if (beside)
 		core_speed_end(r->core_speed, out->pulse_s);
 	out->lat_s = s.lat_s;

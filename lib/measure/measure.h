@@ -22,6 +22,10 @@ struct plan_run {
  * more. */
 struct runnable plan_runnable(struct plan_run *r);
 
+/* What an inference of each case took in the runs of p so far, medians of the last ones, from a; how many cases: 0 where p has no
+ * cases, or has not run. */
+uint32_t plan_case_times(const struct plan *p, struct arena *a, double **case_s);
+
 /* Measure a plan, runs in a row.  Memory from a. */
 int measure_plan(struct plan_run *run, uint32_t k, const struct measure_options *o, struct arena *a,
 		 struct measurement *out, struct err *e) MUST_CHECK;

@@ -102,8 +102,9 @@ int session_plan(struct session *s, const struct trial *t, struct plan *out, str
 		return -1;
 	/* Rounds keep to the profile, a race has its runs before it if there is time.  Runs before those that count would change
 	 * what variables keep. */
-	bool fixed = (s->has_costs && !(s->opt.race_s > 0)) || session_is_late(s, PLANS_SHARE) ||
-		     s->opt.keep_state || !overlaps(out) || all_segments(out);
+	bool fixed = s->n_more > 0 || (s->has_costs && !(s->opt.race_s > 0)) ||
+		     session_is_late(s, PLANS_SHARE) || s->opt.keep_state || !overlaps(out) ||
+		     all_segments(out);
 	int off = fixed ? 0 : time_plan(s, out, e);
 	if (off == 0)
 		return 0;

@@ -17,6 +17,12 @@ struct session_whole {
 	struct planner planner;
 };
 
+/* The model with one of its other lists of shapes. */
+struct session_case {
+	struct model model;
+	struct planner planner;
+};
+
 int session_open(struct session *s, const struct graph *g, struct device_list *devices,
 		 bool allow_shared, const char *weights, const char *inputs, uint64_t seed,
 		 const struct measure_options *o, struct err *e)
@@ -62,6 +68,10 @@ void session_close(struct session *s)
 	if (s->whole) {
 		planner_close(&s->whole->planner);
 		model_close(&s->whole->model);
+	}
+	for (uint32_t i = 0; i < s->n_more; i++) {
+		planner_close(&s->more[i].planner);
+		model_close(&s->more[i].model);
 	}
 	planner_close(&s->planner);
 	model_close(&s->model);
@@ -114,15 +124,39 @@ int session_use_whole(struct session *s, const char *weights, struct err *e)
 	return 0;
 }
 
-/* Inputs of the request that a model is at. */
-static int fill_request(struct session *s, uint32_t i, const char *inputs, struct err *e)
+/* Inputs of request or case i. */
+static int fill_inputs(const struct session *s, struct model *m, uint32_t i, const char *inputs,
+		       struct err *e)
 {
 	char own[4096];
 	struct stat st;
 	if (!inputs)
-		return inputs_seed(&s->model, s->seed + i, e);
+		return inputs_seed(m, s->seed + i, e);
 	snprintf(own, sizeof own, "%s/%u", inputs, i);
-	return inputs_load(&s->model, stat(own, &st) == 0 && S_ISDIR(st.st_mode) ? own : inputs, e);
+	return inputs_load(m, stat(own, &st) == 0 && S_ISDIR(st.st_mode) ? own : inputs, e);
+}
+
+int session_use_cases(struct session *s, const char *weights, const char *inputs, struct err *e)
+{
+	const struct graph *g = s->model.g;
+	struct planner *last = &s->planner;
+	if (!g->n_cases)
+		return 0;
+	s->more = ARENA_NEWN(s->arena, struct session_case, g->n_cases);
+	s->planner.weight = g->cases[0].weight;
+	for (uint32_t i = 1; i < g->n_cases; i++) {
+		struct session_case *c = &s->more[s->n_more++];
+		if (model_open(&c->model, g->cases[i].graph, weights, e) < 0 ||
+		    model_complete(&c->model, e) < 0 ||
+		    planner_open(&c->planner, &c->model, &s->devices, e) < 0)
+			return err_prefix(e, "case %s", g->cases[i].name);
+		c->model.env->variables->keep = s->model.env->variables->keep;
+		if (fill_inputs(s, &c->model, i, inputs, e) < 0)
+			return err_prefix(e, "case %s", g->cases[i].name);
+		c->planner.weight = g->cases[i].weight;
+		last = last->next_case = &c->planner;
+	}
+	return 0;
 }
 
 int session_in_flight(struct session *s, uint32_t n, const char *inputs, struct err *e)
@@ -132,7 +166,7 @@ int session_in_flight(struct session *s, uint32_t n, const char *inputs, struct 
 	for (uint32_t i = 1; i < n && rc == 0; i++) {
 		rc = planner_request(&s->planner, i, e);
 		if (rc == 0)
-			rc = fill_request(s, i, inputs, e);
+			rc = fill_inputs(s, &s->model, i, inputs, e);
 		if (rc == 0 && s->whole)
 			copy_inputs(&s->model, &s->whole->model);
 	}
@@ -160,24 +194,34 @@ static void all_on(const struct session *s, uint32_t d, uint16_t *device)
 		device[i] = (uint16_t)d;
 }
 
-/* Durations of steps from one more run of a single device: measured where run ends with the
- * step, in proportion to the guess elsewhere. */
-static int learn_durations(struct session *s, uint32_t d, struct err *e)
+/* Durations of steps on device d from one more run of a plan of p there, which takes lat_s: measured where run ends
+ * with the step, in proportion to the guess elsewhere. */
+static int learn_from(struct session *s, struct planner *p, struct plan *plan, uint32_t d,
+		      double lat_s, struct err *e)
 {
-	struct planner *p = &s->planner;
-	struct single_reference *r = &s->single[d];
-	uint32_t k = n_devices(s), n = s->model.n_steps;
+	uint32_t k = n_devices(s), n = p->m->n_steps;
 	double *step_s = MEM_NEWN(double, n + 1), guessed = 0;
 	struct exec_sample sample = {.step_s = step_s};
-	bool parts = r->plan.of == p, direct = parts && s->devices.dev[d].class->flush == NULL;
-	int rc = parts ? executor_run(s->x, &r->plan, &sample, e) : 0;
+	bool parts = plan->of == p, direct = parts && s->devices.dev[d].class->flush == NULL;
+	int rc = parts ? executor_run(s->x, plan, &sample, e) : 0;
 	for (uint32_t i = 0; i < n; i++)
 		guessed += p->step_s[(size_t)i * k + d];
 	for (uint32_t i = 0; i < n && rc == 0; i++) {
 		double *x = &p->step_s[(size_t)i * k + d];
-		*x = direct ? fmax(step_s[i], 1e-7) : *x / guessed * r->m.lat.mid;
+		*x = direct ? fmax(step_s[i], 1e-7) : *x / guessed * lat_s;
 	}
 	mem_free(step_s);
+	return rc;
+}
+
+/* Of each case by its own time. */
+static int learn_durations(struct session *s, uint32_t d, struct err *e)
+{
+	struct single_reference *r = &s->single[d];
+	struct planner *p = &s->planner;
+	int rc = 0;
+	for (struct plan *x = &r->plan; x && rc == 0; x = x->next_case, p = p->next_case)
+		rc = learn_from(s, p, x, d, x->case_s ? x->case_s[0] : r->m.lat.mid, e);
 	return rc;
 }
 
@@ -202,8 +246,9 @@ static int try_single(struct session *s, uint32_t d, const uint16_t *device, str
 		r->has_plan = true;
 		r->served = session_served(s, s->arena);
 		struct plan_run run = plan_run(s, &r->plan, r->served);
-		if (measure_plan(&run, n_devices(s), &s->opt, s->arena, &r->m, e) == 0 &&
-		    (s->has_costs || learn_durations(s, d, e) == 0))
+		int rc = measure_plan(&run, n_devices(s), &s->opt, s->arena, &r->m, e);
+		r->n_cases = plan_case_times(&r->plan, s->arena, &r->case_s);
+		if (rc == 0 && (s->has_costs || learn_durations(s, d, e) == 0))
 			return 0;
 	}
 	if (!executor_alive(s->x))
@@ -321,7 +366,7 @@ static enum run_status run_beside(struct session *s, const uint16_t *device, str
 {
 	struct plan_run run = plan_run(s, p, served);
 	struct prediction by = {s, device};
-	bool predicted = s->slowed && s->flight.n == 1;
+	bool predicted = s->slowed && s->flight.n == 1 && !s->n_more;
 	struct beside_run r = {plan_runnable(&run), predicted ? predict : NULL, &by};
 	return beside_measure(&s->beside, &r, &s->opt, a, out, e);
 }
@@ -429,6 +474,8 @@ int session_schedule(struct session *s, struct trial *t, struct plan *p, struct 
 	struct planner *whole = s->planner.whole;
 	struct plan parts = {0};
 	int rc = 0;
+	if (p->next_case) /* one for each, none of all */
+		return 0;
 	t->schedule = ARENA_NEWN(a, struct run_schedule, 1);
 	if (p->of != &s->planner) { /* a schedule is of the sets of the stream's graph */
 		s->planner.whole = NULL;
@@ -459,6 +506,7 @@ static int measure_beside(struct session *s, struct trial *t, struct plan *p, st
 	}
 	t->m = out.m;
 	t->ref_s = out.ref_s;
+	t->n_cases = plan_case_times(p, a, &t->case_s);
 	return status == RUN_OK ? 0 : -1;
 }
 
@@ -513,6 +561,8 @@ static bool reuse_single(struct session *s, struct trial *t, struct arena *a)
 	plan_release(&p);
 	t->m = x->m;
 	t->served = x->served;
+	t->n_cases = x->n_cases;
+	t->case_s = x->case_s;
 	t->ref_s = first_reference_s(s);
 	return true;
 }

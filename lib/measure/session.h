@@ -19,6 +19,8 @@ struct single_reference {
 	struct measurement m;
 	struct plan plan;
 	bool has_plan;
+	uint32_t n_cases; /* as in struct trial */
+	double *case_s;
 	struct served *served; /* with several requests in flight; else NULL */
 };
 
@@ -26,6 +28,8 @@ struct session {
 	struct device_list devices;
 	struct model model;
 	struct planner planner;
+	struct session_case *more; /* (n_more) session_use_cases: with other shapes */
+	uint32_t n_more;
 	struct session_whole *whole; /* session_use_whole; NULL: not used */
 	struct executor *x;
 	struct measure_options opt;
@@ -63,6 +67,8 @@ struct trial {
 	char reason[sizeof((struct err *)0)->msg]; /* when not ok */
 	struct measurement m;  /* with several requests in flight of runs of in_flight_requests */
 	struct served *served; /* then, once it has been planned; else NULL */
+	uint32_t n_cases;      /* 0: there is one list of shapes */
+	double *case_s;        /* (n_cases) what an inference of each takes, beside nothing */
 	double ref_s; /* best single device around it, the mean of its like; 0: there is none */
 	struct interval ratio; /* when paired */
 	bool has_ratio;
@@ -89,6 +95,12 @@ void session_close(struct session *s);
 /* Of a graph that dagsplit made: one device alone runs the model as it was before.  Inputs, states and weights are the
  * same.  Nothing for other graphs.  Errors as session_open; ST_INPUT: a model with other inputs or results. */
 int session_use_whole(struct session *s, const char *weights, struct err *e) MUST_CHECK;
+
+/* Of a graph with several cases: a run is one of each, and what it takes is their sum by weights.  Inputs of case i > 0 are those of the
+ * directory `inputs`/i where there is one, else of `inputs`; NULL: drawn from the seed + i.  Nothing for other graphs.  Errors as
+ * session_open. */
+int session_use_cases(struct session *s, const char *weights, const char *inputs,
+		      struct err *e) MUST_CHECK;
 
 /* Placements keep to the mask and the classes of devs, where they are about the session's graph: what does not cannot
  * run, and that may be every single device. */

@@ -67,6 +67,19 @@ static struct flight_rec told_flight(const struct session *s, const struct serve
 				   .p99_s = served_quantile(x, 0.99)};
 }
 
+/* What an inference of each case of t takes while all take lat_s by their weights, in a; NULL: there is one. */
+static const double *cases_beside(const struct session *s, const struct trial *t, double lat_s,
+				  struct arena *a)
+{
+	const struct graph_case *c = s->model.g->cases;
+	double sum = 0, *x = ARENA_NEWN(a, double, t->n_cases);
+	for (uint32_t i = 0; i < t->n_cases; i++)
+		sum += c[i].weight * t->case_s[i];
+	for (uint32_t i = 0; i < t->n_cases; i++)
+		x[i] = t->case_s[i] * lat_s / sum;
+	return t->n_cases ? x : NULL;
+}
+
 /* x (n) times `by`; mem_free. */
 static double *scaled(const double *x, uint32_t n, double by)
 {
@@ -90,6 +103,9 @@ int trial_encode(const struct session *s, const struct place_rec *p, const uint3
 	x.bursts = t->bursts;
 	x.bursts.lat_s = burst_s;
 	x.flight = told_flight(s, t->served);
+	x.n_cases = t->n_cases;
+	struct arena *a = arena_new();
+	x.case_s = cases_beside(s, t, x.lat_s, a);
 	x.copies = t->n_copies;
 	x.copy_bytes = t->copy_bytes;
 	x.has_plan = true;
@@ -112,6 +128,7 @@ int trial_encode(const struct session *s, const struct place_rec *p, const uint3
 	uint16_t *ends;
 	x.schedule = by_slots(t->schedule, slot, p->k, s->devices.n, &schedule, &ends);
 	int rc = run_encode(&x, w, e);
+	arena_free(a);
 	mem_free(sample_s);
 	mem_free(burst_s);
 	mem_free(ends);

@@ -139,7 +139,7 @@ static double predict(void *ctx, uint32_t i, const double *slow, double *log_s)
 static double predict_run(void *ctx, uint32_t i, const double *slow, double *log_s)
 {
 	const struct participants *p = ctx;
-	return p->s->flight.n == 1 ? predict(ctx, i, slow, log_s) : 0;
+	return p->s->flight.n == 1 && !p->s->n_more ? predict(ctx, i, slow, log_s) : 0;
 }
 
 /* As contest.share; of replicas the mean. */
@@ -292,6 +292,7 @@ static void store_trials(struct participants *p, const struct contest *x)
 		t->has_ratio = c->has_ratio;
 		t->turns = c->turns;
 		t->bursts = c->bursts;
+		t->n_cases = plan_case_times(&p->plan[i], p->a, &t->case_s);
 		memcpy(t->reason, c->reason, sizeof t->reason);
 		if (!c->failed && c->m.n == 0)
 			snprintf(t->reason, sizeof t->reason, "%s", contest_no_time);
@@ -334,7 +335,7 @@ static double race_seconds(struct participants *p, double s)
 	enum { BEHIND = 3 };
 	double least = INFINITY;
 	for (uint32_t d = 0; d < p->k; d++) {
-		double one = p->planned[d] ? predict(p, d, NULL, NULL) : 0;
+		double one = p->planned[d] && !p->s->n_more ? predict(p, d, NULL, NULL) : 0;
 		least = one > 0 && one < least ? one : least;
 	}
 	double behind = isinf(least) ? 0 : BEHIND * least;

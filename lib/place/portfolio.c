@@ -179,7 +179,7 @@ static bool out_of_place(const struct portfolio_entry *entry, const struct place
 {
 	bool schedules = u->m->rules == PLACE_SCHEDULE;
 
-	if ((entry->where == SMALL && u->n > SMALL_UNITS) ||
+	if ((entry->where == SMALL && (u->n > SMALL_UNITS || u->m->n_cases)) ||
 	    ((entry->where == SCHEDULES || entry->where == ALONE) && !schedules) ||
 	    (entry->where == TURNS && !u->m->costs.turns))
 		return true;

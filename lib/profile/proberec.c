@@ -1,7 +1,8 @@
 /* proberec.c - devices, what they can run and what it takes there, as records. */
 #include "profile/proberec.h"
 
-#include "record/costrec.h"
+#include <string.h>
+
 #include "record/devrec.h"
 
 /* Every two devices that compute on a core of this machine in common. */
@@ -91,9 +92,15 @@ static void split_intervals(const struct interval *x, size_t n, struct arena *a,
 	*hi = v + 2 * n;
 }
 
-static int cost_record(const struct session *s, const struct profile *p, const struct devs *d,
-		       struct arena *a, struct rec_writer *w, struct err *e)
+struct cost_rec profile_costs(const struct session *s, const struct profile *p, struct arena *a)
 {
+	uint32_t k = s->devices.n;
+	const char **names = ARENA_NEWN(a, const char *, k);
+	uint8_t *holds = p->copy_holds ? ARENA_NEWN(a, uint8_t, (size_t)k * k) : NULL;
+	for (uint32_t i = 0; i < k; i++)
+		names[i] = arena_strndup(a, s->devices.dev[i].name, strlen(s->devices.dev[i].name));
+	if (holds)
+		memcpy(holds, p->copy_holds, (size_t)k * k);
 	uint32_t *src = ARENA_NEWN(a, uint32_t, p->n_pairs);
 	uint32_t *dst = ARENA_NEWN(a, uint32_t, p->n_pairs);
 	for (uint32_t i = 0; i < p->n_pairs; i++) {
@@ -102,8 +109,8 @@ static int cost_record(const struct session *s, const struct profile *p, const s
 	}
 	struct cost_rec x = {.graph = s->model.g->digest,
 			     .n_sets = s->model.g->n_sets,
-			     .k = d->k,
-			     .names = d->names,
+			     .k = k,
+			     .names = names,
 			     .has_pairs = true,
 			     .n_pairs = p->n_pairs,
 			     .pair_src = src,
@@ -122,16 +129,16 @@ static int cost_record(const struct session *s, const struct profile *p, const s
 			     .has_rules = true,
 			     .contention = true,
 			     .overlap = p->overlap,
-			     .copy_holds = p->copy_holds,
+			     .copy_holds = holds,
 			     .order = "improved"}; /* as plans do (plan_contract.c) */
 	split_intervals(p->set_s, (size_t)x.n_sets * x.k, a, &x.set_s, &x.set_lo, &x.set_hi);
 	split_intervals(p->saved_s, (size_t)x.n_pairs * x.k, a, &x.saved_s, &x.saved_lo,
 			&x.saved_hi);
-	return cost_encode(&x, w, e);
+	return x;
 }
 
-int profile_encode(const struct session *s, const struct profile *p, struct rec_writer *w,
-		   struct err *e)
+int profile_devs_encode(const struct session *s, const struct profile *p, struct rec_writer *w,
+			struct err *e)
 {
 	struct arena *a = arena_new();
 	uint32_t k = s->devices.n;
@@ -143,8 +150,6 @@ int profile_encode(const struct session *s, const struct profile *p, struct rec_
 		if (p->has_link[i])
 			d.link[d.n_links++] = as_link(i / k, i % k, &p->link[i]);
 	int rc = devs_encode(&d, w, e);
-	if (rc == 0)
-		rc = cost_record(s, p, &d, a, w, e);
 	arena_free(a);
 	return rc;
 }

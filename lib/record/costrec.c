@@ -22,11 +22,8 @@ static void put_matrices(const struct cost_rec *x, struct rec_writer *w)
 	}
 }
 
-int cost_encode(const struct cost_rec *x, struct rec_writer *w, struct err *e)
+static void put_costs(const struct cost_rec *x, struct rec_writer *w)
 {
-	rec_begin(w, "cost");
-	put_uint(w, "graph", x->graph);
-	put_texts(w, "names", x->names, x->k);
 	put_matrices(x, w);
 	if (x->set_mem)
 		put_vector(w, "set_mem", TT_U64, x->n_sets, x->set_mem);
@@ -61,7 +58,80 @@ int cost_encode(const struct cost_rec *x, struct rec_writer *w, struct err *e)
 	}
 	if (x->order)
 		put_text(w, "order", x->order);
+}
+
+int cost_encode(const struct cost_rec *x, struct rec_writer *w, struct err *e)
+{
+	rec_begin(w, "cost");
+	put_uint(w, "graph", x->graph);
+	put_texts(w, "names", x->names, x->k);
+	put_costs(x, w);
+	if (x->n_cases)
+		put_list_begin(w, "cases", x->n_cases);
+	for (uint32_t i = 0; i < x->n_cases; i++) {
+		put_map_begin(w, NULL);
+		put_costs(&x->cases[i], w);
+		put_map_end(w);
+	}
 	return rec_end(w, e);
+}
+
+/* Add w times x (n,k), of which a negative stays one, to sum; x NULL: nothing. */
+static void add_weighted(double *sum, const double *x, size_t n, double w)
+{
+	for (size_t i = 0; x && i < n; i++)
+		sum[i] = x[i] < 0 || sum[i] < 0 ? -1 : sum[i] + w * x[i];
+}
+
+struct cost_rec cost_of_cases(const struct cost_rec *cases, const double *weight, uint32_t n,
+			      struct arena *a)
+{
+	struct cost_rec x = cases[0];
+	size_t size = (size_t)x.n_sets * x.k, pairs = 0;
+	double *sum[3];
+	for (int j = 0; j < 3; j++)
+		sum[j] = ARENA_NEWN(a, double, size);
+	x.n_cases = n;
+	x.cases = cases;
+	for (uint32_t i = 0; i < n; i++) {
+		add_weighted(sum[0], cases[i].set_s, size, weight[i]);
+		add_weighted(sum[1], cases[i].set_lo, size, weight[i]);
+		add_weighted(sum[2], cases[i].set_hi, size, weight[i]);
+		pairs += cases[i].n_pairs;
+	}
+	x.set_s = sum[0];
+	if (x.set_lo) {
+		x.set_lo = sum[1];
+		x.set_hi = sum[2];
+	}
+	if (!x.has_pairs)
+		return x;
+	/* A pair that several cases have stands there several times: what it saves adds up. */
+	uint32_t *src = ARENA_NEWN(a, uint32_t, pairs), *dst = ARENA_NEWN(a, uint32_t, pairs);
+	for (int j = 0; j < 3; j++)
+		sum[j] = ARENA_NEWN(a, double, pairs *x.k);
+	x.n_pairs = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct cost_rec *c = &cases[i];
+		const double *from[3] = {c->saved_s, c->saved_lo, c->saved_hi};
+		for (uint32_t p = 0; p < c->n_pairs; p++, x.n_pairs++) {
+			src[x.n_pairs] = c->pair_src[p];
+			dst[x.n_pairs] = c->pair_dst[p];
+			for (uint32_t d = 0; d < x.k; d++)
+				for (int j = 0; j < 3; j++)
+					sum[j][(size_t)x.n_pairs * x.k + d] =
+						from[j] ? weight[i] * from[j][(size_t)p * x.k + d]
+							: 0;
+		}
+	}
+	x.pair_src = src;
+	x.pair_dst = dst;
+	x.saved_s = sum[0];
+	if (x.set_lo) {
+		x.saved_lo = sum[1];
+		x.saved_hi = sum[2];
+	}
+	return x;
 }
 
 /* ---- reading ---- */
@@ -281,8 +351,8 @@ static int decode_profile(const struct rec *r, struct arena *a, struct cost_rec 
 					   : 0;
 }
 
-int cost_decode(const struct rec *r, uint32_t n_sets, unsigned keys, struct arena *a,
-		struct cost_rec *x, struct err *e)
+static int decode_costs(const struct rec *r, uint32_t n_sets, unsigned keys, struct arena *a,
+			struct cost_rec *x, struct err *e)
 {
 	x->n_sets = n_sets;
 	if (decode_matrix(r, "set_s", n_sets, x, a, &x->set_s, e) < 0 ||
@@ -293,4 +363,35 @@ int cost_decode(const struct rec *r, uint32_t n_sets, unsigned keys, struct aren
 		return 0;
 	x->has_rules = val_get(r->map, "overlap") != NULL;
 	return x->has_rules ? decode_overlap(r, a, x, e) : 0;
+}
+
+static int decode_cases(const struct rec *r, unsigned keys, struct arena *a, struct cost_rec *x,
+			struct err *e)
+{
+	const struct val *list;
+
+	if (!val_get(r->map, "cases"))
+		return 0;
+	if (get_list(r->map, "cases", &list, e) < 0)
+		return -1;
+	x->n_cases = (uint32_t)val_count(list);
+	struct cost_rec *of = ARENA_NEWN(a, struct cost_rec, x->n_cases);
+	x->cases = of;
+	for (uint32_t i = 0; i < x->n_cases; i++) {
+		struct rec one = *r;
+
+		one.map = val_at(list, i);
+		of[i] = (struct cost_rec){.graph = x->graph, .k = x->k, .names = x->names};
+		if (val_type(one.map) != VAL_MAP)
+			return err_set(e, ST_INPUT, "key 'cases': %u: not a map", i);
+		if (decode_costs(&one, x->n_sets, keys, a, &of[i], e) < 0)
+			return err_prefix(e, "key 'cases': %u", i);
+	}
+	return 0;
+}
+
+int cost_decode(const struct rec *r, uint32_t n_sets, unsigned keys, struct arena *a,
+		struct cost_rec *x, struct err *e)
+{
+	return decode_costs(r, n_sets, keys, a, x, e) < 0 ? -1 : decode_cases(r, keys, a, x, e);
 }

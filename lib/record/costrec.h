@@ -55,7 +55,17 @@ struct cost_rec {
 	 * destination, both; 0: neither; NULL: always both */
 	const uint8_t *copy_holds;
 	const char *order; /* which ready set a device takes; NULL: not told */
+
+	/* Of a graph with several cases: what each takes, with the graph, devices and sets of all; what is told above is then
+	 * of all by their weights (cost_of_cases). */
+	uint32_t n_cases;
+	const struct cost_rec *cases;
 };
+
+/* The record of several cases (n, which may not have cases) of these weights: times and savings are sums by weight, what else
+ * there is is the first one's.  cases are borrowed, memory from a. */
+struct cost_rec cost_of_cases(const struct cost_rec *cases, const double *weight, uint32_t n,
+			      struct arena *a);
 
 int cost_encode(const struct cost_rec *x, struct rec_writer *w, struct err *e) MUST_CHECK;
 

@@ -336,11 +336,61 @@ static int read_whole(struct reading *r)
 	return val_get(r->m, "cut") ? read_cut(r) : 0;
 }
 
+/* A case: g with other shapes. */
+static int read_case(struct reading *r, bool first, struct graph_case *x)
+{
+	struct graph *g = r->g, *c = x->graph = first ? g : ARENA_NEWN(r->a, struct graph, 1);
+	if (val_type(r->m) != VAL_MAP)
+		return err_set(r->e, ST_INPUT, "not a map");
+	if (read_text(r, "name", &x->name) < 0 || get_real(r->m, "weight", &x->weight, r->e) < 0)
+		return -1;
+	if (!(x->weight > 0 && x->weight < 1e12))
+		return err_set(r->e, ST_INPUT, "a weight that is not above 0");
+	if (val_get(r->m, "tokens") &&
+	    get_uint(r->m, "tokens", 0, UINT64_MAX, &x->tokens, r->e) < 0)
+		return -1;
+	if (first)
+		return 0;
+	*c = *g;
+	c->n_cases = 0;
+	struct reading inner = {r->m, c, r->a, r->e};
+	if (read_columns(&inner, 0) < 0)
+		return -1;
+	if (c->n != g->n)
+		return err_set(r->e, ST_INPUT, "%u nodes, where the first case has %u", c->n, g->n);
+	if (graph_check(c, r->e) < 0)
+		return -1;
+	graph_finish(c);
+	return 0;
+}
+
+static int read_cases(struct reading *r)
+{
+	struct graph *g = r->g;
+	const struct val *list;
+	if (!val_get(r->m, "cases"))
+		return 0;
+	if (get_list(r->m, "cases", &list, r->e) < 0)
+		return -1;
+	uint32_t n = (uint32_t)val_count(list);
+	struct graph_case *x = ARENA_NEWN(r->a, struct graph_case, n);
+	for (uint32_t i = 0; i < n; i++) {
+		struct reading inner = {val_at(list, i), g, r->a, r->e};
+		if (read_case(&inner, i == 0, &x[i]) < 0)
+			return err_prefix(r->e, "key 'cases': %u", i);
+	}
+	if (n < 2 || n > GRAPH_MAX_CASES)
+		return err_set(r->e, ST_INPUT, "key 'cases': %u, not 2 to %d", n, GRAPH_MAX_CASES);
+	g->n_cases = n;
+	g->cases = x;
+	return 0;
+}
+
 struct graph *graph_decode(const struct rec *rec, struct err *e)
 {
 	struct graph *g = graph_new();
 	struct reading r = {rec->map, g, g->arena, e};
-	if (read_graph(&r) == 0 && read_whole(&r) == 0)
+	if (read_graph(&r) == 0 && read_whole(&r) == 0 && read_cases(&r) == 0)
 		return g;
 	err_prefix(e, "record %llu 'graph'", (unsigned long long)rec->index);
 	graph_free(g);

@@ -129,6 +129,21 @@ static void put_model(struct rec_writer *w, const struct graph *g)
 	put_vector(w, "set", TT_U32, g->n, g->set);
 }
 
+static void put_cases(struct rec_writer *w, const struct graph *g)
+{
+	put_list_begin(w, "cases", g->n_cases);
+	for (uint32_t i = 0; i < g->n_cases; i++) {
+		put_map_begin(w, NULL);
+		put_text(w, "name", g->cases[i].name);
+		put_real(w, "weight", g->cases[i].weight);
+		if (g->cases[i].tokens)
+			put_uint(w, "tokens", g->cases[i].tokens);
+		if (i > 0)
+			put_columns(w, g->cases[i].graph);
+		put_map_end(w);
+	}
+}
+
 static void put_files(struct rec_writer *w, const struct graph *g)
 {
 	put_text(w, "xml", g->xml);
@@ -140,6 +155,8 @@ int graph_encode(struct graph *g, struct rec_writer *w, struct err *e)
 {
 	rec_begin(w, "graph");
 	put_model(w, g);
+	if (g->n_cases)
+		put_cases(w, g);
 	g->digest = put_digest(w, "digest");
 	put_files(w, g);
 	if (g->whole) {

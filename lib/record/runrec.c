@@ -105,6 +105,8 @@ int run_encode(const struct run_rec *x, struct rec_writer *w, struct err *e)
 	put_real(w, "lat_s", x->lat_s);
 	put_real(w, "lo_s", x->lo_s);
 	put_real(w, "hi_s", x->hi_s);
+	if (x->n_cases)
+		put_vector(w, "case_s", TT_F64, x->n_cases, x->case_s);
 	put_vector(w, "samples_s", TT_F64, x->n_samples, x->samples_s);
 	if (x->pulse_s)
 		put_tensor(w, "pulse_s", TT_F64, 3,
@@ -145,6 +147,17 @@ static int decode_ratio(const struct val *map, struct run_rec *x, struct err *e)
 			       get_real(map, "ratio_hi", &x->ratio_hi, e) < 0
 		       ? -1
 		       : 0;
+}
+
+static int decode_cases(const struct val *map, struct arena *a, struct run_rec *x, struct err *e)
+{
+	uint64_t n = UINT64_MAX;
+	if (!val_get(map, "case_s"))
+		return 0;
+	if (get_tensor(map, "case_s", TT_F64, 1, &n, a, &x->case_s, e) < 0)
+		return -1;
+	x->n_cases = (uint32_t)n;
+	return 0;
 }
 
 static int decode_copies(const struct val *map, struct run_rec *x, struct err *e)
@@ -249,6 +262,8 @@ static int decode_outcome(const struct val *map, unsigned keys, struct arena *a,
 	if ((keys & RUN_COPIES) && decode_copies(map, x, e) < 0)
 		return -1;
 	if ((keys & RUN_SAMPLES) && decode_samples(map, a, x, e) < 0)
+		return -1;
+	if ((keys & RUN_CASES) && decode_cases(map, a, x, e) < 0)
 		return -1;
 	if ((keys & RUN_TURNS) && decode_turns(map, a, x, e) < 0)
 		return -1;

@@ -43,9 +43,11 @@ struct run_rec {
 
 	/* NULL: it ran; else why not, and nothing below counts but the next two */
 	const char *reason;
-	double unlimited_s;     /* > 0: what it would take if only there was memory enough */
-	uint64_t missing_bytes; /* then: that devices have too little, all together */
-	double lat_s, lo_s, hi_s;
+	double unlimited_s;       /* > 0: what it would take if only there was memory enough */
+	uint64_t missing_bytes;   /* then: that devices have too little, all together */
+	double lat_s, lo_s, hi_s; /* of several cases the sums by their weights */
+	uint32_t n_cases;
+	const double *case_s;    /* (n_cases) what an inference of each takes */
 	const double *samples_s; /* (n_samples) */
 	uint32_t n_samples;
 	/* (n_samples, k, n_pulses) what short loops took beside each sample; NULL: not told */
@@ -105,6 +107,7 @@ enum {
 	RUN_SAMPLES = 2048,   /* samples_s and busy_s, whose length is k; pulse_s, where told */
 	RUN_PLAN = 4096,      /* in_host and steps, where told; has_plan */
 	RUN_CLOCK = 8192,     /* began_s and clock_s, where told; has_clock */
+	RUN_CASES = 32768,    /* case_s, where told */
 	RUN_TURNS = 16384     /* turns, predicted_s, n_samples, where told */
 };
 

@@ -23,6 +23,7 @@ void answer_release(struct answer *x)
 {
 	graph_free(x->graph);
 	raced_release(&x->raced);
+	case_runs_release(&x->cases);
 	mem_free(x->tried);
 	arena_free(x->arena);
 	arena_free(x->spare);
@@ -149,6 +150,20 @@ static int take_raced(struct answer *x, const struct rec *r, struct err *e)
 	return 0;
 }
 
+/* Of a model with several lists of shapes. */
+static int take_cases(struct answer *x, const struct rec *r, struct err *e)
+{
+	struct run_rec run;
+	if (!val_get(r->map, "case_s"))
+		return 0;
+	if (run_decode(r, RUN_STEP | RUN_SAMPLE | RUN_SOURCE | RUN_CASES, x->runs, &run, e) < 0)
+		return -1;
+	if (!x->graph || run.n_cases != x->graph->n_cases)
+		return err_set(e, ST_INPUT, "case_s of %u cases", run.n_cases);
+	case_runs_run(&x->cases, &run);
+	return 0;
+}
+
 /* A report of placements tells all of them; what a learner tries has a `best`. */
 static int take_tried(struct answer *x, const struct rec *r, struct err *e)
 {
@@ -204,7 +219,8 @@ static int take_run(struct answer *x, const struct rec *r, struct err *e)
 	struct measured m;
 	uint32_t sample;
 	bool single = run_source_is(r, "single");
-	if (take_run_of_place(x, r, e) < 0 || take_tried(x, r, e) < 0 || take_raced(x, r, e) < 0)
+	if (take_run_of_place(x, r, e) < 0 || take_tried(x, r, e) < 0 || take_raced(x, r, e) < 0 ||
+	    take_cases(x, r, e) < 0)
 		return -1;
 	if (!single && !run_source_is(r, "random"))
 		return 0;
@@ -288,6 +304,12 @@ static int take_place(struct answer *x, const struct rec *r, struct err *e)
 		return err_prefix(e, "place record %llu", (unsigned long long)r->index);
 	if (check_graph(x, &p, r, e) < 0)
 		return -1;
+	if (x->graph->n_cases) {
+		struct place_rec kept;
+		if (place_decode(r, x->graph->n_sets, 0, x->runs, &kept, e) < 0)
+			return -1;
+		case_runs_place(&x->cases, &kept);
+	}
 	x->n_places += counts;
 	if (counts)
 		keep_placement(x, ANSWER_PLACE, &p);

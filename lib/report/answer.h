@@ -10,6 +10,7 @@
 #include "record/bestrec.h"
 #include "record/placerec.h"
 #include "record/runrec.h"
+#include "report/cases.h"
 #include "report/raced.h"
 
 /* One measured placement.  Ratios are latency over the best single device's, paired. */
@@ -72,6 +73,7 @@ struct answer {
 	uint64_t last_gain;              /* the episode in which its best came; 0: not told */
 	double best_ratio;               /* of the learner's best */
 	struct raced raced;
+	struct case_runs cases;         /* of a model with several lists of shapes */
 	struct contest_race_facts race; /* that a final answer comes from; n_blocks 0: from none */
 	struct best_verdict says;       /* of a final answer */
 	struct contest_load load;       /* while it was measured */

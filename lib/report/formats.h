@@ -12,6 +12,7 @@
 	X(report) \
 	X(advice) \
 	X(json) \
+	X(cases) \
 	X(compare) \
 	X(compare_tsv) \
 	X(compare_md) \

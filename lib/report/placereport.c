@@ -606,6 +606,7 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 	if (x->kind == ANSWER_FINAL)
 		raced_print(out, &x->raced, &x->race, x->says.says != CONTEST_UNDECIDED, &x->place,
 			    x->last_gain, x->n_episodes);
+	case_runs_print(out, &x->cases, x->graph, &x->place);
 	placetext_flight(out, x, "in flight: ", "\n");
 	placetext_replicas(out, x, names, "replicas: ", "\n");
 	memory(out, x, names, devs);

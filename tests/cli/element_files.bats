@@ -35,6 +35,17 @@ given() {
 		cmp "in.$n/0.npy" "out.$n/0.npy"
 		cmp "in.$n/0.npy" "again.$n/0.npy"
 	done
+	# Another order of elements in the file is no other tensor.
+	py - "$NAMES" <<-'PY'
+		for n in sys.argv[1].split():
+		    os.makedirs(f"columns.{n}")
+		    np.save(f"columns.{n}/0.npy", np.asfortranarray(np.load(f"in.{n}/0.npy")))
+		    assert b"'fortran_order': True" in open(f"columns.{n}/0.npy", "rb").read(100)
+	PY
+	for n in $NAMES; do
+		given "$n" "columns.$n" "rows.$n"
+		cmp "in.$n/0.npy" "rows.$n/0.npy"
+	done
 	py - "$NAMES" <<-'PY'
 		for n in sys.argv[1].split():
 		    x = np.load(f"in.{n}/0.npy")

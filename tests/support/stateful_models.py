@@ -4,6 +4,7 @@
   branches  two recurrent branches, a variable each, joined in the end
   decoder   three layers, a cache of fixed length each: reader, Concat, Slice, writer; attention reads the Concat
   grows     two layers whose caches grow by what comes in, with open batch and length; rows are chosen by beam_idx
+  speaks    the same behind a table of embeddings, with the names that exports of language models give their inputs
 """
 import sys
 from pathlib import Path
@@ -100,6 +101,28 @@ def grows(directory, width=16):
     save(directory, "grows", [t], sinks, [x, beam])
 
 
+def speaks(directory, width=16, words=64):
+    ids, positions, beam = parameter([-1, -1], "input_ids", np.int64), parameter([-1, -1], "position_ids", np.int64), \
+        parameter([-1], "beam_idx", np.int32)
+    axis, sinks = op.constant(0), []
+    t = op.add(op.gather(weights(words, width), ids, axis, name="embedding"), op.gather(weights(words, width), positions, axis, name="place"),
+               name="embedded")
+    rows = op.gather(op.shape_of(ids, name="shape"), op.constant([0]), axis, name="rows")
+    empty = op.broadcast(op.constant(np.float32(0)), op.concat([rows, op.constant([0]), op.constant([width])], 0, name="extent"),
+                         name="empty")
+    for layer in "01":
+        kept = []
+        for part in "key", "value":
+            name = f"past_key_values.{layer}.{part}present.{layer}.{part}"
+            v = variable(name, [-1, -1, width])
+            past = op.gather(read(v, empty, f"{layer}.{part}.read"), beam, axis, name=f"{layer}.{part}.beam")
+            new = op.matmul(t, weights(width, width), False, False, name=f"{layer}.{part}")
+            kept.append(op.concat([past, new], 1, name=f"{layer}.{part}.concat"))
+            sinks.append(op.assign(kept[-1], v, name=f"{layer}.{part}.store"))
+        t = attention(t, op.add(kept[0], kept[1], name=f"{layer}.mixed"), layer, width)
+    save(directory, "speaks", [op.matmul(t, weights(width, words), False, False, name="logits")], sinks, [ids, positions, beam])
+
+
 if __name__ == "__main__":
-    for write in loop, branches, decoder, grows:
+    for write in loop, branches, decoder, grows, speaks:
         write(Path(sys.argv[1]))

@@ -107,6 +107,8 @@ static int run_ideals(struct method_run *r, struct err *e)
 	struct splits p;
 	bool known;
 
+	if (method_one_case(r, "ideals", e) < 0)
+		return -1;
 	if (r->m->rules == PLACE_DNNPART_LATENCY)
 		return err_set(e, ST_USAGE, "ideals splits a pipeline, which latency is not about");
 	place_units_init(&x.u, r->m, r->a);

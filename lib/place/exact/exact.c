@@ -391,8 +391,11 @@ static bool tell_bounds(const struct tree *x)
 static int run_exact(struct method_run *r, struct err *e)
 {
 	struct tree x;
-	struct pool *pool = pool_new(r->threads, NULL);
 	int rc = 0;
+
+	if (method_one_case(r, "exact", e) < 0)
+		return -1;
+	struct pool *pool = pool_new(r->threads, NULL);
 
 	tree_init(&x, r);
 	first_answer(&x, x.walker[0].ev);

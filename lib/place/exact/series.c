@@ -27,6 +27,8 @@ static int run_series(struct method_run *r, struct err *e)
 
 	if (r->m->rules != PLACE_SCHEDULE)
 		return err_set(e, ST_USAGE, "series is about schedules alone");
+	if (method_one_case(r, "series", e) < 0)
+		return -1;
 	place_units_init(&u, r->m, r->a);
 	bound_view_init(&v, &u, r->a);
 	v.deadline_s = method_deadline_s(r);

@@ -65,6 +65,14 @@ static inline double method_deadline_s(const struct method_run *r)
 	return r->budget_s > 0 ? method_began_s(r) + r->budget_s : 0;
 }
 
+/* For methods whose own costs or bounds are of one schedule.  ST_USAGE: the model has several lists of shapes. */
+static inline int method_one_case(const struct method_run *r, const char *name, struct err *e)
+{
+	return r->m->n_cases == 0
+		       ? 0
+		       : err_set(e, ST_USAGE, "%s is about a model with one list of shapes", name);
+}
+
 /* Is it over?  0: there is none. */
 static inline bool method_is_late(double deadline_s)
 {

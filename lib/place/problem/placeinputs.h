@@ -37,7 +37,8 @@ struct place_inputs {
 	struct cost_rec cost;        /* k 0: none yet */
 	enum place_order cost_order; /* that it tells; RECORDED: none */
 	enum place_rules rules;
-	bool keep_groups; /* group records are taken, and models keep groups together */
+	int64_t only_case; /* of several the one that counts, from 1; 0: all by their weights */
+	bool keep_groups;  /* group records are taken, and models keep groups together */
 	bool has_group;
 	struct group_rec group;
 	struct arena *arena, *devs_arena, *cost_arena, *group_arena;

@@ -472,8 +472,8 @@ static int weights_kept(const struct place_inputs *x, const char *const *names, 
 	return 0;
 }
 
-int place_inputs_model(struct place_inputs *x, const char *const *names, uint32_t k,
-		       struct arena *a, struct place_model *m, struct err *e)
+static int one_model(const struct place_inputs *x, const char *const *names, uint32_t k,
+		     struct arena *a, struct place_model *m, struct err *e)
 {
 	struct place_setup s = {.k = k,
 				.names = names,
@@ -514,6 +514,85 @@ int place_inputs_model(struct place_inputs *x, const char *const *names, uint32_
 		return err_set(e, ST_INPUT, "%u sets; the dnnpart models take at most %d",
 			       x->g->n_sets, MAX_DNNPART_SETS);
 	return place_model_init(m, x->g, &s, a, e);
+}
+
+/* What methods look at besides values of placements, in m, which is one of the cases: sums over all. */
+static void sum_cases(struct place_model *m, struct arena *a)
+{
+	size_t n = (size_t)m->n_sets * m->k, links = (size_t)m->k * m->k;
+	double *set_s = ARENA_NEWN(a, double, n), *latency = ARENA_NEWN(a, double, links), all = 0;
+	double *task_s = ARENA_NEWN(a, double, (size_t)m->tasks.dag.n * m->k);
+	const double *link_s = m->costs.links.latency_s;
+	uint64_t *bytes = ARENA_NEWN(a, uint64_t, m->tasks.dag.n_tensors);
+
+	for (uint32_t i = 0; i < m->n_cases; i++) {
+		double w = m->weight[i];
+
+		all += w;
+		for (size_t j = 0; j < n; j++)
+			set_s[j] = m->cases[i].set_s[j] < 0 || set_s[j] < 0
+					   ? -1
+					   : set_s[j] + w * m->cases[i].set_s[j];
+		for (uint32_t t = 0; t < m->tasks.dag.n_tensors; t++)
+			bytes[t] += (uint64_t)(w * fmax(0, (double)graph_out_bytes(
+								   m->cases[i].g,
+								   m->tasks.tensor_out[t])));
+	}
+	for (size_t j = 0; j < links; j++)
+		latency[j] = link_s[j] < 0 ? link_s[j] : all * link_s[j];
+	for (uint32_t t = 0; t < m->tasks.dag.n; t++)
+		memcpy(task_s + (size_t)t * m->k, set_s + (size_t)m->tasks.task_set[t] * m->k,
+		       m->k * sizeof(*task_s));
+	m->set_s = set_s;
+	m->costs.task_s = task_s;
+	m->costs.least_s = NULL;
+	m->costs.links.latency_s = latency;
+	m->tasks.dag.tensor_bytes = bytes;
+	m->saved_ptr = NULL;
+}
+
+static int cases_model(const struct place_inputs *x, const char *const *names, uint32_t k,
+		       struct arena *a, struct place_model *m, struct err *e)
+{
+	const struct graph *g = x->g;
+	struct place_model *of = ARENA_NEWN(a, struct place_model, g->n_cases);
+	double *weight = ARENA_NEWN(a, double, g->n_cases);
+	uint32_t most = 0;
+
+	if (x->order == PLACE_ORDER_FREE)
+		return err_set(e, ST_USAGE,
+			       "--order free is about a model with one list of shapes");
+	if (x->only_case > g->n_cases)
+		return err_set(e, ST_USAGE, "there is no case %lld of %u", (long long)x->only_case,
+			       g->n_cases);
+	if (x->cost.k && !x->spec.n_devs && x->cost.n_cases != g->n_cases)
+		return err_set(e, ST_INPUT, "costs of %u cases, where the graph has %u",
+			       x->cost.n_cases, g->n_cases);
+	for (uint32_t i = 0; i < g->n_cases; i++) {
+		struct place_inputs y = *x;
+
+		y.g = g->cases[i].graph;
+		if (x->cost.n_cases)
+			y.cost = x->cost.cases[i];
+		weight[i] =
+			!x->only_case || x->only_case == (int64_t)i + 1 ? g->cases[i].weight : 0;
+		if (one_model(&y, names, k, a, &of[i], e) < 0)
+			return err_prefix(e, "case %s", g->cases[i].name);
+		if (of[i].tasks.dag.n > of[most].tasks.dag.n)
+			most = i;
+	}
+	*m = of[most];
+	m->n_cases = g->n_cases;
+	m->cases = of;
+	m->weight = weight;
+	sum_cases(m, a);
+	return 0;
+}
+
+int place_inputs_model(struct place_inputs *x, const char *const *names, uint32_t k,
+		       struct arena *a, struct place_model *m, struct err *e)
+{
+	return x->g->n_cases ? cases_model(x, names, k, a, m, e) : one_model(x, names, k, a, m, e);
 }
 
 void place_inputs_masks(struct place_inputs *x, const char *const *names, uint32_t k,

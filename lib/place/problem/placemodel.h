@@ -108,6 +108,11 @@ struct place_model {
 	const double *move_s;
 	/* (n_sets) the first set that shares its device; NULL: any may part */
 	uint32_t *together;
+	/* The model with several lists of shapes (graph.n_cases): what a placement is worth is the sum over these by weight, and
+	 * times, bytes and links above are such sums, for methods that look at them; 0: there is one. */
+	uint32_t n_cases;
+	const struct place_model *cases; /* (n_cases) of the same sets */
+	const double *weight;            /* (n_cases); 0: it does not count */
 };
 
 /* The model borrows g and s's arrays; its own memory is from a.  -1 (ST_INPUT): see

@@ -22,6 +22,7 @@ int place_options_inputs(const struct place_options *o, const char *default_spec
 	x->rules = (enum place_rules)o->rules;
 	x->order = (enum place_order)o->order;
 	x->headroom = o->headroom / 100;
+	x->only_case = o->only_case;
 	x->contention = o->contention;
 	x->overlap = o->overlap;
 	return 0;

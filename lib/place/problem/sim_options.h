@@ -11,6 +11,7 @@ struct place_options {
 	int rules;       /* enum place_rules */
 	int order;       /* enum place_order */
 	double headroom; /* percent of devices' memory that stays free */
+	int64_t only_case;
 	bool contention, overlap;
 };
 #define PLACE_OPTIONS_INIT \
@@ -72,6 +73,16 @@ struct place_options {
 		 0, \
 		 0, \
 		 place_order_names, \
+		 NULL}, \
+		{"case", \
+		 0, \
+		 OPT_INT, \
+		 &(o).only_case, \
+		 "N", \
+		 "of several lists of shapes (ir2dag --case) the N-th alone counts; 0: all", \
+		 0, \
+		 16, \
+		 NULL, \
 		 NULL}, \
 		{"model", \
 		 0, \

@@ -89,7 +89,6 @@ int spec_devices(const struct spec *spec, const char *spec_name, const char *dev
 static int write_records(const struct graph *g, const struct spec *spec, struct devs *d,
 			 struct arena *a, struct rec_writer *w, struct err *e)
 {
-	double *set_s = ARENA_NEWN(a, double, (size_t)g->n_sets * d->k);
 	double *flops = ARENA_NEWN(a, double, d->k), *bytes = ARENA_NEWN(a, double, d->k),
 	       *overhead = ARENA_NEWN(a, double, d->k);
 	const char **keeps = ARENA_NEWN(a, const char *, d->k);
@@ -99,8 +98,6 @@ static int write_records(const struct graph *g, const struct spec *spec, struct 
 	d->n_sets = g->n_sets;
 	d->mask = ARENA_NEWN(a, uint8_t, (size_t)d->n_sets * d->k);
 	memset(d->mask, 1, (size_t)d->n_sets * d->k);
-	if (place_spec_costs(g, spec, d->names, d->k, set_s, e) < 0 || devs_encode(d, w, e) < 0)
-		return -1;
 	for (uint32_t i = 0; i < d->k; i++) {
 		const struct device_spec *x = spec_find(spec, d->names[i]);
 
@@ -110,16 +107,29 @@ static int write_records(const struct graph *g, const struct spec *spec, struct 
 		keeps[i] = x->keeps_told ? x->keeps_told : "usual";
 		told |= x->keeps_told != NULL;
 	}
-	const struct cost_rec cost = {.graph = g->digest,
-				      .n_sets = g->n_sets,
-				      .k = d->k,
-				      .names = d->names,
-				      .set_s = set_s,
-				      .flops_per_s = flops,
-				      .bytes_per_s = bytes,
-				      .overhead_s = overhead,
-				      .keeps = told ? keeps : NULL};
-	return cost_encode(&cost, w, e);
+	uint32_t n = g->n_cases ? g->n_cases : 1;
+	struct cost_rec *cost = ARENA_NEWN(a, struct cost_rec, n);
+	double *weight = ARENA_NEWN(a, double, n);
+	for (uint32_t i = 0; i < n; i++) {
+		double *set_s = ARENA_NEWN(a, double, (size_t)g->n_sets * d->k);
+
+		if (place_spec_costs(g->n_cases ? g->cases[i].graph : g, spec, d->names, d->k,
+				     set_s, e) < 0)
+			return -1;
+		weight[i] = g->n_cases ? g->cases[i].weight : 1;
+		cost[i] = (struct cost_rec){.graph = g->digest,
+					    .n_sets = g->n_sets,
+					    .k = d->k,
+					    .names = d->names,
+					    .set_s = set_s,
+					    .flops_per_s = flops,
+					    .bytes_per_s = bytes,
+					    .overhead_s = overhead,
+					    .keeps = told ? keeps : NULL};
+	}
+	const struct cost_rec all = n > 1 ? cost_of_cases(cost, weight, n, a) : cost[0];
+
+	return devs_encode(d, w, e) < 0 ? -1 : cost_encode(&all, w, e);
 }
 
 int spec_probe(const struct graph *g, const struct spec *spec, const char *spec_name,

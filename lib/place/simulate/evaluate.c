@@ -105,7 +105,7 @@ static void check_memory(struct evaluator *x, const uint64_t *peak)
 	}
 }
 
-void place_account(struct evaluator *x)
+void evaluator_account(struct evaluator *x)
 {
 	struct place_result *r = &x->r;
 
@@ -119,6 +119,8 @@ uint64_t place_peak_bytes(const struct place_model *m, const struct place_result
 {
 	bool used = r->mem_bytes[dev] > 0 || r->busy_s[dev] > 0;
 
+	if (m->n_cases) /* each case's has it */
+		return r->mem_bytes[dev];
 	return r->mem_bytes[dev] + (m->work && used ? m->work[dev] : 0);
 }
 
@@ -139,7 +141,7 @@ static void set_value(struct evaluator *x)
 	uint64_t peak = 0;
 
 	if (x->accounts)
-		place_account(x);
+		evaluator_account(x);
 	for (uint32_t i = 0; i < x->m->k; i++) {
 		uint64_t bytes = place_peak_bytes(x->m, r, i);
 
@@ -215,11 +217,6 @@ const struct place_result *evaluator_run(struct evaluator *x, const uint16_t *de
 	return evaluator_result(x, s, x->t);
 }
 
-const struct place_result *place_evaluate(struct evaluator *x, const uint16_t *device)
-{
-	return evaluator_run(x, device, false);
-}
-
 struct kept_order kept_order_new(const struct place_model *m, struct arena *a)
 {
 	size_t n = (size_t)m->tasks.dag.n + 1;
@@ -247,8 +244,8 @@ void place_model_keeps(struct place_model *m)
 		m->costs.policy = SCHED_RANK;
 }
 
-const struct place_result *place_evaluate_in(struct evaluator *x, const uint16_t *device,
-					     const struct kept_order *o)
+const struct place_result *evaluator_run_in(struct evaluator *x, const uint16_t *device,
+					    const struct kept_order *o)
 {
 	if (!prepare(x, device))
 		return &x->r;
@@ -294,59 +291,4 @@ const char *place_reason(const struct evaluator *x, const struct place_result *r
 		break;
 	}
 	return text;
-}
-
-/* No value of everything on dev is below this: by the schedule's rules and for the latency alone
- * the sum of its tasks (rounded otherwise), else nothing is known. */
-static double least_single(struct evaluator *x, uint16_t dev)
-{
-	const struct place_model *m = x->m;
-	double sum = 0;
-
-	if (m->rules != PLACE_SCHEDULE || !place_objective_is_latency(&m->objective))
-		return 0;
-	for (uint32_t t = 0; t < m->tasks.dag.n; t++)
-		x->task_device[t] = dev;
-	for (uint32_t t = 0; t < m->tasks.dag.n; t++) {
-		double s = place_task_s(m, t, dev, x->task_device);
-
-		sum += s < 0 ? INFINITY : s;
-	}
-	return sum * (1 - 1e-9);
-}
-
-/* The most promising of k devices; SCHED_NONE: none can be as good as best. */
-static uint32_t next_single(const double *least, uint32_t k, double best)
-{
-	uint32_t next = SCHED_NONE;
-
-	for (uint32_t dev = 0; dev < k; dev++)
-		if (least[dev] <= best && least[dev] < INFINITY &&
-		    (next == SCHED_NONE || least[dev] < least[next]))
-			next = dev;
-	return next;
-}
-
-int place_best_single(struct evaluator *x, double *value)
-{
-	uint32_t k = x->m->k, dev;
-	double *least = MEM_NEWN(double, k), best = INFINITY;
-	int at = -1;
-
-	for (dev = 0; dev < k; dev++)
-		least[dev] = least_single(x, (uint16_t)dev);
-	while ((dev = next_single(least, k, best)) != SCHED_NONE) {
-		least[dev] = INFINITY;
-		for (uint32_t i = 0; i < x->m->n_sets; i++)
-			x->all[i] = (uint16_t)dev;
-		const struct place_result *r = place_evaluate(x, x->all);
-		if (r->status != PLACE_OK || r->value > best || (r->value == best && (int)dev > at))
-			continue;
-		best = r->value;
-		at = (int)dev;
-	}
-	mem_free(least);
-	if (at >= 0)
-		*value = best;
-	return at;
 }

@@ -83,6 +83,9 @@ void place_begin(struct evaluator *x, const uint16_t *device);
 void place_move(struct evaluator *x, uint32_t set, uint16_t dev);
 const struct place_result *place_moved_below(struct evaluator *x, double limit);
 
+/* Of a model with several cases: what case i took in the last result, which was OK; 0: it does not count. */
+double place_case_s(const struct evaluator *x, uint32_t i);
+
 /* The peak of device dev as a whole: with its work space, where it runs anything. */
 uint64_t place_peak_bytes(const struct place_model *m, const struct place_result *r, uint32_t dev);
 /* Bytes above the limits of all devices, of a status that is MEMORY. */

@@ -1,4 +1,4 @@
-/* evaluate_impl.h - what evaluate.c, moves.c, sequence.c, closed_loop.c and evaluator.c share; not for others. */
+/* evaluate_impl.h - what evaluate.c, place_cases.c, moves.c, sequence.c, closed_loop.c and evaluator.c share; not for others. */
 #ifndef HSDAG_PLACE_SIMULATE_EVALUATE_IMPL_H
 #define HSDAG_PLACE_SIMULATE_EVALUATE_IMPL_H
 
@@ -36,7 +36,9 @@ struct evaluator {
 	uint32_t *set_task; /* (n_sets) GRAPH_NONE: the set runs nothing */
 	bool accounts;      /* the objective is more than latency and memory */
 	struct place_traffic traffic;
-	bool by_moves; /* dnnpart: loads and memory of moves.now are kept by moves */
+	struct evaluator **of_case; /* (m->n_cases) of each case that counts, else NULL */
+	double *busy_s;             /* (k) of all cases */
+	bool by_moves;              /* dnnpart: loads and memory of moves.now are kept by moves */
 	struct place_moves moves;
 };
 
@@ -45,6 +47,16 @@ const struct place_result *evaluator_run(struct evaluator *x, const uint16_t *de
 /* The result of a schedule of x->task_device, or why there is none. */
 const struct place_result *evaluator_result(struct evaluator *x, enum timeline_status s,
 					    const struct timeline *t);
+
+/* Of one list of shapes, what evaluate.h has for several, too (place_cases.c). */
+struct evaluator *evaluator_make(const struct place_model *m);
+void evaluator_drop(struct evaluator *x);
+const struct place_result *evaluator_run_in(struct evaluator *x, const uint16_t *device,
+					    const struct kept_order *o);
+void evaluator_account(struct evaluator *x);
+void moves_begin(struct evaluator *x, const uint16_t *device);
+void moves_move(struct evaluator *x, uint32_t set, uint16_t dev);
+const struct place_result *moves_below(struct evaluator *x, double limit);
 
 void moves_init(struct evaluator *x);
 void moves_release(struct evaluator *x);

@@ -3,7 +3,7 @@
 
 #include "place/simulate/evaluate_impl.h"
 
-struct evaluator *evaluator_new(const struct place_model *m)
+struct evaluator *evaluator_make(const struct place_model *m)
 {
 	struct evaluator *x = MEM_NEW(struct evaluator);
 
@@ -14,9 +14,9 @@ struct evaluator *evaluator_new(const struct place_model *m)
 		memcpy(x->task_s, m->costs.task_s, n * sizeof(*x->task_s));
 	x->costs = m->costs;
 	x->costs.task_s = x->task_s;
-	if (m->rules == PLACE_SCHEDULE)
+	if (m->rules == PLACE_SCHEDULE && !m->n_cases)
 		x->clock = timeliner_new(&m->tasks.dag, &x->costs, false);
-	else
+	else if (m->rules != PLACE_SCHEDULE)
 		x->dnnpart = dnnpart_new(m);
 	x->task_device = MEM_NEWN(uint16_t, m->tasks.dag.n);
 	x->all = MEM_NEWN(uint16_t, m->n_sets);
@@ -36,7 +36,7 @@ struct evaluator *evaluator_new(const struct place_model *m)
 	return x;
 }
 
-void evaluator_free(struct evaluator *x)
+void evaluator_drop(struct evaluator *x)
 {
 	if (!x)
 		return;

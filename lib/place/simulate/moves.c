@@ -99,7 +99,7 @@ static void move_held(const struct place_model *m, uint32_t t, uint64_t *mem, ui
 	mem[to] += m->task_mem[(size_t)t * m->k + to];
 }
 
-void place_begin(struct evaluator *x, const uint16_t *device)
+void moves_begin(struct evaluator *x, const uint16_t *device)
 {
 	const struct place_model *m = x->m;
 
@@ -112,7 +112,7 @@ void place_begin(struct evaluator *x, const uint16_t *device)
 		dnnpart_begin(x->dnnpart, x->task_device);
 }
 
-void place_move(struct evaluator *x, uint32_t set, uint16_t dev)
+void moves_move(struct evaluator *x, uint32_t set, uint16_t dev)
 {
 	const struct place_model *m = x->m;
 	struct place_moves *v = &x->moves;
@@ -228,7 +228,7 @@ static void forget_returned(struct place_moves *v)
 	v->step++;
 }
 
-const struct place_result *place_moved_below(struct evaluator *x, double limit)
+const struct place_result *moves_below(struct evaluator *x, double limit)
 {
 	const struct place_objective *o = &x->m->objective;
 	struct place_moves *v = &x->moves;

@@ -103,7 +103,8 @@ struct simulator *simulator_new(const struct place_model *m, const struct simula
 	if (o->requests > 1)
 		x->loop = closed_loop_new(m, o->requests);
 	find_references(x);
-	if (m->rules != PLACE_SCHEDULE || (!o->schedule && o->op_sigma == 0))
+	/* Several cases have a schedule each. */
+	if (m->n_cases || m->rules != PLACE_SCHEDULE || (!o->schedule && o->op_sigma == 0))
 		return x;
 	x->task_device = MEM_NEWN(uint16_t, m->tasks.dag.n);
 	x->task_s = MEM_NEWN(double, n);
@@ -398,6 +399,11 @@ int simulator_answer(struct simulator *x, const struct place_rec *p, struct rec_
 	out.copies = r->copies;
 	out.copy_bytes = r->copy_bytes;
 	out.busy_s = r->busy_s;
+	double *case_s = ARENA_NEWN(x->arena, double, m->n_cases);
+	for (uint32_t i = 0; i < m->n_cases; i++)
+		case_s[i] = place_case_s(x->ev, i);
+	out.n_cases = m->n_cases;
+	out.case_s = case_s;
 	if (m->rules == PLACE_SCHEDULE)
 		add_schedule_figures(x, p, r, &out);
 	add_noise(x, p, &out);

@@ -1,0 +1,122 @@
+#!/usr/bin/env bats
+# Models with several lists of shapes: ir2dag --case, --prefill and --decode, and what the stages behind it make of them.
+# programs: ir2dag placebase devsim devrun placeout
+# seconds: 25
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+
+setup_file() {
+	common_setup_file
+	cd "$BATS_FILE_TMPDIR" || return 1
+	"$HSDAG_PYTHON" "$ROOT/tests/support/stateful_models.py" .
+	ir2dag speaks.xml --prefill 24 --decode 8 --past 40 --rows 2 -o both.mp
+	variables=$(printf ';past_key_values.%s=2,40,16' 0.keypresent.0.key 0.valuepresent.0.value 1.keypresent.1.key 1.valuepresent.1.value)
+	ir2dag speaks.xml --shape 'input_ids=2,24;position_ids=2,24;beam_idx=2' -o prefill.mp
+	ir2dag speaks.xml --shape "input_ids=2,1;position_ids=2,1;beam_idx=2$variables" -o decode.mp
+	for f in both prefill decode; do devsim --probe --spec two-rtx4090 $f.mp -o $f.costs.mp; done
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+# check FILE PYTHON - with `stream`, records of FILE as (kind, map), and `tensor`
+check() {
+	PYTHONPATH=$ROOT/tests/support "$HSDAG_PYTHON" - "$@" <<-'P'
+	import sys, msgpack, numpy as np
+	def tensor(t): return np.frombuffer(t["data"], "<" + t["dtype"][0] + str(int(t["dtype"][1:]) // 8)).reshape(t["shape"])
+	def read(f): return list(msgpack.Unpacker(open(f, "rb"), max_buffer_size=2**30))
+	stream = read(sys.argv[1])
+	def all_of(kind, of=stream): return [m for k, m in of if k == kind]
+	exec(sys.argv[2])
+	P
+}
+
+@test "phases have the shapes that their names say, and decoding counts for each token" {
+	check both.mp '
+g, = all_of("graph")
+assert [(c["name"], c["weight"], c["tokens"]) for c in g["cases"]] == [("prefill", 1, 48), ("decode", 8, 2)], g["cases"]
+def shape(m, name):
+    v = g["node_name"].index(name)
+    o = tensor(g["out_ptr"])[v]
+    return list(tensor(m["dim"])[tensor(m["dim_ptr"])[o]:tensor(m["dim_ptr"])[o + 1]])
+assert shape(g, "input_ids") == [2, 24] and shape(g, "beam_idx") == [2]
+d = g["cases"][1]
+assert shape(d, "input_ids") == [2, 1] and shape(d, "1.key.read") == [2, 40, 16] and shape(d, "1.key.concat") == [2, 41, 16]
+'
+}
+
+@test "what is not found is told with what was looked for" {
+	run -2 --separate-stderr ir2dag "$ROOT/tests/models/nmt2.xml" --prefill 4
+	[[ $stderr == *"looked for inputs input_ids or inputs_embeds"*", and found '"* ]]
+	xz -dc "$ROOT/tests/models/open/tiny_llama.bin.xz" > tiny_llama.bin
+	cp "$ROOT/tests/models/open/tiny_llama.xml" .
+	run -2 --separate-stderr ir2dag tiny_llama.xml --prefill 4 --decode 2
+	[[ $stderr == *"it has no caches"*"past_key_values"* ]]
+	ir2dag tiny_llama.xml --prefill 4 -o one.mp
+	run -2 --separate-stderr ir2dag grows.xml --decode 4
+	[[ $stderr == *"decode: "*"input 'x' has open dims"*"--case"* ]]
+	run -2 --separate-stderr ir2dag speaks.xml --past 4
+	run -2 --separate-stderr ir2dag speaks.xml --prefill 4 --case input_ids=1,2
+	run -2 --separate-stderr ir2dag grows.xml --case 'x=1,2,16;beam_idx=1:0' --case 'x=1,2,16;beam_idx=1'
+	[[ $stderr == *"a weight is a number above 0"* ]]
+}
+
+@test "what a placement takes is the sum over cases by weight, in simulation and in each search" {
+	for f in both prefill decode; do placebase random -n 20 --seed 4 $f.costs.mp | devsim -o $f.run.mp; done
+	check both.run.mp '
+both, a, b = all_of("run"), all_of("run", read("prefill.run.mp")), all_of("run", read("decode.run.mp"))
+assert len(both) == 20
+for x, p, d in zip(both, a, b):
+    assert abs(x["lat_s"] / (p["lat_s"] + 8 * d["lat_s"]) - 1) < 1e-12
+    assert np.allclose(tensor(x["case_s"]), [p["lat_s"], d["lat_s"]], rtol=1e-12)
+    assert abs(x["ref_s"] / (a[0]["ref_s"] + 8 * b[0]["ref_s"]) - 1) < 1e-12
+'
+	placebase heft,climb,anneal,tabu,genetic,cross-entropy,cluster,lookahead,learned-moves,portfolio --evals 300 --no-hints both.costs.mp | devsim -o all.mp
+	check all.mp '
+places, runs = all_of("place"), all_of("run")
+assert len(places) == len(runs) == 10
+for p, r in zip(places, runs):
+    assert r["ok"] and abs(p["predicted_s"] / r["lat_s"] - 1) < 1e-12 and "bound_s" not in p
+best = min(r["lat_s"] for r in runs)
+assert best <= all_of("run", read("both.run.mp"))[0]["ref_s"] and runs[-1]["lat_s"] <= 1.001 * best
+'
+	run -2 --separate-stderr placebase exact both.costs.mp -o no.mp
+	[[ $stderr == *"one list of shapes"* ]]
+	run -2 --separate-stderr devsim --machine shared both.run.mp -o no.mp
+}
+
+@test "one case can count alone" {
+	placebase climb --case 2 both.costs.mp -o two.mp
+	placebase climb decode.costs.mp -o alone.mp
+	check two.mp '
+x, y = all_of("place")[0], all_of("place", read("alone.mp"))[0]
+assert tensor(x["device"]).tolist() == tensor(y["device"]).tolist() and abs(x["predicted_s"] / y["predicted_s"] - 8) < 1e-9
+'
+	run -2 --separate-stderr placebase climb --case 3 both.costs.mp -o no.mp
+}
+
+@test "weights of --case are shares, and devrun measures each" {
+	two=cpu:0,cpu:1
+	[ "$(nproc)" -ge 2 ] || two=cpu:0
+	ir2dag grows.xml --case 'x=1,3,16;beam_idx=1;*.cache=1,5,16' --case 'x=2,9,16;beam_idx=2;*.cache=2,5,16:3' |
+		devrun probe --profile --max-seconds 0.1 -D $two -o g.mp
+	placebase random,portfolio --evals 100 g.mp | devrun paired --placements --race 1 -o raced.mp
+	check raced.mp '
+g, = all_of("graph")
+assert [c["weight"] for c in g["cases"]] == [0.25, 0.75]
+cost, = all_of("cost")
+s = [tensor(c["set_s"]) for c in cost["cases"]]
+assert np.allclose(np.where(s[0] < 0, -1, 0.25 * s[0] + 0.75 * s[1]), tensor(cost["set_s"]))
+runs = [r for r in all_of("run") if r["ok"]]
+assert runs
+for r in runs:
+    c = tensor(r["case_s"])
+    assert len(c) == 2 and (c > 0).all() and abs((0.25 * c[0] + 0.75 * c[1]) / r["lat_s"] - 1) < 1e-9
+'
+	placeout --format report raced.mp > report
+	grep -q '^x=2,9,16;beam_idx=2;.* 0.75 .* ms .* ms .* %' report
+	placeout --format cases raced.mp > cases.tsv
+	[ "$(wc -l < cases.tsv)" -eq 3 ]
+	placeout --format affinity --case 2 raced.mp | grep -q '"0.concat": "cpu:'
+	run -3 --separate-stderr devrun run --requests 2 raced.mp -o no.mp
+	[[ $stderr == *"one list of shapes"* ]]
+}
