@@ -127,6 +127,27 @@ static int walk(struct shapes *s, struct err *e)
 	return err_prefix(e, "with these shapes");
 }
 
+/* All shapes of g, walked again as long as that opens dims of variables.  NULL: error. */
+static struct shapes *infer_all(struct graph *g, const struct shape_list *given,
+				const struct weights *w, struct cpu_ctx *ctx, struct err *e)
+{
+	struct tensor *grown = MEM_NEWN(struct tensor, (size_t)g->n + 1);
+	struct shapes *s = NULL;
+	do {
+		shapes_free(s);
+		if (!(s = shapes_new(g, w->data, w->bytes, ctx, e)))
+			break;
+		s->given = given;
+		s->grown = grown;
+		if (set_inputs(s, given, e) < 0 || walk(s, e) < 0) {
+			shapes_free(s);
+			s = NULL;
+		}
+	} while (s && shapes_open_variables(s, grown));
+	mem_free(grown);
+	return s;
+}
+
 int shapes_apply(struct graph *g, const struct shape_list *given, struct err *e)
 {
 	struct weights w = {0};
@@ -138,11 +159,7 @@ int shapes_apply(struct graph *g, const struct shape_list *given, struct err *e)
 	if (rc < 0 && !*g->weights)
 		rc = err_prefix(e, "--shape needs the weights file");
 	if (rc == 0)
-		rc = (s = shapes_new(g, w.data, w.bytes, ctx, e)) ? 0 : -1;
-	if (rc == 0) {
-		s->given = given;
-		rc = set_inputs(s, given, e) < 0 ? -1 : walk(s, e);
-	}
+		rc = (s = infer_all(g, given, &w, ctx, e)) ? 0 : -1;
 	if (rc == 0)
 		shapes_store(s);
 	shapes_free(s);

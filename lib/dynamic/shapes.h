@@ -31,7 +31,8 @@ int shapes_parse(const char *text, struct arena *a, struct shape_list *out,
 		 struct err *e) MUST_CHECK;
 
 /* Give the inputs and variables of g these shapes and infer all others, in place.  A variable with
- * a given shape begins as zeros of it, whatever its initial value.  The .bin
+ * a given shape begins as zeros of it, whatever its initial value.  Others have the shape of their initial value;
+ * with open dims in inputs or given shapes, they have open dims where another shape is assigned to them.  The .bin
  * that g names is read for constants that decide shapes.
  * ST_USAGE: a name that g does not have; the message lists what it has.  ST_INPUT: shapes that
  * do not fit (with the layer's name), constants that are not there. */

@@ -1,6 +1,7 @@
 /* shapes_impl.h - shared by shapes.c (names and the whole), shapes_parse.c, shapes_walk.c (nodes in
  * order), shapes_control.c (bodies), shapes_probe.c (what holds for all sizes of open dims), shapes_state.c (what is
- * known) and phases.c (names of language models).  Not for others. */
+ * known), shapes_variables.c (variables that grow) and phases.c (names of
+ * language models).  Not for others. */
 #ifndef HSDAG_DYNAMIC_SHAPES_IMPL_H
 #define HSDAG_DYNAMIC_SHAPES_IMPL_H
 
@@ -16,6 +17,7 @@ struct shapes {
 	bool *wanted;                   /* (n) shapes depend on its value, which can be known */
 	struct shapes **body;           /* (n_bodies) inferred with; NULL: left as it is */
 	const struct shape_list *given; /* of the whole model; NULL in bodies */
+	const struct tensor *grown; /* (n) of a ReadValue: shapes_open_variables; NULL in bodies */
 	struct shapes **
 		probe; /* (n_probes) the same graph with sizes for open dims of inputs; NULL: none */
 	int n_probes;
@@ -45,12 +47,20 @@ bool shape_names(const struct graph *g, uint32_t v, const char *name);
 /* The given shape of a variable, or NULL. */
 const struct shape_given *shapes_find(const struct shape_list *l, const char *name);
 
+/* ---- shapes_variables.c ---- */
+
+/* The graph has been walked: opens dims of variables in grown (n; rank 0 where a variable has its initial shape), and says whether there are
+ * new ones. */
+bool shapes_open_variables(const struct shapes *s, struct tensor *grown);
+
 /* ---- shapes_probe.c ---- */
 
 /* Walks the graph, whose Parameters are set, with sizes for their open dims. */
 void shapes_probe(struct shapes *s, shapes_walk_fn *walk);
 /* A shape of which all open dims have the sizes of this graph. */
 void shapes_fill(struct shapes *s, struct tensor *t);
+/* Are there open dims in inputs or given shapes? */
+bool shapes_open(const struct shapes *s);
 /* What all sizes agree on in the outputs of node v is known. */
 void shapes_agree(struct shapes *s, uint32_t v);
 

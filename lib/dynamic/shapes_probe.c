@@ -35,7 +35,7 @@ static bool is_open(const struct tensor *t)
 	return false;
 }
 
-static bool has_open_dims(const struct shapes *s)
+bool shapes_open(const struct shapes *s)
 {
 	for (uint32_t v = 0; v < s->g->n; v++)
 		if (s->op[v].kind == OP_PARAMETER && is_open(&s->h.value[s->g->out_ptr[v]]))
@@ -54,6 +54,7 @@ static struct shapes *walk_with(const struct shapes *s, int k, shapes_walk_fn *w
 	if (!x)
 		return NULL;
 	x->given = s->given;
+	x->grown = s->grown;
 	x->size_of_probe = k;
 	for (uint32_t v = 0; v < s->g->n; v++) {
 		struct tensor t = s->h.value[s->g->out_ptr[v]];
@@ -71,7 +72,7 @@ static struct shapes *walk_with(const struct shapes *s, int k, shapes_walk_fn *w
 
 void shapes_probe(struct shapes *s, shapes_walk_fn *walk)
 {
-	if (!has_open_dims(s))
+	if (!shapes_open(s))
 		return;
 	s->probe = MEM_NEWN(struct shapes *, N_SIZES);
 	while (s->n_probes < N_SIZES && (s->probe[s->n_probes] = walk_with(s, s->n_probes, walk)))

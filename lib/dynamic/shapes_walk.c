@@ -145,15 +145,16 @@ static int infer_bounded(struct shapes *s, uint32_t v, struct err *e)
 	return 0;
 }
 
-/* A variable with a given shape has it; others have that of their initial value. */
+/* A variable with a given shape has it, and one that grows its own; others have that of their initial value. */
 static bool set_variable(struct shapes *s, uint32_t v)
 {
 	const char *id = graph_attr(s->g, v, "variable_id");
 	const struct shape_given *x = s->given && id ? shapes_find(s->given, id) : NULL;
-	if (!x)
+	struct tensor t = {.elem = (enum elem)s->g->out_elem[s->g->out_ptr[v]]};
+	if (!x && !(s->grown && s->grown[v].rank))
 		return false;
-	struct tensor t = {.elem = (enum elem)s->g->out_elem[s->g->out_ptr[v]], .rank = x->rank};
-	memcpy(t.dim, x->dim, sizeof t.dim);
+	t.rank = x ? x->rank : s->grown[v].rank;
+	memcpy(t.dim, x ? x->dim : s->grown[v].dim, sizeof t.dim);
 	shapes_fill(s, &t);
 	host_values_set(&s->h, s->g->out_ptr[v], &t);
 	return true;

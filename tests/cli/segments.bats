@@ -193,3 +193,24 @@ placed() {
 	ir2dag --stats loop.xml > stats
 	grep -q "co-located	|V|	4	" stats      # Parameter, the loop, Result; a constant that two of its products read
 }
+
+@test "with open lengths the shape of a cache that grows is no constant" {
+	"$HSDAG_PYTHON" "$ROOT/tests/support/stateful_models.py" .
+	ir2dag counts.xml --shape 'x=2,?,16;beam_idx=2' > counts.mp
+	placebase single -D cpu:0 counts.mp | placeout --segments counts.single -o /dev/null
+	for k in 1 2; do
+		placebase random -D cpu:0,cpu:1 --draw uniform --seed $k counts.mp | placeout --segments counts.$k -o /dev/null
+	done
+	run -0 "$HSDAG_PYTHON" "$ROOT/tests/oracle/segments.py" --steps 3 counts.xml counts.{single,1,2}
+	# A cache whose length was given keeps it; without open lengths the first inference is what counts.
+	ir2dag counts.xml --shape 'x=2,?,16;beam_idx=2;cache=2,8,16' > given.mp
+	ir2dag counts.xml --shape 'x=2,3,16;beam_idx=2' > first.mp
+	py '
+		def cache(f):
+			g = of(f, "graph")[0]
+			at, first, dim = (array(g[k]) for k in ("out_ptr", "dim_ptr", "dim"))
+			o = at[g["node_name"].index("beam")]
+			return tuple(dim[first[o]:first[o + 1]])
+		assert [cache(f) for f in ("counts.mp", "given.mp", "first.mp")] == [(2, -1, 16), (2, 8, 16), (2, 0, 16)]
+	'
+}

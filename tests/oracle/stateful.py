@@ -13,7 +13,8 @@ not run again.
 devrun     all tokens in one inference, on one core, and in a random placement on two, beside three inferences of OpenVINO;
 kept       devrun --keep-state: three inferences of one token in a placement on two cores beside those on one
 parts      operations and caches in two parts (dagsplit): the same as kept, and the graph of parts as IR in OpenVINO
-segments   placeout --segments of a random placement with open lengths: 5 tokens, then one and one, beams that change their rows
+segments   placeout --segments of a random placement and of one device, with open lengths: 5 tokens, then one and one, beams that change
+           their rows
 layers     HETERO, a layer of the model on each device (apply)
 random     HETERO, a random placement (apply)
 """
@@ -177,11 +178,13 @@ class Case:
             past += n
 
     def segments(self):
-        to = self.work / "segments"
-        self.run("%s %s | placebase random -D cpu:0,cpu:1 --seed %d | placeout --segments %s -o /dev/null" %
-                 (self.ir2dag, shapes(self.model, self.rows, "?"), self.rows, to))
-        parts, whole = seg.Segments(self.core, to), self.whole()
-        return max(seg.difference(parts.run(v), whole.run(v)) for v in self.steps())
+        worst = 0.0
+        for how in "random -D cpu:0,cpu:1 --seed %d" % self.rows, "single -D cpu:0":
+            to = self.work / ("segments." + how.split()[0])
+            self.run("%s %s | placebase %s | placeout --segments %s -o /dev/null" % (self.ir2dag, shapes(self.model, self.rows, "?"), how, to))
+            parts, whole = seg.Segments(self.core, to), self.whole()
+            worst = max(worst, *(seg.difference(parts.run(v), whole.run(v)) for v in self.steps()))
+        return worst
 
     def placed(self, how):
         """A directory as place leaves it."""

@@ -4,7 +4,8 @@
   branches  two recurrent branches, a variable each, joined in the end
   decoder   three layers, a cache of fixed length each: reader, Concat, Slice, writer; attention reads the Concat
   grows     two layers whose caches grow by what comes in, with open batch and length; rows are chosen by beam_idx
-  speaks    the same behind a table of embeddings, with the names that exports of language models give their inputs
+  counts    a cache that grows, whose length is added to what comes out
+  speaks    the layers of grows behind a table of embeddings, with the names that exports of language models give their inputs
 """
 import sys
 from pathlib import Path
@@ -101,6 +102,16 @@ def grows(directory, width=16):
     save(directory, "grows", [t], sinks, [x, beam])
 
 
+def counts(directory, width=16):
+    x, beam = parameter([-1, -1, width], "x"), parameter([-1], "beam_idx", np.int32)
+    v = variable("cache", [-1, -1, width])
+    past = op.gather(read(v, op.constant(np.zeros((2, 0, width), np.float32)), "read"), beam, op.constant(0), name="beam")
+    length = op.gather(op.shape_of(past, name="extent"), op.constant([1]), op.constant(0), name="length")
+    kept = op.concat([past, op.matmul(x, weights(width, width), False, False, name="k")], 1, name="kept")
+    t = op.add(attention(x, kept, "0", width), op.convert(length, "f32", name="real"), name="counted")
+    save(directory, "counts", [t], [op.assign(kept, v, name="store")], [x, beam])
+
+
 def speaks(directory, width=16, words=64):
     ids, positions, beam = parameter([-1, -1], "input_ids", np.int64), parameter([-1, -1], "position_ids", np.int64), \
         parameter([-1], "beam_idx", np.int32)
@@ -124,5 +135,5 @@ def speaks(directory, width=16, words=64):
 
 
 if __name__ == "__main__":
-    for write in loop, branches, decoder, grows, speaks:
+    for write in loop, branches, decoder, grows, counts, speaks:
         write(Path(sys.argv[1]))
