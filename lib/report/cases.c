@@ -69,14 +69,7 @@ static const double *answer_case_s(const struct case_runs *x, const struct place
 	return NULL;
 }
 
-/* A case of which this is told: its seconds in the answer, and in the best for it alone. */
-struct case_row {
-	const struct graph_case *c;
-	double answer_s, alone_s;
-	const char *source; /* of the latter */
-};
-
-static uint32_t rows_of(const struct case_runs *x, const struct graph *g,
+uint32_t case_runs_rows(const struct case_runs *x, const struct graph *g,
 			const struct place_rec *answer, struct case_row *row)
 {
 	const double *s = answer_case_s(x, answer);
@@ -114,7 +107,7 @@ void case_runs_print(FILE *out, const struct case_runs *x, const struct graph *g
 		     const struct place_rec *answer)
 {
 	struct case_row row[GRAPH_MAX_CASES];
-	uint32_t n = rows_of(x, g, answer, row);
+	uint32_t n = case_runs_rows(x, g, answer, row);
 	double one = 0, each = 0;
 	if (n == 0)
 		return;
@@ -152,7 +145,7 @@ static int write_cases(FILE *out, const struct report_input *in, struct err *e)
 {
 	struct case_row row[GRAPH_MAX_CASES];
 	const struct answer *x = in->x;
-	uint32_t n = rows_of(&x->cases, x->graph, &x->place, row);
+	uint32_t n = case_runs_rows(&x->cases, x->graph, &x->place, row);
 	if (n == 0)
 		return err_set(e, ST_INPUT,
 			       "no placement of a model with several lists of shapes has run");

@@ -30,6 +30,17 @@ void case_runs_run(struct case_runs *x, const struct run_rec *run);
 /* The placement that takes least in case i; NULL: none has run. */
 const struct case_run *case_runs_best(const struct case_runs *x, uint32_t i);
 
+/* A case of which is told: its seconds in the answer, and in the placement that is best for it alone. */
+struct case_row {
+	const struct graph_case *c;
+	double answer_s, alone_s;
+	const char *source; /* of the latter */
+};
+
+/* row[GRAPH_MAX_CASES] of g's cases; their number, 0 where the answer has not run. */
+uint32_t case_runs_rows(const struct case_runs *x, const struct graph *g,
+			const struct place_rec *answer, struct case_row *row);
+
 /* The table of g's cases for people, where the answer has run; nothing for other models. */
 void case_runs_print(FILE *out, const struct case_runs *x, const struct graph *g,
 		     const struct place_rec *answer);

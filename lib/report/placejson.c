@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/cases.h"
 #include "report/parts.h"
 #include "report/devicemap.h"
 #include "report/format.h"
@@ -180,6 +181,24 @@ static void in_flight(FILE *out, const struct answer *x)
 	fputs("}", out);
 }
 
+static void cases(FILE *out, const struct answer *x)
+{
+	struct case_row row[GRAPH_MAX_CASES];
+	uint32_t n = case_runs_rows(&x->cases, x->graph, &x->place, row);
+	key(out, "cases");
+	fputs("[", out);
+	for (uint32_t i = 0; i < n; i++) {
+		fprintf(out, "%s{\"weight\": %.9g", i ? ",\n  " : "\n  ", row[i].c->weight);
+		text(out, "name", row[i].c->name);
+		count(out, "tokens", row[i].c->tokens > 0, row[i].c->tokens);
+		real(out, "latency_s", true, row[i].answer_s);
+		real(out, "best_s", true, row[i].alone_s);
+		text(out, "best", row[i].source);
+		fputs("}", out);
+	}
+	fputs("]", out);
+}
+
 static int verdict(FILE *out, const struct report_input *in, struct err *e)
 {
 	static const char *const says[] = {[CONTEST_UNTOLD] = "untold",
@@ -280,6 +299,7 @@ static int write_json(FILE *out, const struct report_input *in, struct err *e)
 	raced(out, x);
 	load(out, x);
 	in_flight(out, x);
+	cases(out, x);
 	fputs("\n ", out);
 	outputs(out, x);
 	text(out, "objective", in->objective ? in->objective : "latency");

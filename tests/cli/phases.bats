@@ -116,6 +116,13 @@ for r in runs:
 	grep -q '^x=2,9,16;beam_idx=2;.* 0.75 .* ms .* ms .* %' report
 	placeout --format cases raced.mp > cases.tsv
 	[ "$(wc -l < cases.tsv)" -eq 3 ]
+	placeout --format json raced.mp > report.json
+	py '
+import json
+t = [line.rstrip("\n").split("\t") for line in open("cases.tsv")][1:]
+j = json.load(open("report.json"))["cases"]
+assert [[c["name"], c["weight"], c["latency_s"], c["best_s"], c["best"]] for c in j] == [[r[0], *map(float, (r[1], r[3], r[4])), r[5]] for r in t], (t, j)
+'
 	placeout --format affinity --case 2 raced.mp | grep -q '"0.concat": "cpu:'
 	run -3 --separate-stderr devrun run --requests 2 raced.mp -o no.mp
 	[[ $stderr == *"one list of shapes"* ]]
