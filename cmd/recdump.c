@@ -35,7 +35,7 @@ static const char known_keys[] =
 	"id idle_watts in_flight in_host in_node in_port in_ptr incumbent inner ir_version keeps "
 	"key "
 	"label lat_s leaves link_busy_s link_bytes link_copies link_dst link_src "
-	"links lo_s load logp loss mask mean_s mem_bytes method missing_bytes move "
+	"links lo_s load logp loss mask mean_s media mem_bytes method missing_bytes move "
 	"move_s moves n_groups n_pairs n_sets name names net node_name not_compared "
 	"ok opset opsets order out out_cos out_elem out_max out_mse out_names out_of out_ptr "
 	"out_rank overhead_s overlap pair_dst pair_src part part_of period_s pid ports "

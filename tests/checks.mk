@@ -46,6 +46,16 @@ split-check:
 	PATH="$(abspath $(B))/bin:$$PATH" ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16 \
 	  $(B)/venv/bin/python tests/oracle/split.py --seeds $(SEEDS) --openvino
 
+# Shared links, media and first-come links beside SimGrid.  apt-get install libsimgrid-dev g++
+SIMGRID ?= 0 100
+simgrid-check:
+	@$(DEPS) $(B)/venv
+	@+$(BUILD) all
+	mkdir -p $(B)/simgrid
+	g++ -O1 -std=c++17 -o $(B)/simgrid/replay tests/oracle/simgrid_replay.cpp -lsimgrid
+	@PATH="$(abspath $(B))/bin:$$PATH" PYTHONPATH=tests/support $(B)/venv/bin/python tests/oracle/against_simgrid.py \
+	  $(B)/simgrid/replay $(SIMGRID)
+
 # Models of hundreds of billions of weights on clusters, simulated, in parts and whole.
 GIANT   ?=
 giants:
@@ -87,7 +97,7 @@ torch-check:
 	PATH="$(abspath $(B))/bin:$$PATH" $(TORCH_PYTHON) tests/oracle/torch_check.py $(TORCH)
 
 .PHONY: torch-check
-.PHONY: layers style docs golden fuzz split-check free-orders giants matrix onnx-suite stateful
+.PHONY: layers style docs golden fuzz split-check simgrid-check free-orders giants matrix onnx-suite stateful
 
 # What reports of races claim, on TRIALS machines that are played, from number FIRST on, beside their tables and the truth.
 TRIALS ?= 5000

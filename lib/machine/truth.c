@@ -188,7 +188,7 @@ void truth_model(const struct machine_spec *s, const struct place_model *m, stru
 			out->costs.links.bytes_per_s[at] *=
 				rate_factor(s, m->names[i], m->names[j]);
 		}
-	sched_ports_limit(&out->costs.links);
+	sched_links_limit(&out->costs.links);
 	if (!m->saved_ptr && s->saves > 0)
 		save_untold(s, kind, out, a);
 	else if (m->saved_ptr) {

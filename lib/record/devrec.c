@@ -60,6 +60,116 @@ uint32_t port_names_add(struct port_names *x, const char *name, struct arena *a)
 	return x->n;
 }
 
+static const char *const contention_names[] = {NULL, "fcfs", "none", "shared"};
+
+enum dev_contention dev_contention_named(const char *name, struct err *e)
+{
+	struct err_near near = {.name = name};
+
+	for (int i = DEV_FCFS; i <= DEV_SHARED; i++) {
+		if (strcmp(name, contention_names[i]) == 0)
+			return (enum dev_contention)i;
+		err_offer(&near, contention_names[i]);
+	}
+	(void)err_unknown(e, ST_INPUT, &near, "it is fcfs, none or shared",
+			  "'%s' is no contention of a link", name);
+	return DEV_UNTOLD;
+}
+
+uint32_t dev_medium_find(const struct dev_medium *x, uint32_t n, const char *name)
+{
+	uint32_t i = 0;
+
+	while (i < n && strcmp(x[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+int devs_settle_links(struct devs *d, struct err *e)
+{
+	bool has[PORT_NAMES_MAX + 1][2] = {{false}}; /* first come, first served; shared */
+
+	for (uint32_t i = 0; i < d->n_links; i++) {
+		struct dev_link *l = &d->link[i];
+
+		if (l->n_media && l->contention == DEV_UNTOLD)
+			l->contention = DEV_SHARED;
+		if (l->n_media && l->contention != DEV_SHARED)
+			return err_set(e, ST_INPUT, "link %u: it has media, but is not shared", i);
+		for (uint32_t j = 1; j < l->n_media; j++)
+			for (uint32_t m = 0; m < j; m++)
+				if (l->medium[m] == l->medium[j])
+					return err_set(e, ST_INPUT, "link %u: medium '%s' twice", i,
+						       d->medium[l->medium[j]].name);
+		if (l->contention != DEV_NO_WAIT)
+			has[l->port][l->contention == DEV_SHARED] = true;
+		if (l->port && has[l->port][0] && has[l->port][1])
+			return err_set(e, ST_INPUT,
+				       "port '%s': some of its links are shared, some are not",
+				       d->port_names.name[l->port - 1]);
+	}
+	return 0;
+}
+
+int devs_decode_media(const struct val *list, struct arena *a, struct devs *d, struct err *e)
+{
+	if (val_type(list) != VAL_ARRAY)
+		return err_set(e, ST_INPUT, "media is not a list");
+	uint32_t n = (uint32_t)val_count(list);
+	d->medium = ARENA_NEWN(a, struct dev_medium, n);
+	for (; d->n_media < n; d->n_media++) {
+		const struct val *m = val_at(list, d->n_media);
+		struct dev_medium *x = &d->medium[d->n_media];
+		if (val_type(m) != VAL_MAP)
+			return err_set(e, ST_INPUT, "medium %u is not a map", d->n_media);
+		if (get_text(m, "name", a, &x->name, e) < 0 ||
+		    get_real(m, "bytes_per_s", &x->bytes_per_s, e) < 0)
+			return err_prefix(e, "medium %u", d->n_media);
+		if (!(x->bytes_per_s > 0) ||
+		    dev_medium_find(d->medium, d->n_media, x->name) < d->n_media)
+			return err_set(e, ST_INPUT,
+				       "medium %u: impossible rate, or a name that another has",
+				       d->n_media);
+	}
+	return 0;
+}
+
+/* Is it told of the link? */
+static bool is_told(const struct val *m, const char *key)
+{
+	return val_get(m, key) && val_type(val_get(m, key)) != VAL_NIL;
+}
+
+int devs_decode_carriage(const struct val *m, struct arena *a, const struct devs *d,
+			 struct dev_link *l, struct err *e)
+{
+	const char *contention, **name;
+	char given[100];
+	size_t n = SIZE_MAX;
+
+	if (is_told(m, "contention")) {
+		if (get_text(m, "contention", a, &contention, e) < 0)
+			return -1;
+		l->contention = dev_contention_named(contention, e);
+		if (l->contention == DEV_UNTOLD)
+			return -1;
+	}
+	if (!is_told(m, "media"))
+		return 0;
+	if (get_texts(m, "media", a, &n, &name, e) < 0)
+		return -1;
+	l->n_media = (uint32_t)n;
+	uint32_t *medium = ARENA_NEWN(a, uint32_t, n);
+	l->medium = medium;
+	for (uint32_t i = 0; i < n; i++) {
+		medium[i] = dev_medium_find(d->medium, d->n_media, name[i]);
+		if (medium[i] == d->n_media)
+			return err_set(e, ST_INPUT, "its medium '%s' is not among media",
+				       err_escape(given, sizeof given, name[i], strlen(name[i])));
+	}
+	return 0;
+}
+
 static int decode_mask(const struct rec *r, struct arena *a, struct devs *d, struct err *e)
 {
 	uint64_t shape[2] = {UINT64_MAX, d->k};
@@ -138,7 +248,8 @@ static int decode_links(const struct val *list, struct arena *a, struct devs *d,
 			return err_prefix(e, "link %u", i);
 		if (val_get(m, "j_per_byte") && get_real(m, "j_per_byte", &l->j_per_byte, e) < 0)
 			return err_prefix(e, "link %u", i);
-		if (val_get(m, "port") && decode_port_name(m, "port", a, d, &l->port, e) < 0)
+		if ((val_get(m, "port") && decode_port_name(m, "port", a, d, &l->port, e) < 0) ||
+		    devs_decode_carriage(m, a, d, l, e) < 0)
 			return err_prefix(e, "link %u", i);
 		if (l->latency_s < 0 || l->bytes_per_s <= 0 || l->j_per_byte < 0)
 			return err_set(e, ST_INPUT, "link %u: impossible latency, rate or energy",
@@ -146,7 +257,7 @@ static int decode_links(const struct val *list, struct arena *a, struct devs *d,
 		l->src = (uint32_t)src;
 		l->dst = (uint32_t)dst;
 	}
-	return 0;
+	return devs_settle_links(d, e);
 }
 
 /* Both or none; 0 and more. */
@@ -187,6 +298,7 @@ int devs_decode(const struct rec *r, struct arena *a, struct devs *out, struct e
 	size_t k = SIZE_MAX;
 	uint64_t shape[1];
 	const struct val *links = val_get(r->map, "links"), *ports = val_get(r->map, "ports");
+	const struct val *media = val_get(r->map, "media");
 	if (get_texts(r->map, "names", a, &k, &d.names, e) < 0)
 		return err_prefix(e, "devs");
 	shape[0] = k;
@@ -199,6 +311,7 @@ int devs_decode(const struct rec *r, struct arena *a, struct devs *out, struct e
 		 (!val_get(r->map, "watts") || decode_watts(r, a, &d, e) == 0) &&
 		 (!val_get(r->map, "mask") || decode_mask(r, a, &d, e) == 0) &&
 		 (!val_get(r->map, "turns") || decode_turns(r, a, &d, e) == 0) &&
+		 (!media || devs_decode_media(media, a, &d, e) == 0) &&
 		 (!links || decode_links(links, a, &d, e) == 0) &&
 		 (!ports || decode_ports(ports, a, &d, e) == 0)) {
 		*out = d;
@@ -213,6 +326,28 @@ static void put_link_ends(struct rec_writer *w, const struct dev_link *l)
 	put_real(w, "latency_hi", l->latency_hi);
 	put_real(w, "bytes_per_s_lo", l->bytes_per_s_lo);
 	put_real(w, "bytes_per_s_hi", l->bytes_per_s_hi);
+}
+
+static void put_carriage(struct rec_writer *w, const struct devs *d, const struct dev_link *l)
+{
+	if (l->contention != DEV_UNTOLD)
+		put_text(w, "contention", contention_names[l->contention]);
+	if (l->n_media == 0)
+		return;
+	put_list_begin(w, "media", l->n_media);
+	for (uint32_t i = 0; i < l->n_media; i++)
+		put_text(w, NULL, d->medium[l->medium[i]].name);
+}
+
+static void put_media(struct rec_writer *w, const struct devs *d)
+{
+	put_list_begin(w, "media", d->n_media);
+	for (uint32_t i = 0; i < d->n_media; i++) {
+		put_map_begin(w, NULL);
+		put_text(w, "name", d->medium[i].name);
+		put_real(w, "bytes_per_s", d->medium[i].bytes_per_s);
+		put_map_end(w);
+	}
 }
 
 static void put_ports(struct rec_writer *w, const struct devs *d)
@@ -274,6 +409,7 @@ int devs_encode(const struct devs *d, struct rec_writer *w, struct err *e)
 				put_real(w, "j_per_byte", d->link[i].j_per_byte);
 			if (d->link[i].port)
 				put_text(w, "port", d->port_names.name[d->link[i].port - 1]);
+			put_carriage(w, d, &d->link[i]);
 			if (d->link[i].measured)
 				put_link_ends(w, &d->link[i]);
 			put_map_end(w);
@@ -281,6 +417,8 @@ int devs_encode(const struct devs *d, struct rec_writer *w, struct err *e)
 	}
 	if (d->n_ports)
 		put_ports(w, d);
+	if (d->n_media)
+		put_media(w, d);
 	if (d->turns)
 		put_matrix(w, "turns", TT_U8, d->k, d->k, d->turns);
 	if (d->n_shares) {

@@ -21,12 +21,26 @@ struct port_names {
  * others.  Memory from a. */
 uint32_t port_names_add(struct port_names *x, const char *name, struct arena *a);
 
+/* How copies on a link wait for each other, by name: fcfs, none, shared (sched.h). */
+enum dev_contention { DEV_UNTOLD, DEV_FCFS, DEV_NO_WAIT, DEV_SHARED };
+/* 0, DEV_UNTOLD: there is no such name; the message has them all. */
+enum dev_contention dev_contention_named(const char *name, struct err *e);
+
+/* What links share, besides ports. */
+struct dev_medium {
+	const char *name;
+	double bytes_per_s;
+};
+
 struct dev_link {
 	uint32_t src, dst; /* device indices */
 	double latency_s, bytes_per_s;
 	double j_per_byte; /* joules that a byte takes; 0: not told */
 	uint32_t port;     /* number of the name of the ports that it shares with others; 0: none */
-	bool measured;     /* the ends of 95 % intervals are told, too */
+	enum dev_contention contention;
+	uint32_t n_media;
+	const uint32_t *medium; /* (n_media) indices; a link that has any is shared */
+	bool measured;          /* the ends of 95 % intervals are told, too */
 	double latency_lo, latency_hi, bytes_per_s_lo, bytes_per_s_hi;
 };
 
@@ -53,6 +67,8 @@ struct devs {
 	struct port_names port_names;
 	uint32_t n_ports;
 	struct dev_port *port;
+	uint32_t n_media;
+	struct dev_medium *medium;
 	uint32_t n_shares;       /* written, not read back */
 	struct dev_share *share; /* devices that have cores in common */
 	uint8_t *turns;          /* (k,k) 1: and take turns; symmetric; NULL: none do */
@@ -74,6 +90,18 @@ int devs_encode_masked(const struct rec *r, const struct devs *d, struct arena *
 /* Length of the first name of such a list: up to a comma that no digit follows. */
 size_t devs_name_length(const char *list);
 int devs_from_list(const char *list, struct arena *a, struct devs *out, struct err *e) MUST_CHECK;
+
+/* The number of a medium of that name; n: there is none. */
+uint32_t dev_medium_find(const struct dev_medium *x, uint32_t n, const char *name);
+/* The list `media` of a map, before its links; then what a link says of contention and media, where
+ * it does.  Memory from a. */
+int devs_decode_media(const struct val *list, struct arena *a, struct devs *d,
+		      struct err *e) MUST_CHECK;
+int devs_decode_carriage(const struct val *link, struct arena *a, const struct devs *d,
+			 struct dev_link *l, struct err *e) MUST_CHECK;
+/* May these links, of d, be as they are told?  ST_INPUT: a medium is not shared, or of the links of a port
+ * some are shared and some come first, are served first.  A link with media is shared. */
+int devs_settle_links(struct devs *d, struct err *e) MUST_CHECK;
 
 int devs_find(const struct devs *d, const char *name); /* index, or -1 */
 

@@ -44,7 +44,7 @@ static void lay_out(struct engine *e)
 	}
 	e->refs = carve(base, &at, n_slots(e) + e->k, sizeof(*e->refs));
 	e->next = carve(base, &at, n_slots(e), sizeof(*e->next));
-	if (!e->c->overlap || e->ports.n)
+	if (!e->c->overlap || e->ports.n || e->sharing)
 		e->needed_at = carve(base, &at, n_slots(e), sizeof(*e->needed_at));
 	e->state_bytes = at;
 }
@@ -57,19 +57,28 @@ bool engine_can_rerun(const struct engine *e)
 /* What most runs are: engine_can_rerun, and few devices and tasks. */
 static bool is_common(const struct engine *e)
 {
-	bool common = e->few && e->d->n <= MAX_COMMON_TASKS && engine_can_rerun(e) && !e->ports.n;
+	bool common = e->few && e->d->n <= MAX_COMMON_TASKS && engine_can_rerun(e) && !e->ports.n &&
+		      !e->sharing;
 
 	for (uint32_t v = 0; common && v < e->d->n; v++)
 		common = e->d->in_ptr[v + 1] - e->d->in_ptr[v] < AWAY - 1;
 	return common;
 }
 
-static void ports_init(struct engine *e, uint32_t names)
+/* Where links have ports, or copies do not wait for each other on some. */
+static void ports_init(struct engine *e)
 {
+	const struct sched_links *l = &e->c->links;
 	struct port_state *x = &e->ports;
-	uint32_t k = e->k, out = k * names;
+	uint32_t k = e->k, names = l->ports ? l->ports->n : 0, out = k * names;
 
 	x->n = 2 * out;
+	x->names = names;
+	x->of = MEM_NEWN(uint32_t, (size_t)k * k);
+	for (size_t i = 0; i < (size_t)k * k; i++)
+		x->of[i] = names && (!e->sharing || e->sharing->of[i].contention == SCHED_FCFS)
+				   ? l->ports->of[i]
+				   : SCHED_NONE;
 	x->words = (k + 63) / 64;
 	x->bytes_per_s = MEM_NEWN(double, x->n);
 	for (uint32_t i = 0; i < x->n; i++)
@@ -83,6 +92,7 @@ static void ports_init(struct engine *e, uint32_t names)
 
 static void ports_release(struct port_state *x)
 {
+	mem_free(x->of);
 	mem_free(x->bytes_per_s);
 	mem_free(x->busy);
 	mem_free(x->waiting);
@@ -113,8 +123,11 @@ void engine_init(struct engine *e, const struct sched_dag *d, const struct sched
 			     .t = t,
 			     .with_schedule = with_schedule};
 	e->n_words = (uint32_t)(((size_t)k * k + 63) / 64);
-	if (c->links.ports && c->contention)
-		ports_init(e, c->links.ports->n);
+	e->sharing = c->contention ? c->links.sharing : NULL;
+	if (c->contention && (c->links.ports || e->sharing))
+		ports_init(e);
+	if (e->sharing)
+		flows_init(&e->flows, &c->links, n_slots(e));
 	e->common = is_common(e);
 	e->task = MEM_NEWN(struct sched_task, n);
 	e->tensor = MEM_NEWN(struct sched_tensor, (size_t)d->n_tensors + 1);
@@ -155,6 +168,7 @@ void engine_release(struct engine *e)
 		mem_free(owned[i]);
 	ready_release(&e->ready);
 	ports_release(&e->ports);
+	flows_release(&e->flows);
 	checkpoints_release(e);
 }
 

@@ -80,13 +80,41 @@ struct sched_event {
  * further on is its way in.  When devices compute while they copy, a link that could start a copy
  * but for a port waits at this port; those at which anything changed are looked at. */
 struct port_state {
-	uint32_t n; /* both ways; 0: there are none, or they do not count */
+	uint32_t n;          /* both ways; 0: there are none, or they do not count */
+	uint32_t names, *of; /* (k*k) name of a link's ports; SCHED_NONE: none, or it is shared */
 	double *bytes_per_s;
 	bool *busy;
 	uint64_t *waiting; /* (n, words) by the device at the link's other end */
 	uint32_t words;
 	uint32_t *look, n_look; /* links to look at before anything starts; a heap meanwhile */
 	bool *listed;           /* (k*k) */
+};
+
+/* Copies that flow through shared links (struct sched_sharing): how fast, and which has gone through
+ * next (flows.c).  Flows on one link are equally fast at any time.  So a link counts what each of
+ * them has been served since one flowed there, and a flow ends when that is what it was at its
+ * beginning and its bytes: a change of rates is work for each link, not for each flow. */
+struct flow_link {
+	double served;  /* bytes, up to since_s */
+	double since_s; /* clock */
+	double bytes_per_s, end_s;
+	uint32_t n, head, tail; /* slots, by the bytes at which they end */
+	bool decided;           /* scratch: its rate is */
+};
+
+struct flows {
+	uint32_t n_links;              /* 0: no link is shared */
+	struct flow_link *link;        /* (n_links) */
+	uint32_t *active, n_active;    /* links on which something flows */
+	uint32_t *next;                /* (slots) the slot behind it on its link */
+	double *until;                 /* (slots) bytes served at which it ends */
+	uint32_t *passed_ptr, *passed; /* (n_links + 1) what each link's flows share */
+	/* What is shared: links by number, media, ports. */
+	double *bytes_per_s, *left;
+	uint32_t *users;              /* flows whose share is not decided */
+	uint32_t *touched, n_touched; /* those that any active link's flows share */
+	bool changed;                 /* since flows_share */
+	double next_s;                /* INFINITY: nothing flows */
 };
 
 struct engine {
@@ -146,6 +174,9 @@ struct engine {
 	struct sched_event *heap;
 	uint32_t n_events;
 	struct port_state ports;
+	const struct sched_sharing
+		*sharing; /* NULL: links are first come, first served, or it does not count */
+	struct flows flows;
 	bool clean; /* the state of a run is as at its beginning, as every run that came to its end leaves it;
 	             * not in the common case */
 
@@ -166,6 +197,22 @@ void engine_order(struct engine *e, const double *rank, const uint32_t *delayed_
 /* Do the rules allow checkpoints and a limit (checkpoints.h)?  Copies wait for each other, devices
  * compute meanwhile, tasks go by rank, and no schedule is recorded. */
 bool engine_can_rerun(const struct engine *e);
+
+/* ---- flows.c ---- */
+
+/* Flows on the shared links of l, numbered src * k + dst; slots number copies.  *f stays zero where
+ * no link is shared. */
+void flows_init(struct flows *f, const struct sched_links *l, size_t n_slots);
+void flows_release(struct flows *f);
+/* Nothing flows. */
+void flows_clear(struct flows *f);
+
+/* At now_s a copy of so many bytes begins to flow. */
+void flows_begin(struct flows *f, uint32_t link, uint32_t slot, uint64_t bytes, double now_s);
+/* All that begins and ends at now_s has: rates, and next_s. */
+void flows_share(struct flows *f, double now_s);
+/* A copy that has gone through at next_s, which is now, is taken out; SCHED_NONE: none is left. */
+uint32_t flows_end(struct flows *f, uint32_t *link);
 
 static inline uint32_t short_list_item(const struct engine *e, const struct short_list *l,
 				       uint32_t i)

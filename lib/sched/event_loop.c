@@ -3,10 +3,10 @@
  * run_events, at the end, is the loop: start all that can start, find the next end, move the clock
  * there, end all that ends there.  README.md walks through it.
  *
- * One text serves all rules; it is compiled five times: for two devices, for a few devices and for a
+ * One text serves all rules; it is compiled six times: for two devices, for a few devices and for a
  * few devices that take turns with the common rules (copies on a link wait for each other, devices
- * compute meanwhile, tasks by rank), for any rules, and for those with ports.  All make the same
- * schedule. */
+ * compute meanwhile, tasks by rank), for any rules, for those with ports, and for those with shared
+ * links.  All make the same schedule where their rules are the same. */
 #include "base/simd.h"
 #include "sched/event_loop.h"
 #include "sched/run_end.h"
@@ -72,6 +72,8 @@ INLINE void run_events(struct run_state *x, struct run_rules r)
 		start_all(x, r);
 		if (r.mode == ENGINE_LIMIT && cp->above)
 			break;
+		if (r.sharing)
+			flows_share(&x->e->flows, x->now.now_s);
 		int64_t s = next_end(x, r);
 		if (s == NEVER) {
 			x->e->clean = !r.small;
@@ -183,7 +185,7 @@ static void turns_limit(struct engine *e)
 	few_devices(e, true, ENGINE_LIMIT);
 }
 
-INLINE void any_rules(struct engine *e, bool ports, enum engine_mode mode)
+INLINE void any_rules(struct engine *e, bool ports, bool sharing, enum engine_mode mode)
 {
 	bool overlap = e->c->overlap, serial = e->c->contention || !overlap;
 	struct run_state x = run_state_of(e);
@@ -195,27 +197,38 @@ INLINE void any_rules(struct engine *e, bool ports, enum engine_mode mode)
 					  .with_schedule = e->with_schedule,
 					  .turns = e->c->turns != NULL,
 					  .ports = ports,
+					  .sharing = sharing,
 					  .mode = mode});
 }
 
 static void any_plain(struct engine *e)
 {
-	any_rules(e, false, ENGINE_PLAIN);
+	any_rules(e, false, false, ENGINE_PLAIN);
 }
 
 static void any_limit(struct engine *e)
 {
-	any_rules(e, false, ENGINE_LIMIT);
+	any_rules(e, false, false, ENGINE_LIMIT);
 }
 
 static void ports_plain(struct engine *e)
 {
-	any_rules(e, true, ENGINE_PLAIN);
+	any_rules(e, true, false, ENGINE_PLAIN);
 }
 
 static void ports_limit(struct engine *e)
 {
-	any_rules(e, true, ENGINE_LIMIT);
+	any_rules(e, true, false, ENGINE_LIMIT);
+}
+
+static void sharing_plain(struct engine *e)
+{
+	any_rules(e, true, true, ENGINE_PLAIN);
+}
+
+static void sharing_limit(struct engine *e)
+{
+	any_rules(e, true, true, ENGINE_LIMIT);
 }
 
 void engine_continue(struct engine *e, enum engine_mode mode)
@@ -225,7 +238,9 @@ void engine_continue(struct engine *e, enum engine_mode mode)
 	static void (*const turns[])(struct engine *) = {turns_plain, turns_checkpoint,
 							 turns_limit};
 
-	if (e->ports.n)
+	if (e->sharing)
+		(mode == ENGINE_LIMIT ? sharing_limit : sharing_plain)(e);
+	else if (e->ports.n)
 		(mode == ENGINE_LIMIT ? ports_limit : ports_plain)(e);
 	else if (!e->common)
 		(mode == ENGINE_LIMIT ? any_limit : any_plain)(e);

@@ -40,10 +40,32 @@ double sched_port_rate(const struct sched_links *l, uint32_t dev, uint32_t name,
 	return rate;
 }
 
-void sched_ports_limit(struct sched_links *l)
+struct sched_sharing *sched_sharing_new(uint32_t k, uint32_t n_media, const double *bytes_per_s,
+					struct arena *a)
+{
+	struct sched_sharing *x = ARENA_NEWN(a, struct sched_sharing, 1);
+
+	x->of = ARENA_NEWN(a, struct sched_carriage, (size_t)k * k);
+	x->n_media = n_media;
+	x->bytes_per_s = bytes_per_s;
+	return x;
+}
+
+static void limit_by_media(struct sched_links *l)
+{
+	const struct sched_sharing *s = l->sharing;
+
+	for (size_t i = 0; s && i < (size_t)l->k * l->k; i++)
+		for (uint32_t m = 0; m < s->of[i].n_media; m++)
+			l->bytes_per_s[i] =
+				fmin(l->bytes_per_s[i], s->bytes_per_s[s->of[i].medium[m]]);
+}
+
+void sched_links_limit(struct sched_links *l)
 {
 	const struct sched_ports *p = l->ports;
 
+	limit_by_media(l);
 	for (size_t i = 0; p && i < (size_t)l->k * l->k; i++) {
 		if (p->of[i] == SCHED_NONE)
 			continue;

@@ -65,6 +65,33 @@ INLINE void end_copy(struct run_state *x, struct run_rules r, uint32_t slot, uin
 	set_waiting(x, r, device_server(r, dst), any_ready(x, r, dst));
 }
 
+/* Flows end that have gone through now. */
+INLINE void end_flows(struct run_state *x, struct run_rules r)
+{
+	struct flows *f = &x->e->flows;
+	uint32_t link, slot;
+
+	if (!r.sharing || f->next_s != x->now.now_s)
+		return;
+	while ((slot = flows_end(f, &link)) != SCHED_NONE) {
+		if (r.with_schedule)
+			x->e->t->copy_end_s[x->e->copy_of[slot]] = x->now.base_s + x->now.now_s;
+		end_copy(x, r, slot, link / r.k, link % r.k);
+	}
+}
+
+/* A copy's time is over, or, on a shared link, its latency: it flows. */
+INLINE void end_copy_event(struct run_state *x, struct run_rules r, uint32_t slot)
+{
+	uint32_t src = x->e->dev[x->tensor[slot / r.k].maker], dst = slot % r.k;
+
+	if (r.sharing && sched_is_shared(&x->e->c->links, src * r.k + dst))
+		flows_begin(&x->e->flows, src * r.k + dst, slot, x->tensor[slot / r.k].bytes,
+			    x->now.now_s);
+	else
+		end_copy(x, r, slot, src, dst);
+}
+
 /* End all that ends now. */
 INLINE void end_all(struct run_state *x, struct run_rules r)
 {
@@ -95,6 +122,7 @@ INLINE void end_all(struct run_state *x, struct run_rules r)
 		else
 			end_copy(x, r, x->doing[s], s / r.k, s % r.k);
 	}
+	end_flows(x, r);
 	while (!r.scan && x->e->n_events && x->e->heap[0].s == x->now.now_s) {
 		uint32_t what = events_pop(x->e->heap, &x->e->n_events).what;
 
@@ -103,8 +131,7 @@ INLINE void end_all(struct run_state *x, struct run_rules r)
 		else if (r.ports && what - r.k >= x->e->d->n_tensors * r.k)
 			end_port(x, r, what - r.k - x->e->d->n_tensors * r.k);
 		else
-			end_copy(x, r, what - r.k, x->e->dev[x->tensor[(what - r.k) / r.k].maker],
-				 (what - r.k) % r.k);
+			end_copy_event(x, r, what - r.k);
 	}
 }
 

@@ -20,10 +20,9 @@ static bool copy_before(const struct engine *e, uint32_t a, uint32_t b)
 /* The port by which copies leave or, `in`, reach a link's device; SCHED_NONE: none. */
 static inline uint32_t port_of(const struct engine *e, uint32_t link, bool in)
 {
-	const struct sched_ports *p = e->c->links.ports;
-	uint32_t name = p->of[link], dev = in ? link % e->k : link / e->k;
+	uint32_t name = e->ports.of[link], dev = in ? link % e->k : link / e->k;
 
-	return name == SCHED_NONE ? SCHED_NONE : ((in ? e->k : 0) + dev) * p->n + name;
+	return name == SCHED_NONE ? SCHED_NONE : ((in ? e->k : 0) + dev) * e->ports.names + name;
 }
 
 /* A port of the link that is not free; SCHED_NONE: none. */
@@ -75,7 +74,7 @@ INLINE void look_at(struct run_state *x, struct run_rules r, uint32_t link)
 INLINE void end_port(struct run_state *x, struct run_rules r, uint32_t port)
 {
 	struct port_state *p = &x->e->ports;
-	uint32_t names = p->n / (2 * r.k), dev = port / names;
+	uint32_t dev = port / p->names;
 
 	p->busy[port] = false;
 	for (uint32_t w = 0; w < p->words; w++) {

@@ -105,6 +105,7 @@ static void clear_servers(struct engine *e)
 		e->idle[w] = UINT64_MAX;
 		e->waiting[w] = 0;
 	}
+	flows_clear(&e->flows);
 	if (e->ports.n) {
 		memset(e->ports.busy, 0, e->ports.n * sizeof(*e->ports.busy));
 		memset(e->ports.waiting, 0,

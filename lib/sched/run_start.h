@@ -5,6 +5,17 @@
 
 #include "sched/run_ports.h"
 
+/* A copy on a shared link: it flows when the latency is over. */
+static void start_flow(struct run_state *x, struct run_rules r, uint32_t server, uint32_t slot)
+{
+	double latency_s = x->e->c->links.latency_s[server];
+
+	if (latency_s > 0)
+		event_push(x->e, x->now.now_s + latency_s, r.k + slot);
+	else
+		flows_begin(&x->e->flows, server, slot, x->tensor[slot / r.k].bytes, x->now.now_s);
+}
+
 INLINE void start_copy(struct run_state *x, struct run_rules r, uint32_t server)
 {
 	struct copy_queue *q = &x->queue[server];
@@ -20,7 +31,7 @@ INLINE void start_copy(struct run_state *x, struct run_rules r, uint32_t server)
 	      (r.k == 2 || x->e->copy_s
 		       ? x->e->copy_s[(size_t)t * r.k * r.k + server]
 		       : sched_copy_s(&x->e->c->links, src, dst, x->tensor[t].bytes));
-	if (r.serial)
+	if (is_serial(x, r, server))
 		set_idle(x, r, server, false);
 	if (r.ports)
 		occupy_ports(x, r, server, x->tensor[t].bytes);
@@ -31,6 +42,8 @@ INLINE void start_copy(struct run_state *x, struct run_rules r, uint32_t server)
 	if (r.scan) {
 		x->end[server] = time_key(end);
 		x->doing[server] = slot;
+	} else if (r.sharing && sched_is_shared(&x->e->c->links, server)) {
+		start_flow(x, r, server, slot);
 	} else {
 		event_push(x->e, end, r.k + slot);
 	}
@@ -185,7 +198,9 @@ INLINE void start_at_ports(struct run_state *x, struct run_rules r)
 
 	sort_links(x->e);
 	while (take_first_link(x->e, &link))
-		start_copy(x, r, link);
+		do {
+			start_copy(x, r, link);
+		} while (r.sharing && !is_serial(x, r, link) && x->queue[link].head != SCHED_NONE);
 }
 
 /* Start all that can start now. */

@@ -29,7 +29,8 @@ struct run_rules {
 	bool small;         /* by rank, at most MAX_COMMON_TASKS tasks */
 	bool with_schedule; /* starts and ends are recorded */
 	bool turns;         /* some devices take turns */
-	bool ports;         /* links share ports */
+	bool ports;         /* links share ports, or copies do not wait for each other on some */
+	bool sharing;       /* copies do not wait for each other on some links */
 	enum engine_mode mode;
 };
 
@@ -118,6 +119,12 @@ INLINE bool copy_holds(const struct run_state *x, struct run_rules r, uint32_t s
 	return !r.overlap && (!x->e->c->copy_holds || x->e->c->copy_holds[server] & end);
 }
 
+/* Does a copy on this link wait for those before it? */
+INLINE bool is_serial(const struct run_state *x, struct run_rules r, uint32_t server)
+{
+	return r.sharing ? x->e->sharing->of[server].contention == SCHED_FCFS : r.serial;
+}
+
 /* ---- ready tasks ---- */
 
 INLINE bool any_ready(struct run_state *x, struct run_rules r, uint32_t dev)
@@ -174,6 +181,8 @@ INLINE int64_t next_end(const struct run_state *x, struct run_rules r)
 	const int64_t *end = x->end;
 	int64_t s = NEVER;
 
+	if (r.sharing && x->e->flows.next_s < (x->e->n_events ? x->e->heap[0].s : INFINITY))
+		return time_key(x->e->flows.next_s);
 	if (!r.scan)
 		return x->e->n_events ? time_key(x->e->heap[0].s) : NEVER;
 	if (is_two(r)) {
@@ -199,6 +208,8 @@ INLINE uint32_t only_running_task(const struct run_state *x, struct run_rules r)
 	if (!r.scan) {
 		const struct engine *e = x->e;
 
+		if (r.sharing && e->flows.n_active)
+			return r.k;
 		return e->n_events == 1 && e->heap[0].what < r.k ? e->heap[0].what : r.k;
 	}
 	if (is_two(r)) {

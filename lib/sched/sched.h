@@ -11,7 +11,8 @@
  * per destination device that has a consumer, from the moment its task ends.
  * Copies on one directed link are first come, first served; copies that came at
  * the same instant: higher priority of the source, lower destination, lower
- * tensor number.  Links may share ports (struct sched_ports).  Everything that ends at one instant has ended before anything starts.
+ * tensor number.  Links may share ports (struct sched_ports); copies on some links share their rate,
+ * or do not wait at all (struct sched_sharing).  Everything that ends at one instant has ended before anything starts.
  * A delay: task v is not ready before task delayed_by[v] has ended, which is on the same device and
  * does not depend on v.
  *
@@ -72,7 +73,38 @@ struct sched_links {
 	double *latency_s;               /* (k,k) negative: this pair cannot exchange data */
 	double *bytes_per_s;             /* (k,k) INFINITY: bandwidth costs nothing */
 	const struct sched_ports *ports; /* NULL: none */
+	const struct sched_sharing
+		*sharing; /* NULL: copies on any link are first come, first served */
 };
+
+/* How copies on a link that came before others matter to these, with contention. */
+enum sched_contention {
+	SCHED_FCFS,    /* one copy at a time, first come, first served */
+	SCHED_NO_WAIT, /* any number at once, each at the link's rate */
+	SCHED_SHARED   /* any number at once, which share the rate */
+};
+
+/* A shared link: copies begin at once.  When the latency is over a copy flows: it shares, with all
+ * that flow at this time, the rate of its link, of the link's media and of its ports.  Shares are
+ * max-min fair: none can become larger but at the cost of one that is not larger (Bertsekas,
+ * Gallager, "Data networks", 1992, section 6.5.2).  Of the links of one port either all are shared
+ * or none is. */
+struct sched_sharing {
+	struct sched_carriage {
+		enum sched_contention contention;
+		uint32_t n_media;
+		const uint32_t *medium; /* (n_media) */
+	} * of;                         /* (k,k) */
+	uint32_t n_media;
+	const double *bytes_per_s; /* (n_media) */
+};
+/* All links first come, first served; memory from a. */
+struct sched_sharing *sched_sharing_new(uint32_t k, uint32_t n_media, const double *bytes_per_s,
+					struct arena *a);
+static inline bool sched_is_shared(const struct sched_links *l, size_t pair)
+{
+	return l->sharing && l->sharing->of[pair].contention == SCHED_SHARED;
+}
 
 /* A device has an out port of a name, which its outgoing links of this name share, and an in port,
  * which the incoming ones share.  With contention a copy starts as soon as its link and both its
@@ -90,9 +122,9 @@ struct sched_ports {
 struct sched_ports *sched_ports_new(uint32_t k, uint32_t n, struct arena *a);
 /* Bytes per second of a port of device `dev`, its in port or its out port. */
 double sched_port_rate(const struct sched_links *l, uint32_t dev, uint32_t name, bool in);
-/* Links become no faster than what was told of their ports; so a port is free no later than the
- * link of its copy. */
-void sched_ports_limit(struct sched_links *l);
+/* Links become no faster than what was told of their ports and media; so a port is free no later
+ * than the link of its copy. */
+void sched_links_limit(struct sched_links *l);
 
 double sched_copy_s(const struct sched_links *l, uint32_t src, uint32_t dst, uint64_t bytes);
 /* Mean over the pairs of different devices that are linked: HEFT's c bar, equation 3; no such pair:

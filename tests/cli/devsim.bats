@@ -488,3 +488,77 @@ change() {
 		run -3 timeout 60 devsim "flip.$n"
 	done
 }
+
+@test "links that copies share, and media: three copies on a bus, by hand" {
+	local made='[("a", 4096), ("b", 2560), ("c", 8704)]'
+	# As in tests/unit/test_flows.c: a bus of 6 KB/s, the first link has 1 of it, the others 4.
+	py "
+		kb = 1024
+		link = lambda d, r: {'src': 'h', 'dst': d, 'latency_s': 0, 'bytes_per_s': r * kb, 'media': ['bus']}
+		json.dump({'devices': [{'name': n} for n in 'habc'], 'links': [link('a', 1), link('b', 4), link('c', 4)],
+		    'media': [{'name': 'bus', 'bytes_per_s': 6 * kb}],
+		    'nodes': [{'id': 'm' + d, 'cost_s': {'h': 0}, 'out_bytes': b} for d, b in $made] +
+		             [{'id': d, 'cost_s': {d: 0}} for d, _ in $made],
+		    'edges': [{'src': 'm' + d, 'dst': d} for d, _ in $made]}, open('bus.json', 'w'))
+	"
+	ends() { # STREAM WANT: ends of the copies to a, b, c
+		py "
+			r = runs('$1')[-1]['schedule']
+			e = dict(zip(array(r['copy_dst']).tolist(), array(r['copy_end_s']).tolist()))
+			assert [e[d] for d in (1, 2, 3)] == $2, e
+		"
+	}
+	json2dag bus.json | placebase heft > placed.mp
+	devsim --schedule placed.mp > bus.mp
+	ends bus.mp '[4, 1, 2.5]'
+	py 'r = runs("bus.mp")[-1]; assert r["period_s"] == 4 and r["lat_s"] == 4, r'
+	py 'd = first(read("bus.mp"), "devs"); assert d["media"] == [{"name": "bus", "bytes_per_s": 6144}] and d["links"][0]["media"] == ["bus"], d'
+	devsim --no-contention --schedule placed.mp > loose.mp
+	ends loose.mp '[4, .625, 2.125]'
+	json2dag bus.json | placebase exact,portfolio --budget 0.1 | devsim > x.mp
+	py 'assert [r["lat_s"] for r in runs("x.mp")] == [4, 4]'
+}
+
+@test "shared links of specifications and records; what cannot be" {
+	printf '%s\n' 'device x*3 flops 1e12 bandwidth 1e11' 'medium bus bandwidth 1.5e9' > base.spec
+	{ cat base.spec; echo 'link * * latency 1e-5 bandwidth 1e9'; } > plain.spec
+	sed '$s/$/ contention fcfs/' plain.spec > fcfs.spec
+	sed '$s/$/ contention none/' plain.spec > none.spec
+	sed '$s/$/ contention shared/' plain.spec > shared.spec
+	sed '$s/$/ media bus/' plain.spec > bus.spec
+	for s in plain fcfs none shared bus; do
+		devsim --probe --spec $s.spec g.mp | placebase random -n 5 --seed 3 > $s.mp
+		devsim $s.mp > read.mp
+		py "write('mine.mp', [x for x in read('$s.mp') if x[0] not in ('devs', 'cost')])"
+		devsim --spec $s.spec mine.mp > told.mp
+		py 'a, b = ([(m["lat_s"], m["period_s"]) for m in runs(f)] for f in ("told.mp", "read.mp")); assert a == b, (a, b)'
+		mv read.mp run_$s.mp
+	done
+	devsim --no-contention plain.mp > run_loose.mp
+	py '
+		plain, fcfs, none, shared, bus, loose = ([m["lat_s"] for m in runs("run_%s.mp" % s)] for s in "plain fcfs none shared bus loose".split())
+		assert plain == fcfs and none == loose and min(bus) > 0
+		assert sum(none) < sum(shared) < sum(bus), (none, shared, bus)
+		d = first(read("plain.mp"), "devs")
+		assert "contention" not in d["links"][0]
+	'
+	local at line=('link x x latency 0 bandwidth 1 contention fair' 'link x x latency 0 bandwidth 1 media bsu' 'medium bus bandwidth 1'
+		'link x x latency 0 bandwidth 1 media bus contention fcfs' 'medium net' 'link x:0 x:1 latency 0 bandwidth 1 media bus,'
+		$'link x:0 x:1 latency 0 bandwidth 1 port p\nlink x:1 x:0 latency 0 bandwidth 1 port p contention shared')
+	local told=("'fair' is no contention of a link" "no medium 'bsu' is described above; did you mean 'bus'?" "medium 'bus' is described twice"
+		'a link with media is shared' "medium 'net' needs bandwidth" "no medium '' is described above" "port 'p': some of its links are shared")
+	for at in "${!line[@]}"; do
+		{ cat plain.spec; echo "${line[at]}"; } > wrong.spec
+		run -3 devsim --probe --spec wrong.spec g.mp
+		[[ $output == *"${told[at]}"* ]] || { echo "$at: $output"; return 1; }
+	done
+	local damage=('d["media"] = 1' 'd["media"] = [1]' 'd["media"] = [{"name": "bus"}]' 'd["media"] = 2 * [{"name": "bus", "bytes_per_s": 1}]'
+		'd["links"][0]["media"] = ["x"]' 'd["links"][0]["media"] = 3' 'd["links"][0]["contention"] = "fair"')
+	told=('media is not a list' 'medium 0 is not a map' "medium 0: no key 'bytes_per_s'" 'medium 1: impossible rate' "link 0: its medium 'x' is not among media"
+		"link 0: key 'media'" "link 0: 'fair' is no contention")
+	for at in "${!damage[@]}"; do
+		change odd.mp "d = r[2][1]; ${damage[at]}"
+		run -3 bash -c 'devsim odd.mp > /dev/null'
+		[[ $output == *"devs: ${told[at]}"* ]] || { echo "$at: $output"; return 1; }
+	done
+}

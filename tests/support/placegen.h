@@ -98,7 +98,7 @@ static inline void problem_ports(uint64_t seed, struct sched_links *l, bool equi
 		p->out_bytes_per_s[i] = any || i < 4 ? gen_below(&r, 3) : p->out_bytes_per_s[i - 2];
 		p->in_bytes_per_s[i] = any || i < 4 ? gen_below(&r, 3) : p->in_bytes_per_s[i - 2];
 	}
-	sched_ports_limit(l);
+	sched_links_limit(l);
 }
 
 /* Rows of bytes below `most` on k devices, those behind the second like it where they are equivalent. */

@@ -995,7 +995,7 @@ static void ports_by_hand(void)
 	for (uint32_t d = 0; d < GPUS; d++)
 		x.untold[2 * d] = CLUSTER_RATE[0] / 4;
 	x.c.links.ports = &x.ports;
-	sched_ports_limit(&x.c.links);
+	sched_links_limit(&x.c.links);
 	s = send_slices(&x, pair, end_s);
 	tap(s == CLUSTER_LATENCY_S + 4 * slice_s, "no link is faster than its ports");
 }

@@ -123,7 +123,8 @@ static uint32_t cheapest(const struct sides *s, bool second)
 static double transfer(struct sides *s, double seconds, int link, bool count)
 {
 	const struct place_model *m = s->v->m;
-	bool on_link = m->rules == PLACE_SCHEDULE && m->costs.contention;
+	/* No bound is known of links that copies share: it leaves them out. */
+	bool on_link = m->rules == PLACE_SCHEDULE && m->costs.contention && !m->costs.links.sharing;
 	/* Where only some copies occupy devices the bound leaves that out. */
 	bool both = !m->costs.overlap && !m->costs.copy_holds;
 	bool on_device[2] = {m->rules != PLACE_SCHEDULE || both,

@@ -1,7 +1,7 @@
 /* exact_orders.c - branch and bound over orders.  Tasks are taken one after another, each as early as
  * it can start behind those before it on its device, in the order of starts (semi-active schedules:
  * Sprecher, Kolisch, Drexl, European J. Operational Research 80(1), 1995); where devices take turns,
- * copies occupy them or ports are shared, in any order, for there what counts is not each
+ * copies occupy them, or ports or links are shared, in any order, for there what counts is not each
  * device's own order alone.  Bounds leave out what copies wait for each other; a whole order is
  * simulated. */
 #include "place/exact/exact_orders.h"
@@ -49,7 +49,7 @@ struct exact_orders *exact_orders_new(const struct place_model *m, struct evalua
 
 	*x = (struct exact_orders){.m = m, .ev = ev, .a = a, .n = n};
 	x->by_start = !m->costs.turns && m->costs.overlap &&
-		      !(m->costs.contention && m->costs.links.ports);
+		      !(m->costs.contention && (m->costs.links.ports || m->costs.links.sharing));
 	x->dev = ARENA_NEWN(a, uint16_t, n);
 	x->s = ARENA_NEWN(a, double, n);
 	x->tail_s = ARENA_NEWN(a, double, n);

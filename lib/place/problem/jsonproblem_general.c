@@ -1,10 +1,12 @@
 /* jsonproblem_general.c - the general JSON form of a placement problem: one object with `devices`,
- * `links`, `ports`, `nodes`, `edges` and `options`, in SI units; keys that are not known are ignored, but for those that are spelled
+ * `links`, `ports`, `media`, `nodes`, `edges` and `options`, in SI units; keys that are not known are ignored, but for those that are spelled
  * much like one that is, whose values would be lost.
  *
  *   devices  {name, type?, mem_bytes?, watts?, idle_watts?, turns?}   turns: names, [...]
- *   links    {src, dst, latency_s, bytes_per_s, j_per_byte?, port?}   by device name, "*" is any
+ *   links    {src, dst, latency_s, bytes_per_s, j_per_byte?, port?, contention?, media?}
+ *                                                by device name, "*" is any; media: names, [...]
  *   ports    {device, name, out_bytes_per_s?, in_bytes_per_s?}        (optional; likewise)
+ *   media    {name, bytes_per_s}                                       (optional)
  *   nodes    {id, name?, type?, cost_s, mem_bytes?, out_bytes?, allowed?, colocate?}
  *   edges    {src, dst, bytes?, tensor?}         by node id; bytes: else the source's out_bytes
  *   options  {contention?, overlap?, order?}     order: "rank" or "fifo"
@@ -28,12 +30,14 @@ struct reading {
 	struct err *e;
 };
 
-static const char *const problem_keys[] = {"name",  "devices", "links",   "ports",
+static const char *const problem_keys[] = {"name",  "devices", "links",   "ports", "media",
 					   "nodes", "edges",   "options", NULL};
 static const char *const device_keys[] = {"name",       "type",  "mem_bytes", "watts",
 					  "idle_watts", "turns", NULL};
-static const char *const link_keys[] = {"src",        "dst",  "latency_s", "bytes_per_s",
-					"j_per_byte", "port", NULL};
+static const char *const link_keys[] = {"src",         "dst",        "latency_s",
+					"bytes_per_s", "j_per_byte", "port",
+					"contention",  "media",      NULL};
+static const char *const medium_keys[] = {"name", "bytes_per_s", NULL};
 static const char *const port_keys[] = {"device", "name", "out_bytes_per_s", "in_bytes_per_s",
 					NULL};
 static const char *const node_keys[] = {"id",        "name",      "type",    "cost_s",
@@ -187,6 +191,21 @@ static int read_port_name(struct reading *r, const struct val *map, const char *
 			       PORT_NAMES_MAX);
 }
 
+static int read_media(struct reading *r, const struct val *json)
+{
+	const struct val *list;
+	uint32_t n;
+
+	if (!is_there(json, "media"))
+		return 0;
+	if (json_problem_list(json, "media", &list, &n, r->e) < 0)
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		if (check_keys(r, val_at(list, i), medium_keys) < 0)
+			return err_prefix(r->e, "media[%u]", i);
+	return devs_decode_media(list, r->a, &r->p->devs, r->e);
+}
+
 /* Of each pair the last link, but one with exact names before any with "*". */
 static int read_links(struct reading *r, const struct val *json)
 {
@@ -211,7 +230,8 @@ static int read_links(struct reading *r, const struct val *json)
 		    json_problem_number(map, "latency_s", true, &l.latency_s, r->e) < 0 ||
 		    json_problem_number(map, "bytes_per_s", true, &l.bytes_per_s, r->e) < 0 ||
 		    json_problem_number(map, "j_per_byte", false, &l.j_per_byte, r->e) < 0 ||
-		    read_port_name(r, map, "port", &l.port) < 0)
+		    read_port_name(r, map, "port", &l.port) < 0 ||
+		    devs_decode_carriage(map, r->a, d, &l, r->e) < 0)
 			return err_prefix(r->e, "links[%u]", i);
 		if (l.bytes_per_s < LEAST_BYTES_PER_S)
 			return err_set(r->e, ST_INPUT, "links[%u]: bytes_per_s is 0 or next to it",
@@ -231,7 +251,7 @@ static int read_links(struct reading *r, const struct val *json)
 	for (size_t at = 0; at < (size_t)d->k * d->k; at++)
 		if (score[at] && pair[at].src != pair[at].dst)
 			d->link[d->n_links++] = pair[at];
-	return 0;
+	return devs_settle_links(d, r->e);
 }
 
 static int read_port(struct reading *r, const struct val *map, uint32_t n_linked,
@@ -297,7 +317,7 @@ static int take_spec(struct reading *r, const struct val *json, const struct spe
 {
 	const struct devs *d = &r->p->devs;
 
-	for (int i = 1; i < 4; i++)
+	for (int i = 1; i < 5; i++)
 		if (is_there(json, problem_keys[i]))
 			return err_set(r->e, ST_INPUT,
 				       "key '%s': the specification has the devices",
@@ -312,8 +332,10 @@ static int read_machine(struct reading *r, const struct val *json, const struct 
 {
 	if (spec)
 		return take_spec(r, json, spec);
-	return read_devices(r, json) < 0 || read_links(r, json) < 0 || read_ports(r, json) < 0 ? -1
-											       : 0;
+	return read_devices(r, json) < 0 || read_media(r, json) < 0 || read_links(r, json) < 0 ||
+			       read_ports(r, json) < 0
+		       ? -1
+		       : 0;
 }
 
 /* ---- nodes ---- */

@@ -129,6 +129,16 @@ static void apply_mask(const struct place_inputs *x, const char *const *names, u
 	}
 }
 
+/* NULL: nothing is told of how links carry copies. */
+static struct sched_sharing *recorded_sharing(const struct devs *d, uint32_t k, struct arena *a)
+{
+	bool told = false;
+
+	for (uint32_t i = 0; i < d->n_links; i++)
+		told |= d->link[i].contention > DEV_FCFS;
+	return told ? link_sharing_new(d->medium, d->n_media, k, a) : NULL;
+}
+
 static void recorded_links(const struct place_inputs *x, const char *const *names, uint32_t k,
 			   struct arena *a, struct sched_links *out, double *j_per_byte)
 {
@@ -141,6 +151,8 @@ static void recorded_links(const struct place_inputs *x, const char *const *name
 				    .latency_s = ARENA_NEWN(a, double, (size_t)k *k),
 				    .bytes_per_s = ARENA_NEWN(a, double, (size_t)k *k),
 				    .ports = ports};
+	struct sched_sharing *sharing = told ? recorded_sharing(d, k, a) : NULL;
+	out->sharing = sharing;
 	for (size_t i = 0; i < (size_t)k * k; i++) {
 		bool same = i / k == i % k;
 
@@ -164,6 +176,8 @@ static void recorded_links(const struct place_inputs *x, const char *const *name
 		j_per_byte[pair] = l->j_per_byte;
 		if (l->port)
 			ports->of[pair] = l->port - 1;
+		if (sharing)
+			link_sharing_tell(sharing, pair, l->contention, l->medium, l->n_media);
 	}
 	for (uint32_t i = 0; ports && i < d->n_ports; i++) {
 		const struct dev_port *p = &d->port[i];
@@ -174,7 +188,7 @@ static void recorded_links(const struct place_inputs *x, const char *const *name
 		ports->out_bytes_per_s[cell] = p->out_bytes_per_s;
 		ports->in_bytes_per_s[cell] = p->in_bytes_per_s;
 	}
-	sched_ports_limit(out);
+	sched_links_limit(out);
 	mem_free(at);
 }
 

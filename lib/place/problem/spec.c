@@ -18,6 +18,7 @@ enum {
 	MAX_DEVICES = 1024,
 	MAX_LINKS = 4096,
 	MAX_PORTS = 4096,
+	MAX_MEDIA = 4096,
 	MAX_GROUPS = 4096
 };
 
@@ -300,6 +301,52 @@ static int read_port_name(const char *name, struct arena *a, struct spec *s, uin
 	return *port ? 0 : err_set(e, ST_INPUT, "more than %d names of ports", PORT_NAMES_MAX);
 }
 
+static int read_medium(const struct spec_line *l, struct arena *a, struct spec *s, struct err *e)
+{
+	struct dev_medium x = {0};
+	struct spec_field f[] = {{"bandwidth", &x.bytes_per_s, 1, 1e30, false},
+				 {NULL, NULL, 0, 0, false}};
+
+	if (l->n < 2)
+		return err_set(e, ST_INPUT, "a medium needs a name");
+	x.name = l->word[1];
+	if (strchr(x.name, ',') || !utf8_valid(x.name, strlen(x.name)))
+		return err_set(e, ST_INPUT, "'%s' is no name for a medium: %s", x.name,
+			       strchr(x.name, ',') ? "commas separate media" : "not UTF-8");
+	if (read_fields(l, 2, f, &(struct spec_text){NULL, NULL}, e) < 0)
+		return -1;
+	if (!f[0].given)
+		return err_set(e, ST_INPUT, "medium '%s' needs bandwidth", x.name);
+	if (s->n_media == MAX_MEDIA || dev_medium_find(s->medium, s->n_media, x.name) < s->n_media)
+		return err_set(e, ST_INPUT, "medium '%s' is described twice, or one of too many",
+			       x.name);
+	s->medium = grow(a, s->medium, s->n_media, sizeof(x));
+	s->medium[s->n_media++] = x;
+	return 0;
+}
+
+/* A link's media: names with commas between them, of lines above. */
+static int read_link_media(const char *list, struct arena *a, const struct spec *s,
+			   struct link_spec *x, struct err *e)
+{
+	x->medium = ARENA_NEWN(a, uint32_t, strlen(list) / 2 + 1);
+	for (const char *at = list;; at++) {
+		size_t n = strcspn(at, ",");
+		struct err_near near = {.name = arena_strndup(a, at, n)};
+		uint32_t m = dev_medium_find(s->medium, s->n_media, near.name);
+
+		for (uint32_t i = 0; i < s->n_media; i++)
+			err_offer(&near, s->medium[i].name);
+		if (m == s->n_media)
+			return err_unknown(e, ST_INPUT, &near, NULL,
+					   "no medium '%s' is described above", near.name);
+		x->medium[x->n_media++] = m;
+		at += n;
+		if (!*at)
+			return 0;
+	}
+}
+
 /* What a link's line names: two devices, or a group.  The number of words; -1: an error. */
 static int read_ends(const struct spec_line *l, struct spec *s, struct link_spec *x, struct err *e)
 {
@@ -332,15 +379,23 @@ static int read_link(const struct spec_line *l, enum spec_reach reach, struct ar
 				 {"j_per_byte", &x.j_per_byte, 0, 1e6, false},
 				 {NULL, NULL, 0, 0, false}};
 
-	const char *port = NULL;
-	const struct spec_text texts[] = {{"port", &port}, {NULL, NULL}};
+	const char *port = NULL, *contention = NULL, *media = NULL;
+	const struct spec_text texts[] = {
+		{"port", &port}, {"contention", &contention}, {"media", &media}, {NULL, NULL}};
 	int first = read_ends(l, s, &x, e);
 	x.where = arena_printf(a, "%s, line %u", l->origin, l->number);
 	if (first < 0 || read_fields(l, first, f, texts, e) < 0 ||
-	    (port && read_port_name(port, a, s, &x.port, e) < 0))
+	    (port && read_port_name(port, a, s, &x.port, e) < 0) ||
+	    (media && read_link_media(media, a, s, &x, e) < 0))
+		return -1;
+	if (contention && (x.contention = dev_contention_named(contention, e)) == DEV_UNTOLD)
 		return -1;
 	if (!f[0].given || !f[1].given)
 		return err_set(e, ST_INPUT, "a link needs latency and bandwidth");
+	if (x.n_media && x.contention == DEV_UNTOLD)
+		x.contention = DEV_SHARED;
+	if (x.n_media && x.contention != DEV_SHARED)
+		return err_set(e, ST_INPUT, "a link with media is shared");
 	if (s->n_links == MAX_LINKS)
 		return err_set(e, ST_INPUT, "more than %d links", MAX_LINKS);
 	s->link = grow(a, s->link, s->n_links, sizeof(x));
@@ -391,7 +446,8 @@ static const struct {
 	const char *word;
 	int (*read)(const struct spec_line *l, struct arena *a, struct spec *s, struct err *e);
 } kinds[] = {{"device", read_device}, {"link", read_named},    {"port", read_port},
-	     {"group", read_group},   {"within", read_within}, {"between", read_between}};
+	     {"group", read_group},   {"within", read_within}, {"between", read_between},
+	     {"medium", read_medium}};
 
 static int read_line(const struct spec_line *l, struct arena *a, struct spec *s, struct err *e)
 {
@@ -404,9 +460,10 @@ static int read_line(const struct spec_line *l, struct arena *a, struct spec *s,
 			return kinds[i].read(l, a, s, e);
 		err_offer(&near, kinds[i].word);
 	}
-	return err_unknown(e, ST_INPUT, &near, NULL,
-			   "'%s' is neither device, link nor port, nor group, within, between",
-			   l->word[0]);
+	return err_unknown(
+		e, ST_INPUT, &near, NULL,
+		"'%s' is neither device, link nor port, nor group, within, between, medium",
+		l->word[0]);
 }
 
 int spec_parse(const char *text, size_t n, const char *origin, struct arena *a, struct spec *out,
@@ -492,6 +549,23 @@ static int check_device(const struct spec *s, const char *name, const char *wher
 			   name);
 }
 
+static int check_shared_ports(const struct spec *s, struct err *e)
+{
+	struct devs d = {.port_names = s->port_names,
+			 .n_links = s->n_links,
+			 .medium = s->medium,
+			 .link = MEM_NEWN(struct dev_link, s->n_links)};
+
+	for (uint32_t i = 0; i < s->n_links; i++)
+		d.link[i] = (struct dev_link){.port = s->link[i].port,
+					      .contention = s->link[i].contention,
+					      .n_media = s->link[i].n_media,
+					      .medium = s->link[i].medium};
+	int rc = devs_settle_links(&d, e);
+	mem_free(d.link);
+	return rc;
+}
+
 /* Does every link name devices, and every port a device and links? */
 static int check_links(const struct spec *s, struct err *e)
 {
@@ -505,6 +579,8 @@ static int check_links(const struct spec *s, struct err *e)
 					       check_device(s, l->dst, l->where, e) < 0))
 			return -1;
 	}
+	if (check_shared_ports(s, e) < 0)
+		return -1;
 	for (uint32_t i = 0; i < s->n_ports; i++) {
 		const struct port_spec *p = &s->port[i];
 		struct err_near near = {.name = s->port_names.name[p->port - 1]};

@@ -7,6 +7,9 @@
  *   link * *      latency 10e-6  bandwidth 1e10  j_per_byte 1e-10
  *   link gpu gpu  latency 5e-6  bandwidth 4e11  port nvlink
  *   port gpu nvlink  out 4e11  in 4e11
+ *   medium pcie  bandwidth 6e10
+ *   link gpu cpu  latency 1e-5  bandwidth 3e10  media pcie
+ *   link cpu nic  latency 1e-5  bandwidth 3e10  contention shared
  *
  * Many alike, and what joins them:
  *
@@ -30,7 +33,11 @@
  *
  * Links that leave a device by ports of one name share its out port of this name, links that reach
  * one its in port (struct sched_ports).  A port is as fast as the fastest of its links, or as a line
- * says ("*" and later lines as for links; out or in may be left out); its links are no faster. */
+ * says ("*" and later lines as for links; out or in may be left out); its links are no faster.
+ *
+ * contention says how copies on one link wait for each other: fcfs (the default), none, or shared
+ * (struct sched_sharing).  media has names of media, separated by commas, of lines above, whose
+ * rates the copies of all their links share; such a link is shared. */
 #ifndef HSDAG_PLACE_PROBLEM_SPEC_H
 #define HSDAG_PLACE_PROBLEM_SPEC_H
 
@@ -71,6 +78,8 @@ struct link_spec {
 	const char *where;     /* origin and line, for messages */
 	double latency_s, bytes_per_s, j_per_byte;
 	uint32_t port; /* number of its ports' name, from 1; 0: it has none */
+	enum dev_contention contention;
+	uint32_t n_media, *medium; /* (n_media) indices */
 };
 
 struct port_spec {
@@ -80,11 +89,12 @@ struct port_spec {
 };
 
 struct spec {
-	uint32_t n_devs, n_links, n_ports, n_groups;
+	uint32_t n_devs, n_links, n_ports, n_groups, n_media;
 	struct device_spec *dev;
 	struct group_spec *group;
 	struct link_spec *link;
 	struct port_spec *port;
+	struct dev_medium *medium;
 	struct port_names port_names;
 };
 
@@ -113,6 +123,13 @@ double spec_roofline_s(const struct device_spec *d, double flops, double bytes);
  * a.  Names are matched as by spec_find.  *j_per_byte (k,k): joules per byte of each. */
 void spec_links(const struct spec *s, const char *const *names, uint32_t k, struct arena *a,
 		struct sched_links *out, double **j_per_byte);
+
+/* How links carry copies, for sched.h: as the default, with these media; each link as it is told.
+ * Memory from a. */
+struct sched_sharing *link_sharing_new(const struct dev_medium *medium, uint32_t n_media,
+				       uint32_t k, struct arena *a);
+void link_sharing_tell(struct sched_sharing *x, size_t pair, enum dev_contention contention,
+		       const uint32_t *medium, uint32_t n_media);
 
 /* Built-in specifications: name, one line about it, text; NULL name ends. */
 struct preset {

@@ -94,6 +94,35 @@ static void tell_ports(const struct spec *s, const struct asked *dev, uint32_t i
 		}
 }
 
+struct sched_sharing *link_sharing_new(const struct dev_medium *medium, uint32_t n_media,
+				       uint32_t k, struct arena *a)
+{
+	double *bytes_per_s = ARENA_NEWN(a, double, n_media);
+
+	for (uint32_t i = 0; i < n_media; i++)
+		bytes_per_s[i] = medium[i].bytes_per_s;
+	return sched_sharing_new(k, n_media, bytes_per_s, a);
+}
+
+void link_sharing_tell(struct sched_sharing *x, size_t pair, enum dev_contention contention,
+		       const uint32_t *medium, uint32_t n_media)
+{
+	x->of[pair] = (struct sched_carriage){contention == DEV_SHARED    ? SCHED_SHARED
+					      : contention == DEV_NO_WAIT ? SCHED_NO_WAIT
+									  : SCHED_FCFS,
+					      n_media, medium};
+}
+
+/* Of each link how it carries copies; NULL: nothing is told. */
+static struct sched_sharing *share_links(const struct spec *s, uint32_t k, struct arena *a)
+{
+	bool told = false;
+
+	for (uint32_t i = 0; i < s->n_links; i++)
+		told |= s->link[i].contention != DEV_UNTOLD || s->link[i].n_media;
+	return told ? link_sharing_new(s->medium, s->n_media, k, a) : NULL;
+}
+
 void spec_links(const struct spec *s, const char *const *names, uint32_t k, struct arena *a,
 		struct sched_links *out, double **j_per_byte)
 {
@@ -103,6 +132,8 @@ void spec_links(const struct spec *s, const char *const *names, uint32_t k, stru
 				    .latency_s = ARENA_NEWN(a, double, (size_t)k *k),
 				    .bytes_per_s = ARENA_NEWN(a, double, (size_t)k *k),
 				    .ports = ports};
+	struct sched_sharing *sharing = share_links(s, k, a);
+	out->sharing = sharing;
 	*j_per_byte = ARENA_NEWN(a, double, (size_t)k *k);
 	struct asked *dev = ARENA_NEWN(a, struct asked, k);
 	for (uint32_t i = 0; i < k; i++)
@@ -117,9 +148,12 @@ void spec_links(const struct spec *s, const char *const *names, uint32_t k, stru
 			(*j_per_byte)[at] = i == j || !l ? 0 : l->j_per_byte;
 			if (i != j && l && l->port)
 				ports->of[at] = l->port - 1;
+			if (i != j && l && sharing)
+				link_sharing_tell(sharing, at, l->contention, l->medium,
+						  l->n_media);
 		}
 		if (ports)
 			tell_ports(s, &dev[i], i, ports);
 	}
-	sched_ports_limit(out);
+	sched_links_limit(out);
 }

@@ -51,19 +51,28 @@ static void describe_ports(const struct spec *spec, const struct sched_ports *p,
 						  .in_bytes_per_s = p->in_bytes_per_s[i]};
 }
 
+static const enum dev_contention told_as[] = {
+	[SCHED_FCFS] = DEV_UNTOLD, [SCHED_NO_WAIT] = DEV_NO_WAIT, [SCHED_SHARED] = DEV_SHARED};
+
 static void describe_links(const struct spec *spec, struct arena *a, struct devs *d)
 {
 	struct sched_links l;
 	double *j_per_byte;
 
 	spec_links(spec, d->names, d->k, a, &l, &j_per_byte);
+	d->medium = spec->medium;
+	d->n_media = spec->n_media;
 	d->link = ARENA_NEWN(a, struct dev_link, (size_t)d->k * d->k);
 	for (uint32_t i = 0; i < d->k; i++)
 		for (uint32_t j = 0; j < d->k; j++) {
 			size_t at = (size_t)i * d->k + j;
+			const struct sched_carriage *c = l.sharing ? &l.sharing->of[at] : NULL;
 
 			if (i != j && l.latency_s[at] >= 0)
 				d->link[d->n_links++] = (struct dev_link){
+					.contention = !c ? DEV_UNTOLD : told_as[c->contention],
+					.n_media = c ? c->n_media : 0,
+					.medium = c ? c->medium : NULL,
 					.src = i,
 					.dst = j,
 					.latency_s = l.latency_s[at],

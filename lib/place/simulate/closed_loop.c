@@ -109,6 +109,18 @@ static void widen_ports(struct closed_loop *x)
 	x->costs.links.ports = to;
 }
 
+static void widen_sharing(struct closed_loop *x)
+{
+	const struct sched_sharing *s = x->m->costs.links.sharing;
+	uint32_t k = x->m->k, w = k + 1;
+	if (!s)
+		return;
+	struct sched_sharing *to = sched_sharing_new(w, s->n_media, s->bytes_per_s, x->arena);
+	for (uint32_t i = 0; i < k * k; i++)
+		to->of[(size_t)(i / k) * w + i % k] = s->of[i];
+	x->costs.links.sharing = to;
+}
+
 struct closed_loop *closed_loop_new(const struct place_model *m, uint32_t n)
 {
 	struct closed_loop *x = MEM_NEW(struct closed_loop);
@@ -140,6 +152,7 @@ struct closed_loop *closed_loop_new(const struct place_model *m, uint32_t n)
 					.policy = SCHED_RANK};
 	widen_links(x);
 	widen_ports(x);
+	widen_sharing(x);
 	x->clock = timeliner_new(&x->dag, &x->costs, true);
 	return x;
 }

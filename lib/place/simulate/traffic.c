@@ -105,6 +105,14 @@ void traffic_count(struct place_traffic *x, const struct place_model *m, const u
 							   (double)x->bytes[i] / l->bytes_per_s[i];
 }
 
+/* The name of the ports that a link's copies use. */
+static uint32_t used_port(const struct sched_links *l, size_t pair)
+{
+	bool waits = !l->sharing || l->sharing->of[pair].contention != SCHED_NO_WAIT;
+
+	return waits ? l->ports->of[pair] : SCHED_NONE;
+}
+
 /* The largest load of a port: what goes through it at its rate. */
 static double port_load_s(const struct place_traffic *x, const struct sched_links *l)
 {
@@ -118,8 +126,8 @@ static double port_load_s(const struct place_traffic *x, const struct sched_link
 			for (uint32_t o = 0; o < x->k; o++) {
 				size_t out = (size_t)d * x->k + o, in = (size_t)o * x->k + d;
 
-				bytes[0] += p->of[out] == name ? x->bytes[out] : 0;
-				bytes[1] += p->of[in] == name ? x->bytes[in] : 0;
+				bytes[0] += used_port(l, out) == name ? x->bytes[out] : 0;
+				bytes[1] += used_port(l, in) == name ? x->bytes[in] : 0;
 			}
 			for (int i = 0; i < 2; i++)
 				if (bytes[i])
@@ -127,6 +135,30 @@ static double port_load_s(const struct place_traffic *x, const struct sched_link
 								  sched_port_rate(l, d, name, i));
 		}
 	return most;
+}
+
+/* The largest load of a medium. */
+static double medium_load_s(const struct place_traffic *x, const struct sched_sharing *s)
+{
+	double most = 0;
+
+	for (uint32_t m = 0; m < s->n_media; m++) {
+		uint64_t bytes = 0;
+
+		for (size_t i = 0; i < (size_t)x->k * x->k; i++)
+			for (uint32_t j = 0; j < s->of[i].n_media; j++)
+				bytes += s->of[i].medium[j] == m ? x->bytes[i] : 0;
+		most = fmax(most, (double)bytes / s->bytes_per_s[m]);
+	}
+	return most;
+}
+
+/* The load of a link: latencies are none where copies do not wait for each other. */
+static double link_load_s(const struct place_traffic *x, const struct sched_links *l, size_t pair)
+{
+	if (!l->sharing || l->sharing->of[pair].contention == SCHED_FCFS)
+		return x->busy_s[pair];
+	return sched_is_shared(l, pair) ? (double)x->bytes[pair] / l->bytes_per_s[pair] : 0;
 }
 
 double traffic_period_s(const struct place_traffic *x, const struct place_model *m,
@@ -145,12 +177,15 @@ double traffic_period_s(const struct place_traffic *x, const struct place_model 
 			if (sched_copy_holds(&m->costs, j, i, COPY_HOLDS_DST))
 				load += x->busy_s[(size_t)j * x->k + i];
 			if (m->costs.contention)
-				most = fmax(most, out);
+				most = fmax(most,
+					    link_load_s(x, &m->costs.links, (size_t)i * x->k + j));
 		}
 		most = fmax(most, load);
 	}
 	if (m->costs.contention && m->costs.links.ports)
 		most = fmax(most, port_load_s(x, &m->costs.links));
+	if (m->costs.contention && m->costs.links.sharing)
+		most = fmax(most, medium_load_s(x, m->costs.links.sharing));
 	return m->costs.turns ? fmax(most, sched_turn_load(m->costs.turns, x->k, busy_s)) : most;
 }
 

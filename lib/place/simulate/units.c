@@ -173,6 +173,18 @@ static bool same_ports(const struct sched_links *l, size_t i, size_t j)
 		       p->in_bytes_per_s[j % l->k * p->n + p->of[j]];
 }
 
+/* Do copies on links i and j wait alike, for what goes through the same media? */
+static bool same_sharing(const struct sched_links *l, size_t i, size_t j)
+{
+	if (!l->sharing)
+		return true;
+	const struct sched_carriage *x = &l->sharing->of[i], *y = &l->sharing->of[j];
+
+	return x->contention == y->contention && x->n_media == y->n_media &&
+	       (x->n_media == 0 ||
+		memcmp(x->medium, y->medium, x->n_media * sizeof(*x->medium)) == 0);
+}
+
 /* Is a copy from a to b like one from c to d? */
 static bool same_way(const struct place_model *m, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
@@ -183,7 +195,7 @@ static bool same_way(const struct place_model *m, uint32_t a, uint32_t b, uint32
 
 	return l->latency_s[i] == l->latency_s[j] && l->bytes_per_s[i] == l->bytes_per_s[j] &&
 	       (!joules || joules[i] == joules[j]) && (!holds || holds[i] == holds[j]) &&
-	       same_ports(l, i, j);
+	       same_ports(l, i, j) && same_sharing(l, i, j);
 }
 
 /* Do a and b take turns, as c and d do or do not? */
