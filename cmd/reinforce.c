@@ -270,7 +270,8 @@ static int check_options(const struct options *o, const struct recipe *recipe, s
 		return err_set(e, ST_USAGE, "--resume needs --checkpoint FILE");
 	if (o->checkpoint && !o->fifo)
 		return err_set(e, ST_USAGE, "--checkpoint needs a loop, --params-to FIFO");
-	if (recipe->update->compares && o->steps == 1 && o->samples <= 1)
+	if (recipe->update->compares && o->steps == 1 &&
+	    (o->samples ? o->samples : usual[o->recipe].samples) <= 1)
 		return err_set(
 			e, ST_USAGE,
 			"--update %s compares the placements of an episode, and --steps 1 has "

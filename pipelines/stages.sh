@@ -239,7 +239,16 @@ find_best_start() { placebase single "$dir/starts.mp" | devsim | topk -k 1 -o "$
 in_flight() { echo "${requests:-$((2 * ${#names[@]} > 2 ? 2 * ${#names[@]} : 2))}"; }
 
 # The model on each device that computes at once with the others, where that is legal and there are requests for all of them.
-replicas() { placebase --no-hints replicas "$dir/input.mp" 2>> "$dir/log" || cat "$dir/input.mp"; }
+replicas() {
+	local out=$dir/.replicas.mp
+	# Through a file: what fails may have handed on half of its input.
+	if placebase --no-hints replicas -o "$out" "$dir/input.mp" 2>> "$dir/log"; then
+		cat "$out"
+		rm "$out"
+	else
+		cat "$dir/input.mp"
+	fi
+}
 has_replicas() { placeout --format tsv --replica 2 -o /dev/null "$1" 2> /dev/null; }
 
 # The race: what the search found, where it began and single devices compete for runs, and the answer is not surely
@@ -353,7 +362,7 @@ advise() {
 # write_placements STREAM: placement.json, and placement.N.json of replica N, if there are any.
 write_placements() {
 	local i=2
-	rm -f "$dir"/placement.*.json
+	rm -f "$dir"/placement.[0-9]*.json
 	placeout --format affinity --replica 1 ${map:+--map "$map"} -o "$dir/placement.json" "$1"
 	while placeout --format affinity --replica "$i" ${map:+--map "$map"} -o "$dir/placement.$i.json" "$1" 2> /dev/null; do
 		i=$((i + 1))

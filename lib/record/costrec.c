@@ -278,7 +278,7 @@ static int decode_figures(const struct rec *r, struct arena *a, struct cost_rec 
 			return err_set(e, ST_INPUT,
 				       "flops_per_s, bytes_per_s or overhead_s is out of range");
 	const char **keeps;
-	size_t n;
+	size_t n = SIZE_MAX;
 	if (!val_get(r->map, "keeps"))
 		return 0;
 	if (get_texts(r->map, "keeps", a, &n, &keeps, e) < 0)

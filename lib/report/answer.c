@@ -75,8 +75,11 @@ void answer_join_parts(struct answer *x)
 			return;
 	size_t rows = 1 + x->place.n_more, n = whole->n_sets;
 	uint16_t *device = arena_raw(x->arena, rows * n, sizeof *device);
-	for (size_t i = 0; i < rows * n; i++)
-		device[i] = (uint16_t)answer_single(x, (uint32_t)(i / n));
+	for (uint32_t r = 0; r < rows; r++) {
+		uint16_t d = (uint16_t)answer_single(x, r);
+		for (size_t i = 0; i < n; i++)
+			device[r * n + i] = d;
+	}
 	x->place.device = device + x->replica * n;
 	x->place.n_sets = whole->n_sets;
 	x->graph = whole; /* they share their memory */

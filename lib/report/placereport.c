@@ -253,7 +253,6 @@ static void print_alike(FILE *out, const struct answer *x, const char *ref,
 	fputs(" alone", out);
 }
 
-/* Data do not decide: what looked best. */
 /* Did anything run besides single devices? */
 static bool any_ran(const struct answer *x)
 {
@@ -264,6 +263,7 @@ static bool any_ran(const struct answer *x)
 	return false;
 }
 
+/* Data do not decide: what looked best. */
 static void undecided(FILE *out, const struct answer *x, const char *ref, const char *const *names)
 {
 	const struct best_verdict *v = &x->says;

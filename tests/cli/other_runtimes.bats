@@ -64,6 +64,14 @@ puts() {
 	puts accelerate-balanced acc4 00011111133333
 }
 
+@test "accelerate-balanced: a name of very many parts takes no memory to speak of" {
+	problem '
+		problem("deep", [("g0", 1000), ("cpu", 0)], [("a." * 30000 + "x", 10), ("b", 10)])'
+	json2dag deep.json > deep.mp
+	no_sanitizer
+	(ulimit -v 600000; placebase --no-hints accelerate-balanced -o out.mp deep.mp)
+}
+
 @test "ort-budget: operations in order cost 1.5 times weights and outputs, until the budget is used" {
 	problem '
 		edges = [{"src": v, "dst": v + 1, "bytes": 2} for v in range(5)]
@@ -79,9 +87,15 @@ puts() {
 	problem '
 		problem("can", [("cpu", 0), ("g0", 0), ("g1", 0)], [("a", 10), ("b", 10, {"cost_s": {"cpu": 1, "g1": 1}}), ("c", 10, {"cost_s": {"cpu": 1}}), ("d", 10)])
 		# g0: 30 / 1.2 = 25 of 50 bytes; g1: the same of the 30 that are left.
-		problem("short", [("g0", 30), ("g1", 30), ("cpu", 0)], [(n, 10) for n in "abcde"])'
+		problem("short", [("g0", 30), ("g1", 30), ("cpu", 0)], [(n, 10) for n in "abcde"])
+		# No processor, and 90 bytes for 80, which take 96: a third on g0, half of what is left on g1.
+		problem("alike", [("g0", 30), ("g1", 30), ("g2", 30)], [(str(n), 5) for n in range(16)])
+		# What has no limit, and can run nothing, leaves the others their shares: 30 of 90.
+		problem("unlimited", [("g", 0), ("g0", 30), ("g1", 60)], [(n, 10, {"cost_s": {"g0": 1, "g1": 1}}) for n in "abcdefgh"])'
 	puts hetero-priority can 1201
 	puts hetero-priority short 00112
+	puts hetero-priority alike 0000011111222222
+	puts hetero-priority unlimited 11222222
 }
 
 @test "dmda: the least of end and transfers, which count where they are hidden, too" {

@@ -44,8 +44,8 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 }
 
 @test "unlike devices: the faster one begins anew more often, and all work to the end" {
-	printf '%s\n' 'device fast flops 8e11 bandwidth 1.6e11 overhead 0 memory 1e9' \
-		'device slow flops 1e11 bandwidth 2e10 overhead 0 memory 1e9' 'link fast slow latency 1e-6 bandwidth 1e10' > unlike.spec
+	printf '%s\n' 'device fast flops 8e11 bandwidth 1.6e11 overhead 0 memory 1e9 watts 100' \
+		'device slow flops 1e11 bandwidth 2e10 overhead 0 memory 1e9 watts 50' 'link fast slow latency 1e-6 bandwidth 1e10' > unlike.spec
 	devsim --probe -s unlike.spec mobilenet_v3_large.mp > unlike.mp
 	placebase single unlike.mp | placebase replicas | devsim --requests 4 > ran.mp
 	py '
@@ -54,6 +54,13 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		assert abs(both / (1 / (1 / fast + 1 / slow)) - 1) < 0.02, (fast, slow, both)
 		# Each of them works all the time.
 		assert abs(array(runs("ran.mp")[2]["busy_s"]) / both - 1).max() < 0.02
+	'
+	# The joules of a request: the faster one has more of them.
+	placebase replicas unlike.mp | devsim --requests 4 --objective energy > joules.mp
+	py '
+		(r,) = runs("joules.mp")
+		busy = array(r["busy_s"])
+		assert abs(r["value"] / (100 * busy[0] + 50 * busy[1]) - 1) < 1e-6, (r["value"], busy)
 	'
 }
 
@@ -64,6 +71,17 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		(best,), (all,) = runs("best.mp"), runs("all.mp")
 		assert all["value"] == all["lat_s"] and all["lat_s"] <= best["lat_s"] * (1 + 1e-9), (all, best)
 	'
+}
+
+@test "place: where replicas are not possible the stream is handed on once" {
+	devsim --probe -s three.spec -D d:1 mobilenet_v3_large.mp > input.mp
+	[ "$(stat -c %s input.mp)" -gt 65536 ]
+	# shellcheck source=/dev/null
+	(dir=. && . "$ROOT/pipelines/stages.sh" && replicas > out.mp)
+	cmp input.mp out.mp && grep -q 'there are no replicas' log
+	cp sim.mp input.mp
+	(dir=. && . "$ROOT/pipelines/stages.sh" && replicas > out.mp)
+	cmp <(recdump -k place out.mp) <(recdump -k place three.mp)
 }
 
 @test "too few requests, a device without room, programs that know one row: said so" {

@@ -143,6 +143,9 @@ goes_on() {
 		run -2 reinforce --update $rule --steps 1 --params-to none < /dev/null
 		[[ $output == *"compares the placements of an episode"* ]]
 	done
+	# what the recipe draws counts: no FIFO is there
+	run -1 reinforce --update grpo --recipe rnn --steps 1 --params-to none/there "$IN"
+	[[ $output != *"compares the placements"* ]]
 	run -2 reinforce --update ppo --whole-return 1 --params-to none < /dev/null
 	[[ $output == *"--whole-return 1 goes with --update reinforce"* ]]
 	run -0 reinforce --help-all

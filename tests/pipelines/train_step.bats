@@ -152,6 +152,13 @@ step() {
 	'
 }
 
+@test "torch2dag: as many devices as stages, each once; told without PyTorch" {
+	for devices in a,a,b a,a a,b,c a; do
+		run -2 "$HSDAG_PYTHON" "$ROOT/pipelines/torch2dag" net.py --training --stages 2 --devices $devices
+		[[ $output == "torch2dag: error: --devices: "*" for 2 stages" ]]
+	done
+}
+
 @test "what torch2dag traced: a GPT that no device holds is placed, a pipeline has its bubbles" {
 	printf 'device gpu*4  flops 1e12  bandwidth 1e11  overhead 1e-6  memory 200e3\nlink gpu gpu  latency 1e-6  bandwidth 1e10\n' > tiny.spec
 	json2dag "$ROOT/tests/instances/train_gpt.json" --spec tiny.spec | placebase single:gpu:0,anneal --evals 3000 --no-hints | devsim > run.mp

@@ -94,7 +94,7 @@ const struct named_field recipe_fields[] = {
 		  "episodes after which an infeasible placement teaches nothing; 0: never"),
 	{"epochs", offsetof(struct recipe, epochs), false, 1, 1000,
 	 "how often the placements of an episode are learned from; 4 with --update ppo\n"
-	 "and grpo, 1 with reinforce and actor-critic",
+	 "and grpo, 1 with all others",
 	 NULL, true},
 	{"ratio_clip", offsetof(struct recipe, ratio_clip), true, 1e-9, 1e9,
 	 "ppo, grpo: how far from 1 the ratio of a choice's probability to the one before\n"

@@ -32,15 +32,18 @@ static double model_ratio(double room, double all_left, double constants, bool h
 static void assign_by_ratio(struct runtime_rule *x)
 {
 	bool *taken = MEM_NEWN(bool, x->u.n), has_cpu = place_is_processor(x->r->m, x->host);
-	double left = 0, all_left = 0;
+	double left = 0;
 
 	for (uint32_t i = 0; i < x->u.n; i++)
 		left += x->weights[i];
-	for (uint32_t j = 0; j < x->n_acc; j++)
-		all_left += x->room[x->acc[j]];
 	for (uint32_t j = 0; j < x->n_acc; j++) {
 		uint32_t dev = x->acc[j];
-		double most = left * model_ratio(x->room[dev], all_left, left, has_cpu), used = 0;
+		/* Without a processor the host is the last accelerator. */
+		double all_left = has_cpu ? 0 : x->room[x->host], used = 0;
+
+		for (uint32_t i = j; i < x->n_acc; i++)
+			all_left += x->room[x->acc[i]];
+		double most = left * model_ratio(x->room[dev], all_left, left, has_cpu);
 
 		for (uint32_t i = 0; i < x->u.n && used <= most; i++) {
 			if (taken[i] || !runtime_rule_may(x, i, dev))
@@ -52,7 +55,6 @@ static void assign_by_ratio(struct runtime_rule *x)
 			x->unit_dev[i] = (uint16_t)dev;
 		}
 		left -= used;
-		all_left -= x->room[dev];
 	}
 	for (uint32_t i = 0; i < x->u.n; i++)
 		if (!taken[i])

@@ -12,7 +12,7 @@ struct planting {
 	struct arena *a;
 };
 
-/* The module of a path, and those that it is in. */
+/* The module of a path, and those that it is in: one call, and one copy of what is before, for each of its parts. */
 static uint32_t plant(struct planting *p, const char *path)
 {
 	uint32_t at = strtab_find(&p->paths, path), up = GRAPH_NONE;
@@ -42,6 +42,17 @@ static uint32_t plant(struct planting *p, const char *path)
 	return at;
 }
 
+/* All but what is deeper than any model: the tree's memory grows with the square of the parts. */
+static const char *limit_parts(const char *path, struct arena *a)
+{
+	enum { MOST_PARTS = 64 };
+	size_t n = 0;
+
+	for (uint32_t parts = 1; path[n] && (path[n] != '.' || parts++ < MOST_PARTS);)
+		n++;
+	return path[n] ? arena_strndup(a, path, n) : path;
+}
+
 void module_tree_init(struct module_tree *t, const struct runtime_rule *x)
 {
 	struct planting p = {.t = t, .a = x->r->a};
@@ -49,7 +60,7 @@ void module_tree_init(struct module_tree *t, const struct runtime_rule *x)
 	*t = (struct module_tree){.of_unit = MEM_NEWN(uint32_t, x->u.n)};
 	plant(&p, "");
 	for (uint32_t i = 0; i < x->u.n; i++) {
-		uint32_t at = t->of_unit[i] = plant(&p, x->path[i]);
+		uint32_t at = t->of_unit[i] = plant(&p, limit_parts(x->path[i], p.a));
 
 		t->x[at].own += x->weights[i];
 		for (; at != GRAPH_NONE; at = t->x[at].up)

@@ -24,6 +24,7 @@ struct closed_loop {
 	uint8_t *held;           /* (tasks - 1, k) a placement has the task there */
 	uint64_t *tensor_bytes;  /* (k) of all requests at their peaks */
 	double *row_busy_s;      /* (rows, k) of one inference */
+	double *row_share;       /* (rows) of all requests */
 	struct timeliner *clock;
 };
 
@@ -144,6 +145,7 @@ struct closed_loop *closed_loop_new(const struct place_model *m, uint32_t n)
 	x->held = ARENA_NEWN(x->arena, uint8_t, (size_t)m->tasks.dag.n * m->k);
 	x->tensor_bytes = ARENA_NEWN(x->arena, uint64_t, m->k);
 	x->row_busy_s = ARENA_NEWN(x->arena, double, (size_t)n * m->k);
+	x->row_share = ARENA_NEWN(x->arena, double, n);
 	for (size_t i = 0; i < (size_t)all * (m->k + 1); i++)
 		x->task_s[i] = -1;
 	x->costs = (struct sched_costs){.task_s = x->task_s,
@@ -203,6 +205,7 @@ void closed_loop_place(struct closed_loop *x, const struct evaluator *of, uint32
 {
 	uint32_t k = x->m->k, n = x->m->tasks.dag.n;
 	x->rows = rows;
+	x->row_share[row] = 1.0 / rows;
 	if (row == 0) {
 		memset(x->held, 0, (size_t)n * k);
 		memset(x->tensor_bytes, 0, k * sizeof *x->tensor_bytes);
@@ -240,6 +243,8 @@ static uint32_t take_rates(struct closed_loop *x, double longer, double *lat_s, 
 	uint32_t n_lat = 0, k = x->m->k;
 	for (uint32_t j = x->copies - x->n; j < x->copies; j++)
 		until_s = fmin(until_s, x->end_s[j]);
+	for (uint32_t i = 0; i < x->rows; i++)
+		x->row_share[i] = 0;
 	for (uint32_t i = 0; i < x->n; i++) {
 		uint32_t n = 0, j = i + LOOP_FILL * x->n;
 		double sum_s = 0;
@@ -255,13 +260,21 @@ static uint32_t take_rates(struct closed_loop *x, double longer, double *lat_s, 
 		} while (j < x->copies && x->end_s[j] <= until_s);
 		double here = sum_s > 0 ? n / sum_s : 0;
 		rate += here;
+		x->row_share[i % x->rows] += here;
 		for (uint32_t d = 0; busy_s && d < k; d++)
 			busy_s[d] += here * x->row_busy_s[(size_t)(i % x->rows) * k + d];
 	}
 	*period_s = rate > 0 ? 1 / rate : 0;
 	for (uint32_t d = 0; busy_s && d < k; d++)
 		busy_s[d] *= *period_s;
+	for (uint32_t i = 0; i < x->rows; i++)
+		x->row_share[i] *= *period_s;
 	return n_lat;
+}
+
+double closed_loop_share(const struct closed_loop *x, uint32_t row)
+{
+	return x->row_share[row];
 }
 
 void closed_loop_run(struct closed_loop *x, struct loop_figures *out, double *busy_s)

@@ -35,6 +35,8 @@ void closed_loop_place(struct closed_loop *x, const struct evaluator *of, uint32
 		       uint32_t rows);
 /* Of the rows that were told.  busy_s (k), or NULL: seconds a request. */
 void closed_loop_run(struct closed_loop *x, struct loop_figures *out, double *busy_s);
+/* Then the share of all requests that run by placement `row`: faster replicas have more. */
+double closed_loop_share(const struct closed_loop *x, uint32_t row);
 /* mem (k): what all requests need at their peaks, weights once on a device, and what it needs to be in use at all. */
 void closed_loop_memory(const struct closed_loop *x, uint64_t *mem);
 

@@ -327,6 +327,7 @@ static int answer_replicas(struct simulator *x, const struct place_rec *p, struc
 	arena_reset(x->arena);
 	uint64_t *peak = ARENA_NEWN(x->arena, uint64_t, m->k);
 	double *busy_s = ARENA_NEWN(x->arena, double, m->k), energy_j = 0;
+	double *row_j = ARENA_NEWN(x->arena, double, rows);
 	if (rows > x->o.requests)
 		snprintf(reason, sizeof(reason), "%u replicas, and %u request%s in flight", rows,
 			 x->o.requests, x->o.requests == 1 ? "" : "s");
@@ -338,12 +339,14 @@ static int answer_replicas(struct simulator *x, const struct place_rec *p, struc
 			break;
 		}
 		place_account(x->ev);
-		energy_j += r->energy_j / rows;
+		row_j[i] = r->energy_j;
 		out.copies += r->copies;
 		out.copy_bytes += r->copy_bytes;
 		closed_loop_place(x->loop, x->ev, i, rows);
 	}
 	if (!*reason && add_requests(x, peak, busy_s, &out, reason, sizeof(reason))) {
+		for (uint32_t i = 0; i < rows; i++)
+			energy_j += closed_loop_share(x->loop, i) * row_j[i];
 		out.mem_bytes = peak;
 		out.busy_s = busy_s;
 		add_noise(x, p, &out);
