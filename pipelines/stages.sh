@@ -277,7 +277,7 @@ compare() {
 # for it alone: placement.NAME.json, NAME the phase, or case1, case2, ...
 write_cases() {
 	local i name
-	rm -f "$dir"/placement.*.json "$dir/cases.tsv"
+	rm -f "$dir"/placement.{prefill,decode,case[0-9]*}.json "$dir/cases.tsv"     # not those of replicas
 	[ ${#case_names[@]} -gt 0 ] || return 0
 	placeout --format cases -o "$dir/cases.tsv" "$1"
 	for ((i = 1; i <= ${#case_names[@]}; i++)); do

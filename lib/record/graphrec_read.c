@@ -336,6 +336,17 @@ static int read_whole(struct reading *r)
 	return val_get(r->m, "cut") ? read_cut(r) : 0;
 }
 
+/* Has a case the edges and outputs of g, which has as many nodes? */
+static bool same_wires(const struct graph *c, const struct graph *g)
+{
+	size_t ptr = ((size_t)g->n + 1) * sizeof *g->in_ptr;
+	if (memcmp(c->in_ptr, g->in_ptr, ptr) != 0 || memcmp(c->out_ptr, g->out_ptr, ptr) != 0)
+		return false;
+	size_t in = g->in_ptr[g->n] * sizeof *g->in_node;
+	return in == 0 ||
+	       (memcmp(c->in_node, g->in_node, in) == 0 && memcmp(c->in_port, g->in_port, in) == 0);
+}
+
 /* A case: g with other shapes. */
 static int read_case(struct reading *r, bool first, struct graph_case *x)
 {
@@ -358,6 +369,8 @@ static int read_case(struct reading *r, bool first, struct graph_case *x)
 		return -1;
 	if (c->n != g->n)
 		return err_set(r->e, ST_INPUT, "%u nodes, where the first case has %u", c->n, g->n);
+	if (!same_wires(c, g))
+		return err_set(r->e, ST_INPUT, "other edges or outputs than the first case has");
 	if (graph_check(c, r->e) < 0)
 		return -1;
 	graph_finish(c);

@@ -45,7 +45,7 @@ const struct case_run *case_runs_best(const struct case_runs *x, uint32_t i)
 {
 	const struct case_run *best = NULL;
 	for (uint32_t j = 0; j < x->n; j++)
-		if (x->v[j].case_s && x->v[j].place.n_sets &&
+		if (x->v[j].case_s && x->v[j].case_s[i] > 0 && x->v[j].place.n_sets &&
 		    (!best || x->v[j].case_s[i] < best->case_s[i]))
 			best = &x->v[j];
 	return best;

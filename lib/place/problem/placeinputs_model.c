@@ -579,7 +579,7 @@ static int cases_model(const struct place_inputs *x, const char *const *names, u
 	if (x->only_case > g->n_cases)
 		return err_set(e, ST_USAGE, "there is no case %lld of %u", (long long)x->only_case,
 			       g->n_cases);
-	if (x->cost.k && !x->spec.n_devs && x->cost.n_cases != g->n_cases)
+	if (x->cost.k && x->cost.n_cases != g->n_cases && (!x->spec.n_devs || x->cost.n_cases))
 		return err_set(e, ST_INPUT, "costs of %u cases, where the graph has %u",
 			       x->cost.n_cases, g->n_cases);
 	for (uint32_t i = 0; i < g->n_cases; i++) {
