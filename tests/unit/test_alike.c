@@ -52,6 +52,14 @@ static void check(const double *a, const uint64_t *b, const bool *in, const char
 				  (x.kind[i] < x.n && same(a, b, i, (int)x.first[x.kind[i]])));
 	}
 	tap(right && all == want && x.n == kinds, "%s: %u kinds", what, x.n);
+	struct alike few;
+	double sum = 0;
+	alike_sample(&x, 5, &few);
+	for (uint32_t j = 0; j < few.n; j++)
+		sum += few.count[j];
+	tap(few.n == 5 && sum > all - 1e-9 && sum < all + 1e-9 && few.first[0] == x.first[0],
+	    "%s: five stand for all", what);
+	alike_release(&few);
 	alike_release(&x);
 }
 

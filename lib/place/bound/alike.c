@@ -45,6 +45,26 @@ void alike_init(struct alike *x, uint32_t n, const bool *in, const void *a, size
 	mem_free(slot);
 }
 
+void alike_sample(const struct alike *x, uint32_t most, struct alike *out)
+{
+	uint32_t n = x->n < most ? x->n : most;
+	double all = 0, kept = 0;
+
+	*out = (struct alike){.n = n,
+			      .first = MEM_NEWN(uint32_t, (size_t)n + 1),
+			      .count = MEM_NEWN(double, (size_t)n + 1)};
+	for (uint32_t i = 0; i < x->n; i++)
+		all += x->count[i];
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t at = (uint32_t)((uint64_t)i * x->n / n);
+
+		out->first[i] = x->first[at];
+		kept += out->count[i] = x->count[at];
+	}
+	for (uint32_t i = 0; i < n; i++)
+		out->count[i] *= all / kept;
+}
+
 void alike_release(struct alike *x)
 {
 	mem_free(x->first);

@@ -17,6 +17,8 @@ struct alike {
 /* Of n items those with in[i] (NULL: all).  Two are alike if their rows of a, and of b (NULL: not looked at), are equal as bytes. */
 void alike_init(struct alike *x, uint32_t n, const bool *in, const void *a, size_t a_bytes,
 		const void *b, size_t b_bytes);
+/* About `most` of them, evenly through all, that stand for the others: their counts add up to as many.  Without `kind`. */
+void alike_sample(const struct alike *x, uint32_t most, struct alike *out);
 void alike_release(struct alike *x);
 
 #endif

@@ -6,13 +6,29 @@
 
 enum { ROUNDS = 300, PLANES = 40 };
 
+/* Of more kinds of units multipliers are found by so many of them; any give a bound, of all. */
+enum { SAMPLE = 8192 };
+
+static double ascend(struct dual *x)
+{
+	struct alike all = x->units;
+
+	if (all.n <= SAMPLE)
+		return dual_ascend(x, ROUNDS, dual_least, NULL);
+	alike_sample(&all, SAMPLE, &x->units);
+	dual_ascend(x, ROUNDS, dual_least, NULL);
+	alike_release(&x->units);
+	x->units = all;
+	return dual_at(x, dual_least, NULL);
+}
+
 double bound_load_s(struct bound_view *v)
 {
 	struct dual x;
 	bool limited = false;
 
 	dual_init(&x, v, 0);
-	double best = dual_ascend(&x, ROUNDS, dual_least, NULL);
+	double best = ascend(&x);
 	for (uint32_t c = 0; c < x.n_classes; c++)
 		for (uint32_t d = 0; d < v->k; d++) {
 			limited |= v->limit[d] < UINT64_MAX;
@@ -21,7 +37,7 @@ double bound_load_s(struct bound_view *v)
 		}
 	if (limited) {
 		x.memory = true;
-		best = fmax(best, dual_ascend(&x, ROUNDS, dual_least, NULL));
+		best = fmax(best, ascend(&x));
 		best = dual_planes(&x, PLANES, best, dual_least, NULL);
 	}
 	dual_release(&x);

@@ -10,6 +10,8 @@
 enum { ROUNDS = 300, MOST_PAIRED = 4, PASSES = 2, CUTS = 24 };
 /* So few items are not looked through for those that are alike. */
 enum { FEW = 64 };
+/* Of more kinds shares are found by so many of them. */
+enum { SAMPLE = 8192 };
 
 /* All maximal cliques: `in`, and what of `may` can join it; `done` could, and has been looked at (Bron, Kerbosch,
  * Communications of the ACM 16(9), 1973).  More than there is room for are left out: fewer constraints, and still a bound. */
@@ -198,17 +200,22 @@ double shares_ascend(const struct shares *x, const double *item_s, uint32_t n, c
 		     double s, const double *price, double *share)
 {
 	size_t row = x->k * sizeof *item_s;
-	struct alike kinds;
+	struct alike all, kinds;
 
 	if (n < FEW)
 		return ascend(&(struct items){x, item_s, n, in, NULL, s, price}, share);
-	alike_init(&kinds, n, in, item_s, row, NULL, 0);
+	alike_init(&all, n, in, item_s, row, NULL, 0);
+	alike_sample(&all, SAMPLE, &kinds);
 	double *one = MEM_NEWN(double, (size_t)kinds.n * x->k + 1);
 
 	for (uint32_t i = 0; i < kinds.n; i++)
 		memcpy(&one[(size_t)i * x->k], &item_s[(size_t)kinds.first[i] * x->k], row);
 	double value = ascend(&(struct items){x, one, kinds.n, NULL, kinds.count, s, price}, share);
 
+	/* Any shares give a bound, of all items. */
+	if (kinds.n < all.n)
+		value = shares_value(x, item_s, n, in, s, price, share);
+	alike_release(&all);
 	mem_free(one);
 	alike_release(&kinds);
 	return value;
