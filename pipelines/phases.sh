@@ -126,7 +126,7 @@ face_the_worker() {
 			'devices '*) IFS=$'\t' read -r -a live_devices <<< "${word#devices }" ;;
 			end) number=0 face_heard='' ;;
 			*)
-				read -r number limit name <<< "$word"
+				IFS='|' read -r number limit name <<< "$word"
 				read_clock
 				began=$now_us note='' next=10
 				[ -z "$live" ] || live_tick
@@ -200,8 +200,8 @@ run_phase() {
 	phase_log_start=$(stat -c %s "$phases_log")
 	phases_done=$((phases_done + 1))
 	rm -f "$phases_dir/.failed" "$phases_dir/.cut"
-	local given=${3:-}
-	tell_face "$phases_done ${given%.*} $phase"
+	local given=${3:-0}
+	tell_face "$phases_done|${given%.*}|$phase"
 	set -m    # a process group of its own, which send_phase_signal names
 	(
 		set +em

@@ -331,6 +331,9 @@ static struct contest_verdict judge_reference(const struct judged *x)
 			v.says = CONTEST_UNDECIDED;
 	for (uint32_t i = 0; i < r->n; i++) {
 		const struct contestant *c = &r->x->c[r->who[i]];
+		/* What ran too seldom to be compared may be the fastest. */
+		if (i != r->base && !c->has_ratio && !c->failed && c->m.n > 0)
+			v.says = CONTEST_UNDECIDED;
 		if (i == r->base || !c->has_ratio)
 			continue;
 		n++;

@@ -253,14 +253,41 @@ static void print_alike(FILE *out, const struct answer *x, const char *ref,
 	fputs(" alone", out);
 }
 
-/* Did anything run besides single devices? */
-static bool any_ran(const struct answer *x)
+/* The fastest of what ran in the race besides single devices; NULL: nothing did. */
+static const struct raced_one *fastest_raced(const struct answer *x)
 {
-	for (uint32_t i = 0; i < x->n_tried; i++)
-		if (strcmp(x->tried[i].source, "single") != 0 && !x->tried[i].m.reason &&
-		    x->tried[i].m.lat_s > 0)
-			return true;
-	return false;
+	const struct raced_one *best = NULL;
+	for (size_t i = 0; i < x->raced.n; i++) {
+		const struct raced_one *r = &x->raced.v[i];
+		bool alone = strcmp(r->source, "single") == 0;
+		/* What is all on one device ran as that. */
+		for (size_t d = 0; d < x->raced.n && !alone; d++)
+			alone = strcmp(x->raced.v[d].source, "single") == 0 &&
+				x->raced.v[d].lat_s == r->lat_s;
+		if (!alone && r->lat_s > 0 && (!best || r->lat_s < best->lat_s))
+			best = r;
+	}
+	return best;
+}
+
+/* Nothing but single devices was compared. */
+static void not_compared_yet(FILE *out, const struct answer *x, const char *ref,
+			     const char *const *names)
+{
+	const struct raced_one *best = fastest_raced(x);
+	char source[120];
+	if (best && best->lat_s < x->m.lat_s) {
+		fprintf(out, "%s looked best (%.3f ms, in too few runs to be compared); ",
+			err_escape(source, sizeof source, best->source, strlen(best->source)),
+			best->lat_s * 1e3);
+		print_alike(out, x, ref, names);
+		fputs(" is kept", out);
+		return;
+	}
+	print_alike(out, x, ref, names);
+	fputs(best ? " looked best, and what else has run did so too seldom to be compared"
+		   : " looked best, and nothing else has run",
+	      out);
 }
 
 /* Data do not decide: what looked best. */
@@ -270,11 +297,7 @@ static void undecided(FILE *out, const struct answer *x, const char *ref, const 
 	char rival[120];
 	fputs("cannot tell: ", out);
 	if (!v->rival) {
-		print_alike(out, x, ref, names);
-		fputs(any_ran(x) ? " looked best, and what else has run did so too seldom to be "
-				   "compared"
-				 : " looked best, and nothing else has run",
-		      out);
+		not_compared_yet(out, x, ref, names);
 		return;
 	}
 	if (strcmp(v->rival, "single") == 0)
