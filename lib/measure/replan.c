@@ -87,7 +87,7 @@ int session_make(struct session *s, const struct trial *t, struct plan *out, str
 /* All rows of a trial's devices. */
 static int may_run(const struct session *s, const struct trial *t, struct err *e)
 {
-	if (t->n_more >= s->flight.n)
+	if (t->n_more > 0 && t->n_more >= s->flight.n)
 		return err_set(e, ST_RUNTIME, "%u replicas, and %u request%s in flight",
 			       1 + t->n_more, s->flight.n, s->flight.n == 1 ? "" : "s");
 	for (uint32_t r = 0; r <= t->n_more; r++)

@@ -115,7 +115,9 @@ int devs_decode_media(const struct val *list, struct arena *a, struct devs *d, s
 {
 	if (val_type(list) != VAL_ARRAY)
 		return err_set(e, ST_INPUT, "media is not a list");
-	uint32_t n = (uint32_t)val_count(list);
+	size_t n = val_count(list);
+	if (n > MEDIA_MAX)
+		return err_set(e, ST_INPUT, "%zu media, not at most %d", n, MEDIA_MAX);
 	d->medium = ARENA_NEWN(a, struct dev_medium, n);
 	for (; d->n_media < n; d->n_media++) {
 		const struct val *m = val_at(list, d->n_media);

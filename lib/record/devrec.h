@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "stream/rec.h"
 
-enum { DEVS_MAX = 1024, PORT_NAMES_MAX = 64 };
+enum { DEVS_MAX = 1024, PORT_NAMES_MAX = 64, MEDIA_MAX = 4096 };
 
 /* Names of ports, numbered from 1. */
 struct port_names {

@@ -178,7 +178,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 
 @test "the pipeline, and going on where it was interrupted" {
 	two_cores
-	cal() { "$PIPELINES/calibrate" mobilenet_v3_large.xml -D cpu:0,cpu:1 -n 9 --rounds 5 --seconds 9 --chunk 3 --evals 50 -o cal; }
+	cal() { "$PIPELINES/calibrate" mobilenet_v3_large.xml -D cpu:0,cpu:1 -n 9 --rounds 5 --seconds 4 --chunk 3 --evals 50 -o cal; }
 	run -0 --separate-stderr cal
 	[[ "$output" == *"Spearman's rank correlation, all"* && "$output" == *"worst"* && "$output" == *"odd against even passes"* ]]
 	[[ "$stderr" == *"9 placements in passes, "*"5 rounds in all"* ]]

@@ -22,11 +22,12 @@ CODE=('$(touch marker1)' '$(shell touch marker2)' 'x;touch marker3' '`touch mark
 	'x"$(touch marker8)"' $'x\ntouch marker9' '${x:=$(touch marker10)}' '>marker11' '$(file >marker12)' 'x #' 'a*' 'a?' '%')
 
 @test "values that are more than words are refused" {
-	for code in "${CODE[@]}"; do
-		for name in MODELS SEEDS SPEC EVALS METHODS LAUNCH LOCK CURVES; do
-			run -2 --separate-stderr experiment "$name=$code"
-			[[ $stderr == *"error: $name: "*"characters that make or a shell takes for more than words"* ]]
-		done
+	local names=(MODELS SEEDS SPEC EVALS METHODS LAUNCH LOCK CURVES) turn name
+	# Each name, and each piece of code: twice as many runs as there are of the more numerous.
+	for ((turn = 0; turn < 2 * ${#CODE[@]} || turn < ${#names[@]}; turn++)); do
+		name=${names[turn % ${#names[@]}]}
+		run -2 --separate-stderr experiment "$name=${CODE[turn % ${#CODE[@]}]}"
+		[[ $stderr == *"error: $name: "*"characters that make or a shell takes for more than words"* ]]
 	done
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # What the docs say is true: commands, links, methods, record keys.
-# seconds: 110
+# seconds: 55
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 

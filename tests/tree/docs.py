@@ -19,7 +19,8 @@ ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 only = sys.argv[sys.argv.index("-k") + 1] if "-k" in sys.argv else ""
 TYPED = "--typed" in sys.argv
 SHORTER = [] if TYPED else [(r"--budget \d+", "--budget 1"), (r"-n 200\b", "-n 8 --seconds 3"), (r"--screen \d+", "--screen 5"),
-                            (r"--max-seconds [\d.]+", "--max-seconds 0.02"), (r"--race \d+", "--race 1")]
+                            (r"--max-seconds [\d.]+", "--max-seconds 0.02"), (r"--race \d+", "--race 1"),
+                            (r"run --requests (\d+)", r"run --requests \1 -n 2 --max-seconds 0.02"), (r"--episodes \d+", "--episodes 1")]
 breaches = 0
 
 

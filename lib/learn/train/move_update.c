@@ -1,6 +1,7 @@
 /* move_update.c - lists of moves, scored again and learned from. */
 #include "learn/train/move_update.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "learn/train/move_policy.h"
@@ -91,7 +92,8 @@ static void learn_list(const struct learned_params *x, const struct learned_list
 	scorer_run(&x->moves, x->p, p->moves, n, score);
 	H = move_softmax(score, n, prob);
 	if (l->recipe->update->loss) {
-		double now = log(prob[p->move]);
+		/* Where it underflows, the logarithm stays finite, as do differences. */
+		double now = log(fmax(prob[p->move], DBL_MIN));
 
 		if (l->first)
 			*l->before = now;

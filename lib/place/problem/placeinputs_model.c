@@ -530,6 +530,9 @@ static int one_model(const struct place_inputs *x, const char *const *names, uin
 	return place_model_init(m, x->g, &s, a, e);
 }
 
+/* Of a tensor in one case: the sum over all cases is below 2^64. */
+static const double MOST_BYTES = 1e18;
+
 /* What methods look at besides values of placements, in m, which is one of the cases: sums over all. */
 static void sum_cases(struct place_model *m, struct arena *a)
 {
@@ -548,9 +551,10 @@ static void sum_cases(struct place_model *m, struct arena *a)
 					   ? -1
 					   : set_s[j] + w * m->cases[i].set_s[j];
 		for (uint32_t t = 0; t < m->tasks.dag.n_tensors; t++)
-			bytes[t] += (uint64_t)(w * fmax(0, (double)graph_out_bytes(
-								   m->cases[i].g,
-								   m->tasks.tensor_out[t])));
+			bytes[t] += (uint64_t)fmin(
+				w * fmax(0, (double)graph_out_bytes(m->cases[i].g,
+								    m->tasks.tensor_out[t])),
+				MOST_BYTES);
 	}
 	for (size_t j = 0; j < links; j++)
 		latency[j] = link_s[j] < 0 ? link_s[j] : all * link_s[j];
