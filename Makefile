@@ -73,6 +73,7 @@ Q        = $(if $(V),,@)
 ALIGN   := $(shell $(CC) -Wa,-mbranches-within-32B-boundaries -x c -c -o /dev/null - </dev/null \
            2>/dev/null && echo -Wa,-mbranches-within-32B-boundaries)
 XML2    := $(shell $(PKG_CONFIG) --cflags libxml-2.0 2>/dev/null)
+BLAS    := $(shell $(PKG_CONFIG) --cflags openblas 2>/dev/null)
 # The library of msgpack-c has two names, by its version.
 MSGPACK := $(shell $(PKG_CONFIG) --libs msgpack-c 2>/dev/null || $(PKG_CONFIG) --libs msgpack 2>/dev/null || echo -lmsgpackc)
 # As on x86, for all.
@@ -80,7 +81,7 @@ CHAR    := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),,-fsig
 # CPPFLAGS, CFLAGS and LDFLAGS of the caller come after the project's own.
 MY_CPPFLAGS = -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120 $(if $(filter 0,$(OPENCL)),-DWITHOUT_OPENCL) \
            $(if $(filter 0,$(ONEDNN)),-DWITHOUT_ONEDNN) \
-           -Ilib $(XML2) $(CPPFLAGS)
+           -Ilib $(XML2) $(BLAS) $(CPPFLAGS)
 # Sanitized code names data of the sanitizer, which a shared library (libhsdag-run) reaches with -fPIC alone.
 MY_CFLAGS = -std=c11 $(CHAR) $(DEBUG) $(OPT) $(ALIGN) $(WARN) $(SAN) $(if $(SAN),-fPIC) $(CFLAGS)
 MY_LDFLAGS = $(SAN) -Wl,--as-needed $(LDFLAGS)
@@ -149,9 +150,6 @@ $(B)/tests/%: $$(wildcard tests/unit/$$*.c tests/bench/$$*.c tests/fuzz/$$*.c) $
 	@mkdir -p $(@D) $(B)/obj
 	@echo "  LINK  $@"
 	$(Q)$(LINK)
-
-# The yardstick of these is OpenBLAS.
-$(B)/tests/bench_seq $(B)/tests/bench_learn: LDLIBS += -lopenblas
 
 # What these test is in the library; they themselves need not be fast.
 $(UNITS): private MY_CFLAGS += -O1

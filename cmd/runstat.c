@@ -108,9 +108,9 @@ static int verb_times(int argc, char **argv, struct arena *a, struct err *e)
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, e);
 	if (rc <= 0)
 		return rc;
-	if (read_measured(&m, argv + first, argc - first, a, e) < 0)
+	if (read_measured(&m, argv + first, argc - first, a, e) < 0 ||
+	    placement_times_find(&m.calls, core_speed, a, &t, e) < 0)
 		return -1;
-	placement_times_find(&m.calls, core_speed, a, &t);
 	placements_print(&m.predicted, &m.calls, &t, text_out());
 	return 0;
 }

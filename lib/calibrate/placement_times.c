@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "calibrate/speed_effect.h"
+#include "linear/blas.h"
 #include "stats/quantile.h"
 #include "stats/twoway.h"
 
@@ -302,9 +303,11 @@ static void find_fastest(const struct all_runs *r, bool raw, double *f)
 	mem_free(x);
 }
 
-void placement_times_find(const struct calls *c, bool use_speed, struct arena *a,
-			  struct placement_times *out)
+int placement_times_find(const struct calls *c, bool use_speed, struct arena *a,
+			 struct placement_times *out, struct err *e)
 {
+	if (!blas_open(e))
+		return -1;
 	struct all_runs all;
 	gather_runs(c, use_speed, a, &all, out);
 	double *f = MEM_NEWN(double, (size_t)out->n + 1), *u = MEM_NEWN(double, (size_t)out->n + 1);
@@ -324,6 +327,7 @@ void placement_times_find(const struct calls *c, bool use_speed, struct arena *a
 	}
 	mem_free(f);
 	mem_free(u);
+	return 0;
 }
 
 /* ---- text ---- */

@@ -54,9 +54,9 @@ struct placement_times {
 };
 
 /* Of all runs that went well; without what cores' speed explains unless `use_speed`.  Memory
- * from a. */
-void placement_times_find(const struct calls *c, bool use_speed, struct arena *a,
-			  struct placement_times *out);
+ * from a.  -1 (ST_RUNTIME): OpenBLAS, which the regression needs, cannot be loaded. */
+int placement_times_find(const struct calls *c, bool use_speed, struct arena *a,
+			 struct placement_times *out, struct err *e) MUST_CHECK;
 
 /* Names of columns, and a placement's values: common runs explained, then for each part of the runs
  * both statistics ("fastest_odd_rounds_s"), "-" where there are no such runs. */

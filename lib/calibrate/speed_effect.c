@@ -21,8 +21,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "linear/regress.h"
 #include "stats/quantile.h"
-#include "stats/regress.h"
 
 enum { SHAPE = 4 }; /* numbers that describe a placement to a loop */
 enum { HALVES = 2, BOTH = HALVES };

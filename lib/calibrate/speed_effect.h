@@ -20,7 +20,8 @@ struct speed_runs {
 
 /* y (n): log_s without what the loops explain, where regression makes the error smaller for
  * certain: coefficients of either half of the runs are judged by the other half.  Returns the
- * share of the runs' variance within placements that is explained; 0: y is log_s. */
+ * share of the runs' variance within placements that is explained; 0: y is log_s.  With devices it needs
+ * OpenBLAS, which the caller has opened (linear/blas.h). */
 double speed_effect_remove(const struct speed_runs *r, double *y);
 
 #endif

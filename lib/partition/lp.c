@@ -8,6 +8,7 @@
 
 #include "partition/lp.h"
 #include "base/mem.h"
+#include "linear/blas.h"
 
 struct term {
 	uint32_t row, column;
@@ -89,8 +90,7 @@ static int load_clp(struct err *e)
 		return 0;
 	/* Clp's BLAS would start a thread for each core and, where one has got no memory, wait
 	 * for it at exit for ever. */
-	setenv("OPENBLAS_NUM_THREADS", "1", 1);
-	void *library = dlopen(NAME, RTLD_NOW | RTLD_LOCAL);
+	void *library = blas_dlopen(NAME);
 
 	if (!library)
 		return err_set(e, ST_RUNTIME,

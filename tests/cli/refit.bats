@@ -227,6 +227,11 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[[ "$output" == *"no placement of the input has run"* ]]
 	devsim learn.mp > simulated.mp
 	run -3 devsim --refit simulated.mp
+	devsim --machine exact learn.mp > exact.mp
+	mkdir broken
+	: > broken/libopenblas.so.0
+	LD_LIBRARY_PATH=broken run -1 devsim --refit exact.mp
+	[[ "$output" == *"cannot load 'libopenblas.so.0' for linear algebra; install OpenBLAS"* ]]
 	ir2dag "$ROOT/tests/models/nmt2.xml" > g.mp
 	run -3 devsim --refit g.mp
 	[[ "$output" == *"no costs and devices"* ]]

@@ -4,13 +4,13 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "stats/cholesky.h"
+#include "linear/blas.h"
 #include "stats/deviation.h"
 #include "stats/huber.h"
 #include "stats/interval.h"
 #include "stats/quantile.h"
 #include "stats/rank.h"
-#include "stats/regress.h"
+#include "linear/regress.h"
 #include "stats/twoway.h"
 #include "tap.h"
 
@@ -77,50 +77,46 @@ static void orders(void)
 	tap(ascends && seen == (1u << N) - 1, "indices in order, each once");
 }
 
-/* A x = b; and L' x = e has the covariance of A's inverse. */
+/* A x = b, in the corner of a larger matrix, of which the upper triangle does not count; and draws. */
 static void factors(void)
 {
-	enum { M = 5 };
-	double a[M * M], l[M * M], b[M], x[M], off = 0;
-	for (uint32_t i = 0; i < M; i++) {
-		b[i] = Y[i];
+	enum { M = 5, ROW = 7 };
+	double a[M * ROW], l[M * ROW], x[M], off = 0, square[M] = {0};
+	for (uint32_t i = 0; i < M; i++)
 		for (uint32_t j = 0; j < M; j++) {
-			a[i * M + j] = i == j;
+			a[i * ROW + j] = i == j;
 			for (uint32_t t = 0; t < M; t++)
-				a[i * M + j] += sin(1 + 3 * i + t) * sin(1 + 3 * j + t);
+				a[i * ROW + j] += sin(1 + 3 * i + t) * sin(1 + 3 * j + t);
+			l[i * ROW + j] = j > i ? NAN : a[i * ROW + j];
 		}
-	}
-	memcpy(l, a, sizeof a);
-	memcpy(x, b, sizeof b);
-	tap(cholesky(l, M), "it is positive definite");
-	cholesky_solve(l, M, x);
+	memcpy(x, Y, sizeof x);
+	tap(positive_solve(l, M, ROW, x), "it is positive definite");
 	for (uint32_t i = 0; i < M; i++) {
-		double s = -b[i];
+		double s = -Y[i];
 		for (uint32_t j = 0; j < M; j++)
-			s += a[i * M + j] * x[j];
+			s += a[i * ROW + j] * x[j];
 		off = fmax(off, fabs(s));
 	}
 	tap(off < 1e-12, "a system of %d: %g", M, off);
-	/* The sum over unit vectors e of x x' is the inverse: times a, the identity. */
-	double inverse[M * M] = {0};
+	/* The sum over unit vectors e of x x' is the inverse; of it column 0 times a is e_0. */
 	for (uint32_t t = 0; t < M; t++) {
 		double e[M] = {0};
 		e[t] = 1;
-		cholesky_back(l, M, e);
-		for (uint32_t i = 0; i < M * M; i++)
-			inverse[i] += e[i / M] * e[i % M];
+		positive_draw(l, M, ROW, e);
+		for (uint32_t i = 0; i < M; i++)
+			for (uint32_t j = 0; j < M; j++)
+				square[i] += a[i * ROW + j] * e[j] * e[0];
 	}
-	off = 0;
-	for (uint32_t i = 0; i < M; i++)
-		for (uint32_t j = 0; j < M; j++) {
-			double s = -(double)(i == j);
-			for (uint32_t t = 0; t < M; t++)
-				s += a[i * M + t] * inverse[t * M + j];
-			off = fmax(off, fabs(s));
-		}
+	off = fabs(square[0] - 1);
+	for (uint32_t i = 1; i < M; i++)
+		off = fmax(off, fabs(square[i]));
 	tap(off < 1e-12, "the covariance of draws: %g", off);
-	a[2 * M + 2] = -1;
-	tap(!cholesky(a, M), "it is not");
+	memcpy(l, a, sizeof l);
+	l[2 * ROW + 2] = -1;
+	tap(!positive_solve(l, M, ROW, x), "it is not");
+	memcpy(l, a, sizeof l);
+	l[3 * ROW] = NAN;
+	tap(!positive_solve(l, M, ROW, x), "nor what is no number");
 }
 
 /* Huber's mean solves sum psi = 0, stays where it is when an outlier goes farther, and covers. */
@@ -315,7 +311,7 @@ static void regression(void)
 	for (int i = 0; i < 3; i++) {
 		r[i] = m.c[i] - 1e-4 * trace * b[i];
 		for (int j = 0; j < 3; j++)
-			r[i] -= m.a[i][j] * b[j];
+			r[i] -= (j > i ? m.a[j][i] : m.a[i][j]) * b[j];
 		worst = fmax(worst, fabs(r[i]));
 	}
 	tap(worst < 1e-12, "they solve the equations with the ridge: %g", worst);
@@ -352,6 +348,8 @@ static void twoways(void)
 
 int main(void)
 {
+	struct err e = ERR_INIT;
+	tap(blas_open(&e) != NULL, "OpenBLAS: %s", e.msg);
 	orders();
 	deviations();
 	factors();

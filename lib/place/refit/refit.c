@@ -6,9 +6,10 @@
 
 #include "base/pool.h"
 #include "base/rng.h"
+#include "linear/blas.h"
+#include "linear/regress.h"
 #include "place/refit/refit_unknowns.h"
 #include "place/simulate/evaluate.h"
-#include "stats/cholesky.h"
 
 enum { STEPS = 5, HALVINGS = 4, MOST_THREADS = 8 };
 static const double DIFFERENCE = 0.3;   /* of an unknown, for derivatives: schedules jump */
@@ -159,34 +160,29 @@ static int differentiate(struct refit *x, const double *z, const double *y, doub
 	return rc;
 }
 
-/* The precision of the posterior, factored, and the step from z. */
-static bool newton(struct refit *x, const double *z, const double *y, const double *jac,
-		   double *step)
+/* The precision of the posterior, factored, and the step from z: J' W J + 1 and J' W r - z, where jac
+ * (u.n,n) is J' and is scaled by the root of W. */
+static bool newton(struct refit *x, const double *z, const double *y, double *jac, double *step)
 {
-	uint32_t p = x->u.n;
+	uint32_t p = x->u.n, n = x->n;
+	double *rest = MEM_NEWN(double, n);
+	for (uint32_t i = 0; i < n; i++) {
+		double r = x->c[i].log_s - y[i], sd = sqrt(case_var(x, i, x->model_var));
+		double w = sqrt(fmin(1, HUBER * sd / fabs(r))) / sd;
+		rest[i] = isnan(y[i]) ? 0 : w * r;
+		blas()->cblas_dscal((int)p, isnan(y[i]) ? 0 : w, &jac[i], (int)n);
+	}
 	for (uint32_t j = 0; j < p; j++) {
 		step[j] = -z[j];
 		for (uint32_t l = 0; l <= j; l++)
 			x->precision[(size_t)j * p + l] = j == l;
 	}
-	for (uint32_t i = 0; i < x->n; i++) {
-		if (isnan(y[i]))
-			continue;
-		double r = x->c[i].log_s - y[i], var = case_var(x, i, x->model_var),
-		       far = fabs(r) / sqrt(var);
-		double w = (far > HUBER ? HUBER / far : 1) / var;
-		for (uint32_t j = 0; j < p; j++) {
-			double g = jac[(size_t)j * x->n + i];
-			step[j] += w * g * r;
-			for (uint32_t l = 0; l <= j; l++)
-				x->precision[(size_t)j * p + l] +=
-					w * g * jac[(size_t)l * x->n + i];
-		}
-	}
-	if (!cholesky(x->precision, p))
-		return false;
-	cholesky_solve(x->precision, p, step);
-	return true;
+	blas()->cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, (int)p, (int)n, 1, jac, (int)n,
+			    1, x->precision, (int)p);
+	blas()->cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)p, (int)n, 1, jac, (int)n, rest, 1, 1,
+			    step, 1);
+	mem_free(rest);
+	return positive_solve(x->precision, p, p, step);
 }
 
 /* Minus the logarithm of the likelihood of residuals r under the model's variance, outliers drawn
@@ -296,6 +292,8 @@ static void summarize(struct refit *x)
 struct refit *refit_new(struct place_inputs *in, const struct refit_case *c, uint32_t n,
 			struct err *e)
 {
+	if (!blas_open(e))
+		return NULL;
 	struct refit *x = MEM_NEW(struct refit);
 	*x = (struct refit){
 		.in = in,
@@ -342,7 +340,7 @@ void refit_costs(const struct refit *x, uint64_t seed, uint32_t draw, struct are
 	*devs = x->in->devs;
 	for (uint32_t j = 0; j < x->u.n && draw; j++)
 		by[j] = rng_normal(&at, j);
-	cholesky_back(x->precision, x->u.n, by);
+	positive_draw(x->precision, x->u.n, x->u.n, by);
 	for (uint32_t j = 0; j < x->u.n && draw; j++)
 		z[j] += by[j];
 	unknowns_apply(&x->u, z, a, cost, devs);

@@ -34,8 +34,8 @@ struct refit;
 
 /* Fit to cases c[n], n >= 1, which are borrowed until then.  in is borrowed: a graph, cost and devs
  * of a stream, by the schedule's rules, no specification.  Each case runs in the order that is found for
- * it by in's costs, as devrun's plans do, whatever the unknowns.  NULL: no model (ST_INPUT, ST_USAGE), or no
- * case is a legal placement. */
+ * it by in's costs, as devrun's plans do, whatever the unknowns.  NULL: no model (ST_INPUT, ST_USAGE), no
+ * case is a legal placement, or OpenBLAS cannot be loaded (ST_RUNTIME). */
 struct refit *refit_new(struct place_inputs *in, const struct refit_case *c, uint32_t n,
 			struct err *e);
 void refit_free(struct refit *x);
