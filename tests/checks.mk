@@ -63,6 +63,12 @@ giants:
 	@+$(BUILD) all
 	@PATH="$(abspath $(B))/bin:$$PATH" $(B)/venv/bin/python tests/bench/giants.py $(GIANT)
 
+# Costs from a specification beside rooflines by hand.
+rooflines:
+	@$(DEPS) $(B)/venv
+	@+$(BUILD) all
+	@PATH="$(abspath $(B))/bin:$$PATH" $(B)/venv/bin/python tests/bench/rooflines.py tests/models
+
 # Every operator in every element type, with static shapes, and with dims and ranks that are found while the model runs.
 matrix:
 	@$(DEPS) $(B)/venv
@@ -97,7 +103,7 @@ torch-check:
 	PATH="$(abspath $(B))/bin:$$PATH" $(TORCH_PYTHON) tests/oracle/torch_check.py $(TORCH)
 
 .PHONY: torch-check
-.PHONY: layers style docs golden fuzz split-check simgrid-check free-orders giants matrix onnx-suite stateful
+.PHONY: layers style docs golden fuzz split-check simgrid-check free-orders giants rooflines matrix onnx-suite stateful
 
 # What reports of races claim, on TRIALS machines that are played, from number FIRST on, beside their tables and the truth.
 TRIALS ?= 5000

@@ -22,6 +22,12 @@ static void put_matrices(const struct cost_rec *x, struct rec_writer *w)
 	}
 }
 
+static void put_words(struct rec_writer *w, const char *key, const char *const *words, uint32_t k)
+{
+	if (words)
+		put_texts(w, key, words, k);
+}
+
 static void put_costs(const struct cost_rec *x, struct rec_writer *w)
 {
 	put_matrices(x, w);
@@ -39,8 +45,9 @@ static void put_costs(const struct cost_rec *x, struct rec_writer *w)
 		put_vector(w, "flops_per_s", TT_F64, x->k, x->flops_per_s);
 		put_vector(w, "bytes_per_s", TT_F64, x->k, x->bytes_per_s);
 		put_vector(w, "overhead_s", TT_F64, x->k, x->overhead_s);
-		if (x->keeps)
-			put_texts(w, "keeps", x->keeps, x->k);
+		put_words(w, "keeps", x->keeps, x->k);
+		put_words(w, "fuses", x->fuses, x->k);
+		put_words(w, "peaks", x->peaks, x->k);
 	}
 	if (x->move_s)
 		put_vector(w, "move_s", TT_F64, x->n_sets, x->move_s);
@@ -262,6 +269,23 @@ static int decode_held(const struct rec *r, struct arena *a, struct cost_rec *x,
 	return check_shared(x, n_readers[0], e);
 }
 
+/* (k) texts, or NULL where the record has none. */
+static int decode_words(const struct rec *r, struct arena *a, const char *key, uint32_t k,
+			const char *const **out, struct err *e)
+{
+	const char **texts;
+	size_t n = SIZE_MAX;
+
+	if (!val_get(r->map, key))
+		return 0;
+	if (get_texts(r->map, key, a, &n, &texts, e) < 0)
+		return -1;
+	if (n != k)
+		return err_set(e, ST_INPUT, "%s has %zu texts for %u devices", key, n, k);
+	*out = texts;
+	return 0;
+}
+
 /* What set_s was computed from, where told. */
 static int decode_figures(const struct rec *r, struct arena *a, struct cost_rec *x, struct err *e)
 {
@@ -277,16 +301,11 @@ static int decode_figures(const struct rec *r, struct arena *a, struct cost_rec 
 		if (!(x->flops_per_s[d] > 0 && x->bytes_per_s[d] > 0 && x->overhead_s[d] >= 0))
 			return err_set(e, ST_INPUT,
 				       "flops_per_s, bytes_per_s or overhead_s is out of range");
-	const char **keeps;
-	size_t n = SIZE_MAX;
-	if (!val_get(r->map, "keeps"))
-		return 0;
-	if (get_texts(r->map, "keeps", a, &n, &keeps, e) < 0)
-		return -1;
-	if (n != x->k)
-		return err_set(e, ST_INPUT, "keeps has %zu texts for %u devices", n, x->k);
-	x->keeps = keeps;
-	return 0;
+	return decode_words(r, a, "keeps", x->k, &x->keeps, e) < 0 ||
+			       decode_words(r, a, "fuses", x->k, &x->fuses, e) < 0 ||
+			       decode_words(r, a, "peaks", x->k, &x->peaks, e) < 0
+		       ? -1
+		       : 0;
 }
 
 static int decode_slowdown(const struct rec *r, const char *key, bool required, double *out,

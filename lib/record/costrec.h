@@ -40,8 +40,10 @@ struct cost_rec {
 	const uint64_t *work;
 	/* (k) what set_s was computed from (struct device_spec); NULL: it was not */
 	const double *flops_per_s, *bytes_per_s, *overhead_s;
-	const char *const *keeps; /* (k) in which types weights are kept there; NULL: not told */
-	const double *move_s;     /* (n_sets) dnn-partitioning's transfers; NULL: not told */
+	/* (k) in which types weights are kept there, what is fused, peaks by type, as a specification has them
+	 * (place/problem/spec.h); NULL: not told */
+	const char *const *keeps, *const *fuses, *const *peaks;
+	const double *move_s; /* (n_sets) dnn-partitioning's transfers; NULL: not told */
 
 	/* Seconds more that a second takes in which several devices compute, and the share that all
 	 * takes longer where several are in use.  Both 0 where they are not told. */

@@ -418,6 +418,12 @@ static int power_of(const struct place_inputs *x, const char *const *names, uint
 
 /* ---- operations ---- */
 
+/* What the record tells of device `from` in words (NULL: in none); NULL: nothing. */
+static const char *told(const char *const *words, uint32_t from)
+{
+	return words ? words[from] : NULL;
+}
+
 /* The recorded costs' specification of these devices; false: they have none. */
 static bool recorded_spec(const struct place_inputs *x, const char *const *names, uint32_t k,
 			  struct arena *a, struct spec *out)
@@ -435,11 +441,21 @@ static bool recorded_spec(const struct place_inputs *x, const char *const *names
 		out->dev[i] = (struct device_spec){.name = names[i],
 						   .flops_per_s = c->flops_per_s[from],
 						   .bytes_per_s = c->bytes_per_s[from],
-						   .overhead_s = c->overhead_s[from]};
-		if (spec_keeps(c->keeps ? c->keeps[from] : NULL, &out->dev[i].keeps, &none) < 0)
+						   .overhead_s = c->overhead_s[from],
+						   .efficiency = 1,
+						   .keeps_told = told(c->keeps, from),
+						   .fuses_told = told(c->fuses, from),
+						   .peaks_told = told(c->peaks, from)};
+		if (spec_device_told(&out->dev[i], a, &none) < 0)
 			err_clear(&none); /* place_inputs_model told it */
 	}
 	return true;
+}
+
+/* Seconds that any part of an operation takes: none where it may be in the kernel of another. */
+static double fixed(const struct device_spec *d)
+{
+	return d->fuses ? 0 : d->overhead_s;
 }
 
 bool place_inputs_operations(const struct place_inputs *x, const char *const *names, uint32_t k,
@@ -463,7 +479,7 @@ bool place_inputs_operations(const struct place_inputs *x, const char *const *na
 		return false;
 	}
 	for (uint32_t i = 0; i < k; i++)
-		(*fixed_s)[i] = spec_find(s, names[i])->overhead_s;
+		(*fixed_s)[i] = fixed(spec_find(s, names[i]));
 	return true;
 }
 

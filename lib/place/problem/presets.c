@@ -31,6 +31,9 @@
 	"device gpu flops 1.6e13 efficiency 0.5 bandwidth 5.7e11 overhead 8e-6 memory 1.6e10" \
 	" watts 150 idle 20\n" BOTH_WAYS("gpu", PCIE4_X16) HOST_LINK("cpu", "cpu")
 
+/* Products of elements of 8 bits. */
+#define PEAKS8(flops) "peaks i8=" flops ",u8=" flops ",f8e4m3=" flops ",f8e5m2=" flops
+
 /* Eight accelerators behind switches, or each wired to each other. */
 #define EIGHT(name, figures, link) \
 	"device " name "*8 " figures " efficiency 0.6 overhead 5e-6\ngroup " name "s " name "\n" \
@@ -39,24 +42,32 @@
 	"# HGX H100 SXM5 (NVIDIA H100 Tensor Core GPU datasheet): 989 TFLOP/s, 3.35 TB/s, 80 " \
 	"GB,\n" \
 	"# NVLink 900 GB/s both ways together, 700 W\n" EIGHT( \
-		"h100", "flops 9.89e14 bandwidth 3.35e12 memory 8e10 watts 700 idle 70", \
+		"h100", \
+		"flops 9.89e14 bandwidth 3.35e12 memory 8e10 watts 700 idle 70 " PEAKS8( \
+			"1.979e15"), \
 		"latency 3e-6 bandwidth 4.5e11 port nvlink")
 #define H200_NODE \
 	"# HGX H200 SXM (NVIDIA H200 Tensor Core GPU datasheet): 989 TFLOP/s, 4.8 TB/s, 141 GB,\n" \
 	"# NVLink 900 GB/s both ways together, 700 W\n" EIGHT( \
-		"h200", "flops 9.89e14 bandwidth 4.8e12 memory 1.41e11 watts 700 idle 70", \
+		"h200", \
+		"flops 9.89e14 bandwidth 4.8e12 memory 1.41e11 watts 700 idle 70 " PEAKS8( \
+			"1.979e15"), \
 		"latency 3e-6 bandwidth 4.5e11 port nvlink")
 #define B200_NODE \
 	"# HGX B200 (NVIDIA HGX platform): 36 PFLOP/s in bf16 with sparsity on eight, half of it " \
 	"dense,\n" \
 	"# 62 TB/s and 1.44 TB on eight, NVLink 1.8 TB/s both ways together, 1000 W\n" EIGHT( \
-		"b200", "flops 2.25e15 bandwidth 7.75e12 memory 1.8e11 watts 1000 idle 100", \
+		"b200", \
+		"flops 2.25e15 bandwidth 7.75e12 memory 1.8e11 watts 1000 idle 100 " PEAKS8( \
+			"4.5e15") ",f4e2m1=9e15", \
 		"latency 3e-6 bandwidth 9e11 port nvlink")
 #define MI300X_NODE \
 	"# MI300X platform (AMD Instinct MI300X data sheet): 1307 TFLOP/s, 5.3 TB/s, 192 GB, " \
 	"seven links\n" \
 	"# of 128 GB/s both ways together, one to each other, 750 W\n" EIGHT( \
-		"mi300x", "flops 1.307e15 bandwidth 5.3e12 memory 1.92e11 watts 750 idle 75", \
+		"mi300x", \
+		"flops 1.307e15 bandwidth 5.3e12 memory 1.92e11 watts 750 idle 75 " PEAKS8( \
+			"2.615e15"), \
 		"latency 4e-6 bandwidth 6.4e10")
 #define TWO_RTX4090 \
 	"# GeForce RTX 4090 (NVIDIA Ada GPU architecture, appendix A): 165 TFLOP/s in f16 with " \
@@ -84,4 +95,5 @@ const struct preset presets[] = {
 	{"mi300x-node", "8 x MI300X, each wired to each (mi300x:0 ...)", MI300X_NODE},
 	{"two-rtx4090", "2 x RTX 4090 on PCI Express (rtx4090:0 ...)", TWO_RTX4090},
 	{"raspberry-pi5", "a Raspberry Pi 5's processor (cpu)", RASPBERRY_PI5},
+	{"fused", "behind others: their devices run fused kernels", "fuses * all\n"},
 	{NULL, NULL, NULL}};

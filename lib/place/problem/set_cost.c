@@ -1,4 +1,7 @@
 /* set_cost.c - what a set costs on a device, from FLOPs and bytes. */
+#include <math.h>
+#include <string.h>
+
 #include "op/op.h"
 #include "place/problem/placemodel.h"
 
@@ -30,33 +33,167 @@ static bool is_one_piece(const struct graph *g, uint32_t v)
 	return true;
 }
 
+/* What nodes compute and move, fused as `fuses` says, on devices that keep `keeps`. */
+struct node_work {
+	unsigned fuses;
+	op_keeps keeps;
+	struct fusing kernels;
+	double *flops, *bytes; /* (n) of each node as part of its kernel */
+};
+
+/* Bytes that node v, one of several of its kernel, reads from outside and writes; seen (outputs): the last kernel, counted from 1,
+ * that has read an output. */
+static double bytes_in_kernel(const struct graph *g, const struct node_work *w, const bool *runs,
+			      uint32_t v, uint32_t *seen)
+{
+	const struct fusing *x = &w->kernels;
+	double out = 0, sum = 0;
+
+	for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++) {
+		double b = (double)op_stored_bytes_on(g, o, w->keeps);
+
+		out += b;
+		sum += x->inside[o] ? 0 : b;
+	}
+	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
+		if (g->in_node[i] == GRAPH_NONE)
+			continue;
+		uint32_t o = graph_slot_output(g, i), root = x->root[o], made = x->made_by[root];
+		if (seen[root] == x->kernel[v] + 1 ||
+		    (runs[made] && x->kernel[made] == x->kernel[v]))
+			continue;
+		seen[root] = x->kernel[v] + 1;
+		double b = (double)op_stored_bytes_on(g, runs[made] ? root : o, w->keeps);
+		bool part = i == g->in_ptr[v] && op_info(g->kind[v])->flags & OPF_READS_PART;
+		sum += part && b > out ? out : b;
+	}
+	return sum;
+}
+
+/* What comes to input 0 is read, and written behind it. */
+static double bytes_appended(const struct graph *g, uint32_t v, op_keeps keeps)
+{
+	double sum = 0;
+
+	for (uint32_t i = g->in_ptr[v] + 1; i < g->in_ptr[v + 1]; i++)
+		if (g->in_node[i] != GRAPH_NONE)
+			sum += 2 * (double)op_stored_bytes_on(g, graph_slot_output(g, i), keeps);
+	return sum;
+}
+
+static void find_work(const struct graph *g, const bool *runs, const struct device_spec *d,
+		      struct arena *a, struct node_work *w)
+{
+	uint32_t *seen = MEM_NEWN(uint32_t, g->out_ptr[g->n]);
+
+	*w = (struct node_work){.fuses = d->fuses,
+				.keeps = d->keeps,
+				.flops = ARENA_NEWN(a, double, g->n),
+				.bytes = ARENA_NEWN(a, double, g->n)};
+	fusing_find(g, runs, d->fuses, a, &w->kernels);
+	for (uint32_t v = 0; v < g->n; v++) {
+		if (!runs[v])
+			continue;
+		w->flops[v] = (double)op_flops(g, v);
+		w->bytes[v] = w->kernels.in_place[v] ? bytes_appended(g, v, d->keeps)
+			      : w->kernels.size[w->kernels.kernel[v]] > 1
+				      ? bytes_in_kernel(g, w, runs, v, seen)
+				      : (double)op_bytes_on(g, v, d->keeps);
+	}
+	mem_free(seen);
+}
+
+static double rate(const struct graph *g, const struct device_spec *d, uint32_t v)
+{
+	enum op_category c = op_info(g->kind[v])->category;
+	uint32_t in = g->in_ptr[v];
+
+	if ((c != OPC_MATMUL && c != OPC_CONV) || in == g->in_ptr[v + 1] ||
+	    g->in_node[in] == GRAPH_NONE)
+		return d->flops_per_s;
+	return spec_product_flops(d, (enum elem)g->out_elem[graph_slot_output(g, in)]);
+}
+
+/* Column `dev` of work_s (n,k): each node takes what its kernel takes with it less what that takes without it and those behind
+ * it. */
+static void fill_column(const struct graph *g, const bool *runs, const struct device_spec *d,
+			const struct node_work *w, double *work_s, uint32_t k)
+{
+	double *compute_s = MEM_NEWN(double, g->n), *move_s = MEM_NEWN(double, g->n);
+
+	for (uint32_t v = 0; v < g->n; v++) {
+		uint32_t first = w->kernels.kernel[v];
+		double before = fmax(compute_s[first], move_s[first]);
+
+		if (!runs[v])
+			continue;
+		compute_s[first] += w->flops[v] / rate(g, d, v);
+		move_s[first] += w->bytes[v] / d->bytes_per_s;
+		work_s[(size_t)v * k] = fmax(compute_s[first], move_s[first]) - before +
+					(w->kernels.launches[v] ? d->overhead_s : 0);
+	}
+	mem_free(compute_s);
+	mem_free(move_s);
+}
+
+static bool same_times(const struct device_spec *x, const struct device_spec *y)
+{
+	return x->flops_per_s == y->flops_per_s && x->bytes_per_s == y->bytes_per_s &&
+	       x->overhead_s == y->overhead_s && x->keeps == y->keeps && x->fuses == y->fuses &&
+	       x->peak == y->peak;
+}
+
+/* work_s (n,k) of the devices d (k).  Those that are alike are counted once. */
+static void fill_costs(const struct graph *g, const bool *runs, const struct device_spec *const *d,
+		       uint32_t k, double *work_s)
+{
+	struct arena *a = arena_new();
+	struct node_work *work = ARENA_NEWN(a, struct node_work, k);
+	uint32_t n_works = 0;
+
+	memset(work_s, 0, (size_t)g->n * k * sizeof *work_s);
+	for (uint32_t dev = 0; dev < k; dev++) {
+		uint32_t like = 0, w = 0;
+
+		while (like < dev && !same_times(d[like], d[dev]))
+			like++;
+		for (uint32_t v = 0; like < dev && v < g->n; v++)
+			work_s[(size_t)v * k + dev] = work_s[(size_t)v * k + like];
+		if (like < dev)
+			continue;
+		while (w < n_works &&
+		       !(work[w].fuses == d[dev]->fuses && work[w].keeps == d[dev]->keeps))
+			w++;
+		if (w == n_works)
+			find_work(g, runs, d[dev], a, &work[n_works++]);
+		fill_column(g, runs, d[dev], &work[w], work_s + dev, k);
+	}
+	arena_free(a);
+}
+
 int place_spec_node_costs(const struct graph *g, const struct spec *s, const char *const *names,
 			  uint32_t k, double *work_s, struct err *e)
 {
-	bool *constant = MEM_NEWN(bool, g->n);
+	bool *runs = MEM_NEWN(bool, g->n);
+	const struct device_spec **d = MEM_NEWN(const struct device_spec *, k);
 	int rc = 0;
 
-	op_constant_nodes(g, constant);
+	op_constant_nodes(g, runs);
+	for (uint32_t v = 0; v < g->n; v++)
+		runs[v] = !runs[v] && g->set[v] != GRAPH_NONE && !node_is_free(g, v) &&
+			  !is_one_piece(g, v) && !graph_joins_result(g, v);
 	for (uint32_t dev = 0; dev < k && rc == 0; dev++) {
-		const struct device_spec *d = spec_find(s, names[dev]);
-
-		if (!d)
+		d[dev] = spec_find(s, names[dev]);
+		if (!d[dev])
 			rc = err_set(e, ST_USAGE,
 				     "device '%s' is not in the specification; "
 				     "--spec names one that has it",
 				     names[dev]);
-		for (uint32_t v = 0; d && v < g->n; v++) {
-			bool runs = !constant[v] && g->set[v] != GRAPH_NONE &&
-				    !node_is_free(g, v) && !is_one_piece(g, v) &&
-				    !graph_joins_result(g, v);
-
-			work_s[(size_t)v * k + dev] =
-				runs ? spec_roofline_s(d, (double)op_flops(g, v),
-						       (double)op_bytes_on(g, v, d->keeps))
-				     : 0;
-		}
 	}
-	mem_free(constant);
+	if (rc == 0)
+		fill_costs(g, runs, d, k, work_s);
+	mem_free(d);
+	mem_free(runs);
 	return rc;
 }
 

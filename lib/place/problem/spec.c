@@ -156,29 +156,6 @@ static int add_device(struct spec *s, const struct device_spec *d, struct arena 
 	return 0;
 }
 
-int spec_keeps(const char *text, op_keeps *out, struct err *e)
-{
-	char name[20];
-
-	*out = op_keeps_usual();
-	if (!text || strcmp(text, "usual") == 0)
-		return 0;
-	*out = strcmp(text, "all") == 0 ? ~(op_keeps)0 : 0;
-	if (*out || strcmp(text, "none") == 0)
-		return 0;
-	for (size_t n; *text; text += n + (text[n] == ',')) {
-		n = strcspn(text, ",");
-		snprintf(name, sizeof name, "%.*s", (int)n, text);
-		int t = elem_parse(name);
-		if (t < 0)
-			return err_set(e, ST_INPUT,
-				       "keeps: '%s' is no type of elements, nor all, none or usual",
-				       name);
-		*out |= (op_keeps)1 << t;
-	}
-	return 0;
-}
-
 static int read_device(const struct spec_line *l, struct arena *a, struct spec *s, struct err *e)
 {
 	struct device_spec d = {.type = "model"};
@@ -198,9 +175,15 @@ static int read_device(const struct spec_line *l, struct arena *a, struct spec *
 	if (strcmp(d.name, "*") == 0 || !utf8_valid(d.name, strlen(d.name)))
 		return err_set(e, ST_INPUT, "'%s' is no name for a device: %s", d.name,
 			       *d.name == '*' ? "it stands for any" : "not UTF-8");
-	const struct spec_text texts[] = {
-		{"type", &d.type}, {"keeps", &d.keeps_told}, {NULL, NULL}};
-	if (read_fields(l, 2, f, texts, e) < 0 || spec_keeps(d.keeps_told, &d.keeps, e) < 0)
+	const struct spec_text texts[] = {{"type", &d.type},
+					  {"keeps", &d.keeps_told},
+					  {"fuses", &d.fuses_told},
+					  {"peaks", &d.peaks_told},
+					  {NULL, NULL}};
+	if (read_fields(l, 2, f, texts, e) < 0)
+		return -1;
+	d.efficiency = efficiency;
+	if (spec_device_told(&d, a, e) < 0)
 		return -1;
 	if (!f[0].given || !f[1].given)
 		return err_set(e, ST_INPUT, "device '%s' needs flops and bandwidth", d.name);
@@ -441,13 +424,38 @@ static int read_between(const struct spec_line *l, struct arena *a, struct spec 
 	return read_link(l, LINK_BETWEEN, a, s, e);
 }
 
+/* fuses NAME KINDS, of devices that are described above. */
+static int read_fuses(const struct spec_line *l, struct arena *a, struct spec *s, struct err *e)
+{
+	struct err_near near = {.name = l->n > 1 ? l->word[1] : ""};
+	bool found = false;
+
+	if (l->n != 3)
+		return err_set(e, ST_INPUT, "fuses needs a device, or *, and kinds of kernels");
+	for (uint32_t i = 0; i < s->n_devs; i++) {
+		struct device_spec *d = &s->dev[i];
+
+		err_offer(&near, d->class ? d->class : d->name);
+		if (strcmp(near.name, "*") != 0 && strcmp(near.name, d->name) != 0 &&
+		    !(d->class && strcmp(near.name, d->class) == 0))
+			continue;
+		found = true;
+		d->fuses_told = l->word[2];
+		if (spec_device_told(d, a, e) < 0)
+			return -1;
+	}
+	return found ? 0
+		     : err_unknown(e, ST_INPUT, &near, NULL, "no device '%s' is described above",
+				   near.name);
+}
+
 /* Kinds of lines. */
 static const struct {
 	const char *word;
 	int (*read)(const struct spec_line *l, struct arena *a, struct spec *s, struct err *e);
 } kinds[] = {{"device", read_device}, {"link", read_named},    {"port", read_port},
 	     {"group", read_group},   {"within", read_within}, {"between", read_between},
-	     {"medium", read_medium}};
+	     {"medium", read_medium}, {"fuses", read_fuses}};
 
 static int read_line(const struct spec_line *l, struct arena *a, struct spec *s, struct err *e)
 {
@@ -462,7 +470,7 @@ static int read_line(const struct spec_line *l, struct arena *a, struct spec *s,
 	}
 	return err_unknown(
 		e, ST_INPUT, &near, NULL,
-		"'%s' is neither device, link nor port, nor group, within, between, medium",
+		"'%s' is neither device, link nor port, nor group, within, between, medium, fuses",
 		l->word[0]);
 }
 

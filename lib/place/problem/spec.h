@@ -26,7 +26,9 @@
  * SI units: FLOP/s, bytes/s, seconds, bytes, watts, joules.  type (default model), efficiency
  * (share of the peak that is reached, default 1), overhead (seconds per operation, default 0),
  * memory (default 0: not limited), keeps (types in which it keeps weights as they are stored, as in u8,i8,u4,i4; all; none; default:
- * those of at most 8 bits), which it widens else, watts while computing and while idle, and a link's joules per
+ * those of at most 8 bits), which it widens else, fuses (which operations it runs as one kernel, fusing.h, as in
+ * epilogues,caches; all; none, the default), peaks (FLOP/s of products and convolutions by the type of their first input, as in
+ * f32=6.7e13,bf16=9.9e14, in the place of flops; efficiency counts), watts while computing and while idle, and a link's joules per
  * byte (default 0) may be left out.  A link is directed; "*" matches any
  * device; exact names win over "*", a later line over an earlier one; a pair
  * without a line cannot exchange data.
@@ -48,6 +50,7 @@
 #include "base/mem.h"
 #include "record/devrec.h"
 #include "op/stored.h"
+#include "place/problem/fusing.h"
 #include "sched/sched.h"
 
 struct device_spec {
@@ -55,9 +58,13 @@ struct device_spec {
 	const char *class;               /* what many alike are called; NULL: it is alone */
 	double flops_per_s, bytes_per_s; /* what is reached: efficiency is in it */
 	double overhead_s;
-	uint64_t mem_bytes;     /* 0: not limited */
-	const char *keeps_told; /* as it was told; NULL: it was not */
-	op_keeps keeps;         /* types that weights are kept in */
+	uint64_t mem_bytes;                  /* 0: not limited */
+	const char *keeps_told;              /* as it was told; NULL: it was not */
+	op_keeps keeps;                      /* types that weights are kept in */
+	const char *fuses_told, *peaks_told; /* as keeps_told */
+	double efficiency;                   /* what peaks are multiplied by */
+	unsigned fuses;                      /* KERNELS_... */
+	const double *peak; /* (EL_COUNT) FLOP/s of products by type; 0: flops_per_s; NULL: all */
 	double watts, idle_watts;
 };
 
@@ -110,6 +117,8 @@ int spec_parse(const char *text, size_t n, const char *origin, struct arena *a, 
 
 /* What `keeps` says; text NULL: the default.  ST_INPUT when a type is none. */
 int spec_keeps(const char *text, op_keeps *out, struct err *e) MUST_CHECK;
+/* What keeps_told, fuses_told and peaks_told of d say (NULL: the default) becomes its keeps, fuses and peak; memory from a. */
+int spec_device_told(struct device_spec *d, struct arena *a, struct err *e) MUST_CHECK;
 
 /* The specification behind a device name: that name exactly, else its part
  * before the first ':' ("cpu:0" is one more "cpu"); NULL when there is none. */
@@ -118,6 +127,8 @@ const struct device_spec *spec_find(const struct spec *s, const char *name);
 /* Seconds of an operation on d: the longer of computing and moving its bytes, and the overhead (the roofline of Williams, Waterman,
  * Patterson, CACM 52(4), 2009). */
 double spec_roofline_s(const struct device_spec *d, double flops, double bytes);
+/* FLOP/s of a product of elements of that type on d. */
+double spec_product_flops(const struct device_spec *d, enum elem type);
 
 /* Links between devices of these names (k), as sched.h wants them; memory from
  * a.  Names are matched as by spec_find.  *j_per_byte (k,k): joules per byte of each. */

@@ -95,13 +95,38 @@ int spec_devices(const struct spec *spec, const char *spec_name, const char *dev
 	return 0;
 }
 
+/* Of k devices device i tells `text` (NULL: nothing), and all that tell nothing `otherwise`; *texts stays NULL while none tells. */
+static void tell(const char ***texts, uint32_t i, uint32_t k, const char *text,
+		 const char *otherwise, struct arena *a)
+{
+	if (!text)
+		return;
+	if (!*texts) {
+		*texts = ARENA_NEWN(a, const char *, k);
+		for (uint32_t d = 0; d < k; d++)
+			(*texts)[d] = otherwise;
+	}
+	(*texts)[i] = text;
+}
+
+/* Peaks by type with the efficiency in them, as a specification has them; NULL: none is told. */
+static const char *peaks_text(const struct device_spec *d, struct arena *a)
+{
+	const char *text = NULL;
+
+	for (int t = 0; d->peak && t < EL_COUNT; t++)
+		if (d->peak[t] > 0)
+			text = arena_printf(a, "%s%s%s=%.17g", text ? text : "", text ? "," : "",
+					    elem_name((enum elem)t), d->peak[t]);
+	return text;
+}
+
 static int write_records(const struct graph *g, const struct spec *spec, struct devs *d,
 			 struct arena *a, struct rec_writer *w, struct err *e)
 {
 	double *flops = ARENA_NEWN(a, double, d->k), *bytes = ARENA_NEWN(a, double, d->k),
 	       *overhead = ARENA_NEWN(a, double, d->k);
-	const char **keeps = ARENA_NEWN(a, const char *, d->k);
-	bool told = false;
+	const char **keeps = NULL, **fuses = NULL, **peaks = NULL;
 
 	d->graph = g->digest;
 	d->n_sets = g->n_sets;
@@ -113,8 +138,9 @@ static int write_records(const struct graph *g, const struct spec *spec, struct 
 		flops[i] = x->flops_per_s;
 		bytes[i] = x->bytes_per_s;
 		overhead[i] = x->overhead_s;
-		keeps[i] = x->keeps_told ? x->keeps_told : "usual";
-		told |= x->keeps_told != NULL;
+		tell(&keeps, i, d->k, x->keeps_told, "usual", a);
+		tell(&fuses, i, d->k, x->fuses_told, "none", a);
+		tell(&peaks, i, d->k, peaks_text(x, a), "none", a);
 	}
 	uint32_t n = g->n_cases ? g->n_cases : 1;
 	struct cost_rec *cost = ARENA_NEWN(a, struct cost_rec, n);
@@ -134,7 +160,9 @@ static int write_records(const struct graph *g, const struct spec *spec, struct 
 					    .flops_per_s = flops,
 					    .bytes_per_s = bytes,
 					    .overhead_s = overhead,
-					    .keeps = told ? keeps : NULL};
+					    .keeps = keeps,
+					    .fuses = fuses,
+					    .peaks = peaks};
 	}
 	const struct cost_rec all = n > 1 ? cost_of_cases(cost, weight, n, a) : cost[0];
 
