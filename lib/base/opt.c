@@ -115,8 +115,9 @@ static void print_opt(const struct opt *o)
 			snprintf(dflt, sizeof dflt, "(default: %s)", *(const char **)o->dst);
 		break;
 	case OPT_TEXTS: break;
-	case OPT_CHOICE:
-		snprintf(dflt, sizeof dflt, "(default: %s)", o->choices[*(int *)o->dst]);
+	case OPT_CHOICE: /* below 0: the text says what it is without the option */
+		if (*(int *)o->dst >= 0)
+			snprintf(dflt, sizeof dflt, "(default: %s)", o->choices[*(int *)o->dst]);
 		break;
 	}
 	printf("  %-26s ", left);

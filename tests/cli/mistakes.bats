@@ -28,6 +28,17 @@ wrong() {
 	[ "$n" -gt 0 ]
 }
 
+@test "the help of every program is UTF-8 of at most 80 columns" {
+	local n=0
+	for program in "$B"/bin/*; do
+		"$program" --help-all > help.txt || "$program" --help > help.txt
+		iconv -f utf-8 -t utf-8 help.txt > /dev/null || { echo "$program"; return 1; }
+		[ "$(wc -L < help.txt)" -le 80 ] || { echo "$program"; return 1; }
+		n=$((n + 1))
+	done
+	[ "$n" -gt 15 ]
+}
+
 @test "a name that a closed set does not have: the one that may be meant is told" {
 	wrong 2 <<-'T'
 	placebase --budgt 3 heft costs.mp|unknown option '--budgt'; did you mean '--budget'? see placebase --help
