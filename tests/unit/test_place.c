@@ -67,11 +67,16 @@ static void spec_files(struct arena *a)
 		tap(parse(bad[i], a, &s, &e) < 0 && e.code == ST_INPUT && strstr(e.msg, "t, line "),
 		    "refused: %s", e.msg);
 	for (const struct preset *p = presets; p->name; p++) {
+		const char *list = strcmp(p->name, "fused") == 0 ? "paper,fused" : p->name;
+
 		err_clear(&e);
-		tap(spec_load(p->name, a, &s, &e) == 0 && s.n_devs > 0, "preset %s", p->name);
+		tap(spec_load(list, a, &s, &e) == 0 && s.n_devs > 0, "preset %s", p->name);
 	}
 	tap(spec_load("desktop-cpu,integrated-gpu,datacenter-gpu", a, &s, &e) == 0 && s.n_devs == 3,
 	    "presets can be joined");
+	tap(spec_load("fused", a, &s, &e) < 0 && strstr(e.msg, "no device is described above"),
+	    "fused has no devices of its own");
+	err_clear(&e);
 	tap(spec_load("no-such-file", a, &s, &e) < 0 && e.code == ST_USAGE, "a missing file");
 	err_clear(&e);
 	tap(spec_load("paper,,paper", a, &s, &e) < 0 && e.code == ST_USAGE, "an empty name");

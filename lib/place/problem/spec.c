@@ -430,6 +430,8 @@ static int read_fuses(const struct spec_line *l, struct arena *a, struct spec *s
 	struct err_near near = {.name = l->n > 1 ? l->word[1] : ""};
 	bool found = false;
 
+	if (s->n_devs == 0)
+		return err_set(e, ST_INPUT, "no device is described above");
 	if (l->n != 3)
 		return err_set(e, ST_INPUT, "fuses needs a device, or *, and kinds of kernels");
 	for (uint32_t i = 0; i < s->n_devs; i++) {
