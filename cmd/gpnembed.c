@@ -8,6 +8,7 @@
 #include "base/opt.h"
 #include "record/episoderec.h"
 #include "learn/net/named_field.h"
+#include "learn/tape/tape.h"
 #include "learn/train/paramblock.h"
 #include "learn/train/learn_problem.h"
 #include "learn/train/recipe.h"
@@ -297,7 +298,8 @@ static int filter_files(const struct options *o, const struct opt_common *common
 	struct filter_state s = {.o = o,
 				 .hyper = net_hyper_new(o->net, (enum recipe_kind)o->recipe)};
 	int k = -1;
-	if (field_options_apply(&o->hyper, o->net->fields, s.hyper, e) < 0) {
+	if (tape_choose_products(e) < 0 ||
+	    field_options_apply(&o->hyper, o->net->fields, s.hyper, e) < 0) {
 		mem_free(s.hyper);
 		return -1;
 	}

@@ -10,6 +10,7 @@
 #include "base/msg.h"
 #include "base/opt.h"
 #include "learn/net/named_field.h"
+#include "learn/tape/tape.h"
 #include "learn/train/training.h"
 #include "learn/train/update_rule.h"
 #include "stream/filter.h"
@@ -227,6 +228,8 @@ static int filter_files(const struct options *o, const struct recipe *recipe,
 {
 	enum { USUAL_MOVES = 800, COMPARED = 4 };
 	const uint64_t move_steps = recipe->update->compares ? COMPARED : 1;
+	if (tape_choose_products(e) < 0)
+		return -1;
 	struct filter_state s = {.o = o};
 	struct pool *pool = pool_new((int)o->threads, NULL);
 	int k = -1;

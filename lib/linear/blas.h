@@ -16,7 +16,7 @@
 
 /* clang-format off */
 #define BLAS_FUNCTIONS(X) \
-	X(cblas_sgemm) X(cblas_daxpy) X(cblas_dscal) X(cblas_dgemv) X(cblas_dsyr) X(cblas_dsyrk) \
+	X(cblas_sgemm) X(cblas_sgemv) X(cblas_daxpy) X(cblas_dscal) X(cblas_dgemv) X(cblas_dsyr) X(cblas_dsyrk) \
 	X(cblas_dtrsv) X(dgesv_) X(dpotrf_) X(dpotrs_)
 /* clang-format on */
 

@@ -2,6 +2,7 @@
 #include "placepolicy/placepolicy_filter.h"
 
 #include "learn/act/act_known.h"
+#include "learn/tape/tape.h"
 #include "placepolicy/placepolicy_impl.h"
 #include "record/graphrec.h"
 #include "record/grouprec.h"
@@ -200,7 +201,8 @@ struct placepolicy *placepolicy_new(const struct placepolicy_options *o, uint64_
 				  .arena = arena_new(),
 				  .waiting = {.arena = arena_new()}};
 	act_costs_init(&s->costs);
-	if (o->list && devs_from_list(o->list, s->run_arena, &s->devs, e) < 0) {
+	if (tape_choose_products(e) < 0 ||
+	    (o->list && devs_from_list(o->list, s->run_arena, &s->devs, e) < 0)) {
 		placepolicy_free(s);
 		return NULL;
 	}

@@ -12,6 +12,7 @@
 #include "blas.h"
 #include "learn/net/gpn.h"
 #include "learn/net/net.h"
+#include "learn/tape/tape.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -237,6 +238,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	blas_init();
+	struct err e = ERR_INIT;
+	check(tape_choose_products(&e), &e);
 	printf("ms per step, best of %d episodes of %d steps; hidden 128; replay = forward\n"
 	       "+ backward, steps in parallel; products = the forward matrix products alone,\n"
 	       "one thread\n\n",

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "learn/net/handover.h"
 #include "learn/net/sampling.h"
+#include "learn/tape/tape.h"
 #include "read_problem.h"
 
 #include <math.h>
@@ -135,6 +136,8 @@ int main(int argc, char **argv)
 	struct learn_problem p;
 	struct timing best = {INFINITY, INFINITY, INFINITY, 0}, t;
 	double whole = INFINITY;
+	struct err e = ERR_INIT;
+	check(tape_choose_products(&e), &e);
 	read_problem(&p, argv[1]);
 	enum recipe_kind recipe = RECIPE_PAPER;
 	const void *h = net_defaults(net, recipe);

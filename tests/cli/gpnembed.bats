@@ -103,6 +103,8 @@ records.append(group(lambda i: min(i // 10, 3), 4))'
 }
 
 @test "what is missing is said" {
+	HSDAG_PRODUCTS=mkl run -2 gpnembed "$IN" -o out.mp
+	[ "$output" = "gpnembed: error: HSDAG_PRODUCTS is 'mkl'; it can be 'own' or 'openblas'" ]
 	ir2dag "$MODELS/alexnet.xml" > in.mp
 	run -3 gpnembed in.mp -o out.mp
 	[[ $output == *"no feat in the stream; put dagfeat in front"* ]]

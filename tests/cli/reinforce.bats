@@ -250,6 +250,7 @@ loop_measured() {
 	run -2 reinforce --checkpoint x "$IN" -o out.mp
 	run -2 reinforce --lr -1 "$IN" -o out.mp
 	run -2 reinforce --recipe none "$IN" -o out.mp
+	for stage in reinforce placepolicy; do HSDAG_PRODUCTS=mkl run -2 $stage "$IN" -o out.mp; done
 	run -0 reinforce --help-all
 	[[ $output == *"--entropy-decay"* ]]
 }

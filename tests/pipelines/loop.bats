@@ -67,6 +67,9 @@ all_gone() {
 	same_body a.mp b.mp
 	GPN="--hidden 16 --seed 2 --no-costs" loop "$IN" c.mp
 	run ! same_body a.mp c.mp
+	HSDAG_PRODUCTS=openblas loop "$IN" d.mp
+	GPN="--hidden 16 --threads 2 --no-costs" LEARN="--episodes 4 --steps 5 --threads 1" HSDAG_PRODUCTS=openblas loop "$IN" e.mp
+	same_body d.mp e.mp
 }
 
 @test "both recipes train, and learning rate 0 leaves the parameters alone" {

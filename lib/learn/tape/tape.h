@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/rng.h"
@@ -29,6 +30,12 @@ struct mat {
 	bool wants;     /* does a gradient flow here? */
 	bool given_g;   /* g belongs to the caller and is added to */
 };
+
+/* Who multiplies, for all tapes of the process from now on: HSDAG_PRODUCTS in the environment, "own" (kernel/gemm) or
+ * "openblas"; without it own.  With either the bits of results do not depend on the number of threads; with openblas
+ * those of a row depend on how many rows are beside it.  -1: ST_USAGE, another value; ST_RUNTIME, OpenBLAS cannot be
+ * loaded. */
+int tape_choose_products(struct err *e) MUST_CHECK;
 
 struct tape *tape_new(struct pool *pool); /* pool borrowed; NULL: one thread */
 void tape_free(struct tape *t);

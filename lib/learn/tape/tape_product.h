@@ -1,9 +1,10 @@
-/* tape_product.h - products with a packed right-hand side, by the kernels of kernel/gemm: they
- * choose their instructions by the processor.  For tape*.c by way of tape_op.h, not for
- * others.
+/* tape_product.h - products with a packed right-hand side: by the kernels of kernel/gemm, which
+ * choose their instructions by the processor, or by OpenBLAS (tape_choose_products).  For tape*.c by
+ * way of tape_op.h, not for others.
  *
- * An element of a product is summed in one order of k that depends on neither the number of rows
- * nor on threads; product_few has an order of its own for each number of rows. */
+ * Of the kernels an element of a product is summed in one order of k that depends on neither the
+ * number of rows nor on threads; product_few has an order of its own for each number of rows.
+ * OpenBLAS's order depends on how many rows and columns a call has. */
 #ifndef HSDAG_LEARN_TAPE_TAPE_PRODUCT_H
 #define HSDAG_LEARN_TAPE_TAPE_PRODUCT_H
 
@@ -14,13 +15,21 @@
  * where products are cut among threads without more work. */
 enum { PRODUCT_PANEL = 32, PRODUCT_ROWS = 48 };
 
-/* A right-hand side (k,n); from column j on, a multiple of PRODUCT_PANEL, it begins at v + j * k, unless it is
- * rounded. */
+/* A right-hand side (k,n). */
 struct packed {
 	const float *v;
 	size_t k, n;
 	bool rounded; /* products with it are of operands that are rounded to bf16, with sums in f32 */
+	/* From column j on, a multiple of PRODUCT_PANEL, it begins at v + j * col, unless it is rounded; of
+	 * OpenBLAS element (i,j) is at v[i * row + j * col]. */
+	size_t row, col;
 };
+
+/* Where products are cut among threads: at multiples of `unit` of all rows or columns, or, where that would change
+ * bits, not at all. */
+size_t product_unit(size_t unit, size_t all);
+/* The n columns from the first on, a multiple of PRODUCT_PANEL, of a right-hand side that is not rounded. */
+struct packed product_columns(const struct packed *b, size_t first, size_t n);
 
 /* Floats that a packed (k,n) takes, rounded or not. */
 size_t packed_floats(size_t k, size_t n);
@@ -29,7 +38,7 @@ size_t packed_floats(size_t k, size_t n);
 struct packed product_pack(float *dst, const float *src, size_t k, size_t n, size_t row, size_t col,
 			   bool rounded);
 
-/* Rows (m,k): element (i,j) is at v[i * row + j * col]. */
+/* Rows (m,k): element (i,j) is at v[i * row + j * col]; for OpenBLAS one of row and col is 1. */
 struct rows {
 	const float *v;
 	size_t m, row, col;

@@ -87,7 +87,7 @@ static void few_panels(void *arg, size_t piece, size_t first, size_t n)
 {
 	(void)piece;
 	const struct product_job *j = arg;
-	const struct packed some = {j->b->v + first * j->b->k, j->b->k, n, false};
+	const struct packed some = product_columns(j->b, first, n);
 	for (size_t i = 0; i < j->a.m; i += PRODUCT_FEW) {
 		size_t m = j->a.m - i < PRODUCT_FEW ? j->a.m - i : PRODUCT_FEW;
 		const struct rows left = {j->a.v + i * j->a.row, m, j->a.row, j->a.col};
@@ -101,7 +101,7 @@ void tape_few(struct tape *t, float *c, size_t ldc, const struct rows *a, const 
 	if (a->m * b->k * b->n < WORTH)
 		few_panels(&j, 0, 0, b->n);
 	else
-		tape_pieces(t, b->n, PRODUCT_PANEL, few_panels, &j);
+		tape_pieces(t, b->n, product_unit(PRODUCT_PANEL, b->n), few_panels, &j);
 }
 
 static void product_piece(void *arg, size_t piece, size_t first, size_t n)
@@ -116,7 +116,7 @@ void tape_product(struct tape *t, float *c, size_t ldc, const struct rows *a,
 		  const struct packed *b, bool add)
 {
 	struct product_job j = {.c = c, .ldc = ldc, .a = *a, .b = b, .add = add};
-	tape_pieces(t, a->m, PRODUCT_ROWS, product_piece, &j);
+	tape_pieces(t, a->m, product_unit(PRODUCT_ROWS, a->m), product_piece, &j);
 }
 
 static void outer_panels(void *arg, size_t piece, size_t first, size_t n)
@@ -134,6 +134,6 @@ void tape_outer(struct tape *t, float *y, size_t ldc, const struct rows *a, cons
 	j.n_scratch = product_outer_floats(k, n);
 	size_t all = tape_most_pieces(t) * j.n_scratch;
 	j.scratch = tape_buf(t, all);
-	tape_pieces(t, n, PRODUCT_PANEL, outer_panels, &j);
+	tape_pieces(t, n, product_unit(PRODUCT_PANEL, n), outer_panels, &j);
 	tape_buf_release(t, j.scratch, all);
 }
