@@ -328,7 +328,8 @@ static void store_outcome(const struct contestant *c, struct outcome *t)
 static struct best_verdict told_verdict(const struct machine_session *s, const struct contest *x)
 {
 	const struct contest_verdict *v = &x->verdict;
-	struct best_verdict out = {.says = v->says, .ratio = v->ratio, .more_s = v->more_s};
+	struct best_verdict out = {
+		.says = v->says, .ratio = v->ratio, .more_s = v->more_s, .why = v->why};
 	if (v->rival < 0)
 		return out;
 	bool single = v->rival < (int)x->k;

@@ -151,7 +151,8 @@ void trial_text(const struct session *s, const struct trial *t, char *dst, size_
 static struct best_verdict told_verdict(const struct contest_verdict *v, uint32_t k,
 					const struct place_rec *const *rivals)
 {
-	struct best_verdict out = {.says = v->says, .ratio = v->ratio, .more_s = v->more_s};
+	struct best_verdict out = {
+		.says = v->says, .ratio = v->ratio, .more_s = v->more_s, .why = v->why};
 	if (v->rival < 0)
 		return out;
 	bool single = (uint32_t)v->rival < k;

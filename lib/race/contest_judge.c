@@ -134,9 +134,9 @@ static double singles_off(const struct judged *x)
 	return most;
 }
 
-/* Is a logarithm of a ratio below 0, as measured, believed, where `predicted` was?  Both say the same of each other's errors as of
- * normal ones. */
-static bool is_believed(const struct judged *x, double measured, double predicted)
+/* Why a logarithm of a ratio below 0, as measured, is not believed, where `predicted` was; CONTEST_WHY_UNTOLD: it is.  Both say the
+ * same of each other's errors as of normal ones. */
+static enum contest_why why_doubted(const struct judged *x, double measured, double predicted)
 {
 	double race_s = x->r->x->race.seconds;
 	double seen = hypot(PER_NOISE * x->out->noise, PER_DRIFT * x->out->drift);
@@ -145,37 +145,42 @@ static bool is_believed(const struct judged *x, double measured, double predicte
 	double mean =
 		(measured * of_predicted + predicted * of_unseen) / (of_predicted + of_unseen);
 	double sd = sqrt(of_predicted * of_unseen / (of_predicted + of_unseen));
-	return mean + DOUBT * sd < 0 && race_s >= surprise_seconds(predicted - measured);
+	if (!(mean + DOUBT * sd < 0))
+		return CONTEST_WHY_RESTLESS;
+	return race_s >= surprise_seconds(predicted - measured) ? CONTEST_WHY_UNTOLD
+								: CONTEST_WHY_SURPRISE;
 }
 
-/* Is arm i surely faster than arm j, both of which ran often enough, by both readings? */
-static bool surely_faster(const struct judged *x, uint32_t i, uint32_t j)
+/* Why arm i is not surely faster than arm j, both of which ran often enough, by both readings; CONTEST_WHY_UNTOLD: it is. */
+static enum contest_why why_not_faster(const struct judged *x, uint32_t i, uint32_t j)
 {
 	struct readings y;
 	double predicted;
 	if (race_arm(x->race, i)->n_clean < RACE_LEAST ||
-	    race_arm(x->race, j)->n_clean < RACE_LEAST || !read_ratio(x, i, j, &y) ||
-	    !contest_below(&y.corrected, 1) || !contest_below(&y.seen, 1))
-		return false;
+	    race_arm(x->race, j)->n_clean < RACE_LEAST || !read_ratio(x, i, j, &y))
+		return CONTEST_WHY_FEW;
+	if (!contest_below(&y.corrected, 1) || !contest_below(&y.seen, 1))
+		return CONTEST_WHY_INTERVAL;
 	double measured = log(y.corrected.mid);
 	/* What a search found is what predictions flatter: they do not help it. */
 	bool any = predicted_ratio(x->r, i, j, &predicted);
-	return is_believed(x, measured, any ? fmax(measured, predicted) : measured);
+	return why_doubted(x, measured, any ? fmax(measured, predicted) : measured);
 }
 
-/* Is arm i surely no faster than arm j by more than a hundredth? */
-static bool surely_no_faster(const struct judged *x, uint32_t i, uint32_t j)
+/* Why arm i may be faster than arm j by more than a hundredth; CONTEST_WHY_UNTOLD: surely it is not. */
+static enum contest_why why_faster(const struct judged *x, uint32_t i, uint32_t j)
 {
 	struct readings y;
 	double predicted;
 	if (race_arm(x->race, i)->n_clean < RACE_LEAST || !read_ratio(x, i, j, &y))
-		return false;
+		return CONTEST_WHY_FEW;
 	struct interval corrected = inverse(y.corrected), seen = inverse(y.seen);
 	double measured = log(corrected.mid);
 	bool any = predicted_ratio(x->r, i, j, &predicted);
-	return measured <= 0 && contest_below(&corrected, contest_alike) &&
-	       contest_below(&seen, contest_alike) &&
-	       is_believed(x, measured - log(contest_alike),
+	if (measured > 0 || !contest_below(&corrected, contest_alike) ||
+	    !contest_below(&seen, contest_alike))
+		return CONTEST_WHY_INTERVAL;
+	return why_doubted(x, measured - log(contest_alike),
 			   any ? -predicted - log(contest_alike) : measured);
 }
 
@@ -287,19 +292,23 @@ static void align_latency(struct contestant *c)
 
 /* ---- the verdict ---- */
 
-/* Is an arm surely faster than every single device, each of which has run? */
-static bool gains(const struct judged *x, uint32_t arm)
+/* Why an arm is not surely faster than every single device, each of which has run; CONTEST_WHY_UNTOLD: it is. */
+static enum contest_why why_no_gain(const struct judged *x, uint32_t arm)
 {
 	const struct racers *r = x->r;
 	if (r->x->reference < 0)
-		return true;
+		return CONTEST_WHY_UNTOLD;
+	enum contest_why why = r->x->c[r->who[r->base]].failed ? CONTEST_WHY_UNTOLD
+							       : why_not_faster(x, arm, r->base);
+	if (why)
+		return why;
 	for (uint32_t d = 0; d < r->x->k; d++)
 		if (r->x->c[d].takes_part && !r->x->c[d].failed && r->x->c[d].m.n == 0)
-			return false;
+			return CONTEST_WHY_SELDOM;
 	for (uint32_t i = 0; i < r->n && is_single(r, i); i++)
-		if (!r->x->c[r->who[i]].failed && !surely_faster(x, arm, i))
-			return false;
-	return true;
+		if (!r->x->c[r->who[i]].failed && why_not_faster(x, arm, i))
+			return CONTEST_WHY_SELDOM;
+	return CONTEST_WHY_UNTOLD;
 }
 
 /* Seconds more that would tell a ratio from a limit: intervals become narrower as the root of time. */
@@ -339,7 +348,8 @@ static struct contest_verdict judge_reference(const struct judged *x)
 		n++;
 		/* By what it may be faster, where that is known. */
 		double may = c->ratio.mid < 1 || !(c->ratio.lo > 0) ? c->ratio.mid : c->ratio.lo;
-		if (surely_no_faster(x, i, r->base))
+		enum contest_why why = why_faster(x, i, r->base);
+		if (!why)
 			continue;
 		v.says = CONTEST_UNDECIDED;
 		if ((v.rival >= 0 && v.ratio.mid < 1 && c->ratio.mid >= 1) ||
@@ -349,6 +359,8 @@ static struct contest_verdict judge_reference(const struct judged *x)
 		v.rival = (int)r->who[i];
 		v.ratio = c->ratio;
 		v.more_s = more_seconds(x, i, &c->ratio, c->ratio.mid < 1 ? 1 : 1 / contest_alike);
+		v.why = c->ratio.mid < 1 ? why_no_gain(x, i) : why;
+		v.why = v.why ? v.why : CONTEST_WHY_ANOTHER;
 	}
 	/* Where nothing else ran but could have, it is the fastest of nothing. */
 	for (uint32_t i = 0; i < r->x->n && n == 0; i++)
@@ -378,7 +390,7 @@ void contest_judge(struct racers *r, const struct race *race, const struct race_
 	x->race.settled = out->settled;
 	if (out->winner < 0)
 		return;
-	if (!is_single(r, (uint32_t)out->winner) && gains(&j, (uint32_t)out->winner)) {
+	if (!is_single(r, (uint32_t)out->winner) && !why_no_gain(&j, (uint32_t)out->winner)) {
 		x->winner = (int)r->who[out->winner];
 		x->verdict.says = x->reference < 0 ? CONTEST_UNTOLD : CONTEST_GAIN;
 		return;

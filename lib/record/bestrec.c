@@ -34,6 +34,8 @@ static void put_verdict(const struct best_verdict *x, struct rec_writer *w)
 		put_real(w, "ratio_lo", x->ratio.lo);
 		put_real(w, "ratio_hi", x->ratio.hi);
 		put_real(w, "more_s", x->more_s);
+		if (x->why)
+			put_text(w, "why", contest_why_names[x->why]);
 	}
 	put_map_end(w);
 }
@@ -182,7 +184,14 @@ static int decode_verdict(const struct rec *r, struct arena *a, struct best_verd
 				      get_real(map, "ratio_hi", &x->ratio.hi, e) < 0 ||
 				      get_real(map, "more_s", &x->more_s, e) < 0))
 		return err_prefix(e, "verdict");
-	return 0;
+	if (!val_get(map, "why"))
+		return 0;
+	if (get_text(map, "why", a, &text, e) < 0)
+		return err_prefix(e, "verdict");
+	for (int i = CONTEST_WHY_FEW; i < N_CONTEST_WHY; i++)
+		if (strcmp(text, contest_why_names[i]) == 0)
+			x->why = i;
+	return x->why ? 0 : err_set(e, ST_INPUT, "verdict: why: '%s' is no rule", text);
 }
 
 static int decode_load(const struct rec *r, struct contest_load *x, struct err *e)

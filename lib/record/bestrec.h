@@ -16,6 +16,7 @@ struct best_verdict {
 	uint32_t rival_sample; /* ... and its number; of source `single` the device */
 	struct interval ratio; /* of its latency over the reference's; lo 0: no interval */
 	double more_s;         /* seconds more that would tell; 0: not known */
+	enum contest_why why;  /* the rule by which nobody can tell; CONTEST_WHY_UNTOLD: not told */
 };
 
 struct best_rec {

@@ -228,6 +228,7 @@ static int verdict(FILE *out, const struct report_input *in, struct err *e)
 	count(out, "rival_sample", open, v->rival_sample);
 	real(out, "rival_ratio", open, v->ratio.mid);
 	range(out, "rival_ratio_interval", open && v->ratio.lo > 0, v->ratio.lo, v->ratio.hi);
+	text(out, "why", open ? contest_why_names[v->why] : NULL);
 	real(out, "more_s", open && v->more_s > 0, v->more_s);
 	fputs("}", out);
 	free(sentence);

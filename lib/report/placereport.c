@@ -290,6 +290,25 @@ static void not_compared_yet(FILE *out, const struct answer *x, const char *ref,
 	      out);
 }
 
+/* Why nobody can tell though the interval does not hold 1: it is of this race alone. */
+static void print_rule(FILE *out, const struct answer *x)
+{
+	static const char *const rule[N_CONTEST_WHY] = {
+		[CONTEST_WHY_FEW] = "one of them ran too seldom undisturbed",
+		[CONTEST_WHY_INTERVAL] = "to be sure, the interval is taken half as wide again",
+		[CONTEST_WHY_SELDOM] = "another device ran too seldom to be compared with it",
+		[CONTEST_WHY_ANOTHER] = "the race chose another one, which is not surely faster"};
+	enum contest_why why = x->says.why;
+	if (rule[why])
+		fprintf(out, "; %s", rule[why]);
+	else if (why == CONTEST_WHY_SURPRISE)
+		fprintf(out, "; so far from what was predicted, %.1f s do not tell",
+			x->race.seconds);
+	else
+		fprintf(out, "; whether that lasts, %.1f s on a machine as restless do not tell",
+			x->race.seconds);
+}
+
 /* Data do not decide: what looked best. */
 static void undecided(FILE *out, const struct answer *x, const char *ref, const char *const *names)
 {
@@ -315,10 +334,8 @@ static void undecided(FILE *out, const struct answer *x, const char *ref, const 
 	print_times(out, &v->ratio);
 	fprintf(out, ")%s%s%s", v->ratio.mid < 1 ? ", not surely faster than " : "",
 		v->ratio.mid < 1 ? ref : "", v->ratio.mid < 1 ? " alone, which is kept" : "");
-	/* The interval is of this race alone. */
 	if (v->ratio.lo > 1 || (v->ratio.lo > 0 && v->ratio.hi < 1))
-		fprintf(out, "; whether that lasts, %.1f s on a machine as restless do not tell",
-			x->race.seconds);
+		print_rule(out, x);
 	print_more_time(out, v->more_s);
 }
 

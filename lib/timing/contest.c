@@ -6,6 +6,10 @@
 
 const char contest_no_time[] = "there was no time to run it";
 const char contest_left[] = "it was slower in an earlier race";
+const char *const contest_why_names[N_CONTEST_WHY] = {
+	[CONTEST_WHY_FEW] = "few",           [CONTEST_WHY_INTERVAL] = "interval",
+	[CONTEST_WHY_RESTLESS] = "restless", [CONTEST_WHY_SURPRISE] = "surprise",
+	[CONTEST_WHY_SELDOM] = "seldom",     [CONTEST_WHY_ANOTHER] = "another"};
 
 /* Half an interval of 95 %, and half as much again: about 99.7 % of a normal. */
 static const double SURE = 1.5;

@@ -28,6 +28,20 @@ enum contest_says {
 	CONTEST_UNDECIDED /* neither: the reference is handed over, the best single device as measured */
 };
 
+/* Which rule kept what looked best of all others from being surely faster, or surely no faster, than the reference. */
+enum contest_why {
+	CONTEST_WHY_UNTOLD,
+	CONTEST_WHY_FEW,      /* too few bursts of either in blocks that nothing disturbed */
+	CONTEST_WHY_INTERVAL, /* the interval, half as wide again, holds 1, or contest_alike */
+	CONTEST_WHY_RESTLESS, /* the machine was too restless, for so short a race */
+	CONTEST_WHY_SURPRISE, /* it is too far from what was predicted, for so short a race */
+	CONTEST_WHY_SELDOM,   /* another single device ran too seldom to be compared with it */
+	CONTEST_WHY_ANOTHER,  /* the race chose another one, which is not surely faster either */
+	N_CONTEST_WHY
+};
+/* By which records tell them; NULL: CONTEST_WHY_UNTOLD. */
+extern const char *const contest_why_names[N_CONTEST_WHY];
+
 /* "Surely": by the interval of 95 %, wider by half; that of runs of another minute may be another one. */
 struct contest_verdict {
 	enum contest_says says;
@@ -35,6 +49,7 @@ struct contest_verdict {
 	struct interval
 		ratio; /* of its latency over the reference's; lo 0: too few runs for an interval */
 	double more_s; /* seconds more of a race that would tell, about; 0: nobody knows */
+	enum contest_why why; /* of the rival */
 };
 
 /* How far a ratio's logarithm may be off, either way, for what is said to be sure; infinite: nobody knows. */

@@ -231,6 +231,8 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		told("v2.mp", says="undecided", rival="heft", rival_sample=0, ratio=0.8, ratio_lo=0.5, ratio_hi=1.25, more_s=12.0)
 		told("v3.mp", says="undecided", rival="single", rival_sample=0, ratio=1.25, ratio_lo=0.0, ratio_hi=125.0, more_s=0.0)
 		told("v4.mp", says="undecided", rival="heft", rival_sample=0, ratio=0.8, ratio_lo=0.64, ratio_hi=0.9, more_s=600.0)
+		for w in "few", "interval", "restless", "surprise", "seldom", "another", "moon":
+		    told("v4%s.mp" % w, says="undecided", rival="heft", rival_sample=0, ratio=0.8, ratio_lo=0.64, ratio_hi=0.9, more_s=0.0, why=w)
 		told("v5.mp", says="undecided")
 		told("v6.mp", says="maybe")
 		gpu = next(m for k, m in read("final.mp") if k == "run" and m["source"] == "single" and m["sample"] == 1)
@@ -249,6 +251,19 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[ "$(verdict v2.mp)" = "cannot tell: heft looked best (1.250 times as fast, 95 % interval 0.800 to 2.000), not surely faster than gpu alone, which is kept; to tell may take 12 s more" ]
 	[ "$(verdict v3.mp)" = "cannot tell: gpu alone looked best, and as fast may be cpu:0,1 alone (0.800 times as fast, in too few runs for an interval)" ]
 	[ "$(verdict v4.mp)" = "cannot tell: heft looked best (1.250 times as fast, 95 % interval 1.111 to 1.562), not surely faster than gpu alone, which is kept; whether that lasts, 2.5 s on a machine as restless do not tell; to tell may take 10 minutes more" ]
+	while IFS=: read -r why text; do
+		[[ $(verdict "v4$why.mp") == *"1.111 to 1.562), not surely faster than gpu alone, which is kept; $text" ]]
+		[[ $(placeout -f json "v4$why.mp") == *"\"why\": \"$why\""* ]]
+	done <<- END
+		few:one of them ran too seldom undisturbed
+		interval:to be sure, the interval is taken half as wide again
+		restless:whether that lasts, 2.5 s on a machine as restless do not tell
+		surprise:so far from what was predicted, 2.5 s do not tell
+		seldom:another device ran too seldom to be compared with it
+		another:the race chose another one, which is not surely faster
+	END
+	run -3 --separate-stderr placeout -f report v4moon.mp
+	[[ $stderr == *"verdict: why: 'moon' is no rule"* ]]
 	[ "$(verdict v5.mp)" = "cannot tell: gpu alone looked best, and nothing else has run" ]
 	[ "$(verdict v7.mp)" = "cannot tell: gpu or cpu:0,1 alone looked best, and nothing else has run" ]
 	run -3 --separate-stderr placeout -f report v6.mp

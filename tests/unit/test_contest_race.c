@@ -241,6 +241,47 @@ static void reference_changes(void)
 	}
 }
 
+/* An earlier race says that the second device is the fastest, a later one has time for a block or two: a placement that looks
+ * faster has run, but never beside that device. */
+static void too_seldom(void)
+{
+	enum { BEFORE = 16, SEEDS = 40 };
+	uint32_t block[BEFORE], seldom = 0, claimed = 0, single = 0;
+	double slow_s[BEFORE], fast_s[BEFORE];
+	for (uint32_t i = 0; i < BEFORE; i++) {
+		block[i] = i;
+		slow_s[i] = 0.02 * (1 + 1e-3 * (i * 7 % 5));
+		fast_s[i] = 0.01 * (1 + 1e-3 * (i * 3 % 5));
+	}
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct arena *a = arena_new();
+		double now_s = 0;
+		struct noisy n[3] = {{0.009, &now_s, 3 * seed, 0, 0},
+				     {0.01, &now_s, 3 * seed + 1, 0, 0},
+				     {0.005, &now_s, 3 * seed + 2, 0, 0}};
+		struct contestant c[3];
+		struct contest x = {.k = 2, .n = 3, .c = c};
+		struct measure_options o = MEASURE_DEFAULT;
+		struct err e = ERR_INIT;
+		noisy_contestants(c, n, 3);
+		c[1].alike = 1;
+		c[0].past.bursts = (struct contest_bursts){BEFORE, block, slow_s};
+		c[1].past.bursts = (struct contest_bursts){BEFORE, block, fast_s};
+		o.race_s = 1e-3, o.starts = 1;
+		o.race_seed = seed;
+		if (contest_race(&x, &o, a, &e) < 0)
+			tap(false, "%s", e.msg);
+		bool apart = c[2].m.n > 0 && !c[2].has_ratio;
+		seldom += apart;
+		claimed += apart && x.verdict.says != CONTEST_UNDECIDED;
+		single += x.verdict.says == CONTEST_SINGLE;
+		arena_free(a);
+	}
+	tap(seldom > 0 && claimed == 0 && single > 0,
+	    "what ran too seldom to be compared may be the fastest (%u races, %u claim)", seldom,
+	    claimed);
+}
+
 /* As contest.predict: single devices alone. */
 static double alone_predict(void *ctx, uint32_t i, const double *slow, double *log_s)
 {
@@ -288,6 +329,7 @@ int main(void)
 {
 	references();
 	reference_changes();
+	too_seldom();
 	wholes();
 	contests();
 	second_race();
