@@ -18,6 +18,7 @@
 #include "place/simulate/units.h"
 #include "sched/turns.h"
 #include "stream/filter.h"
+#include "text/quantity.h"
 
 static const char *const draws[] = {"mixed", "biased", "uniform", NULL};
 enum { MAX_SAMPLES = 1 << 24, MAX_THREADS = 1024, MAX_METHODS = 64 };
@@ -132,6 +133,18 @@ static void tell_traps(struct state *s, const struct method_run *r, const char *
 			 *single && *layers ? " and " : "", layers);
 }
 
+/* Whose value is a latency beyond the limit, and not a time per sample. */
+static void tell_limit(const struct state *s, const struct place_model *m, const char *source,
+		       double lat_s)
+{
+	double limit_s = m->objective.limit_s;
+	char takes[QUANTITY_CAP], limit[QUANTITY_CAP];
+
+	if (s->method->needs_costs && limit_s > 0 && lat_s > limit_s)
+		msg_warn("%s: takes %s, beyond the limit of %s", source,
+			 quantity_seconds(lat_s, takes), quantity_seconds(limit_s, limit));
+}
+
 /* Fills the prediction of r's placement, and the bound that no placement beats. */
 static void predict(struct state *s, const struct method_run *r, struct place_rec *p)
 {
@@ -170,6 +183,7 @@ static void predict(struct state *s, const struct method_run *r, struct place_re
 	msg_note(1, "%s: %.9g%s, no placement below %.9g%s (%s), gap %.2f %%%s", p->source, value,
 		 unit, bound, unit, kind, gap(bound, value), by_rule);
 	tell_traps(s, r, p->source, value, unit);
+	tell_limit(s, r->m, p->source, x->lat_s);
 }
 
 /* The device of most sets. */

@@ -11,8 +11,15 @@ struct flight_rec {
 	uint64_t ended, failed;     /* that were counted; failed are among the ended */
 	const char *failure;        /* of the first that failed; with failed > 0 */
 	double seconds;             /* in which they ended */
+	double limit_s;             /* that p95_s was to keep, requests chosen accordingly; 0: none */
 	double p50_s, p95_s, p99_s; /* latency of one, of those that did not fail */
 };
+
+/* Was there a limit, and did it not hold? */
+static inline bool flight_is_beyond(const struct flight_rec *x)
+{
+	return x->limit_s > 0 && x->p95_s > x->limit_s;
+}
 
 /* Nothing where requests is 0. */
 void flight_put(const struct flight_rec *x, struct rec_writer *w);

@@ -73,6 +73,34 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	'
 }
 
+@test "a limit of latency: the most requests that keep it, and what keeps none has its latency for a value" {
+	s=$(placebase single sim.mp | devsim | recdump -k run --tsv lat_s | head -n 1)
+	for by in 0.5 1.5 2.5; do
+		o="throughput,latency<=$(awk -v s="$s" -v by=$by 'BEGIN { printf "%.9gus", 1e6 * s * by }')"
+		placebase single sim.mp | placebase replicas | devsim --requests 6 --objective "$o" > limit$by.mp
+		placebase anneal --evals 200 --objective "$o" sim.mp > found$by.mp 2> said
+		if [ $by = 0.5 ]; then grep -q 'anneal: takes .* ms, beyond the limit of ' said; else [ ! -s said ]; fi
+	done
+	py '
+		s = runs("limit0.5.mp")[0]["lat_s"]
+		def told(by): return [(m["in_flight"]["requests"], round(m["in_flight"]["p95_s"] / s, 6), round(m["value"] / s, 6), round(m["ref_value"] / s, 6))
+			for m in (runs(f"limit{by}.mp")[i] for i in (0, 3))]
+		assert told(1.5) == [(1, 1, 1, 1), (3, 1, 0.333333, 1)], told(1.5)
+		# Two on a device wait for each other, and gain nothing.
+		assert told(2.5) == [(2, 2, 1, 1), (6, 2, 0.333333, 1)], told(2.5)
+		# Nothing keeps it: one at a time, or one for each row.
+		assert told(0.5) == [(1, 1, 1, 1), (3, 1, 1, 1)], told(0.5)
+		assert abs(runs("limit1.5.mp")[0]["in_flight"]["limit_s"] / (1.5 * s) - 1) < 1e-6
+		found = {by: of(f"found{by}.mp", "place")[0] for by in ("0.5", "1.5", "2.5")}
+		assert found["0.5"]["predicted_value"] == found["0.5"]["predicted_s"]
+		for by in ("1.5", "2.5"):
+			p = found[by]
+			assert p["predicted_s"] <= float(by) * s and p["predicted_value"] < s / 2, (p["predicted_s"] / s, p["predicted_value"] / s)
+	'
+	run -2 --separate-stderr devsim --objective 'throughput,latency<=5' sim.mp
+	[ "$stderr" = "devsim: error: objective 'throughput,latency<=5': 'latency<=5' is no time above 0 in s, ms or us, as in latency<=50ms" ]
+}
+
 @test "place: where replicas are not possible the stream is handed on once" {
 	devsim --probe -s three.spec -D d:1 mobilenet_v3_large.mp > input.mp
 	[ "$(stat -c %s input.mp)" -gt 65536 ]

@@ -21,9 +21,9 @@ struct problem {
 
 static inline struct place_objective problem_objective(struct gen *r)
 {
-	static const struct place_objective some[] = {{0, 0, 0, 0},       {0, 1, 0, 0},
-						      {0, 0, 1, 0},       {0, 0, 0, 1},
-						      {1, 0, 0.02, 0.01}, {1, 1, 0, 0}};
+	static const struct place_objective some[] = {
+		{0, 0, 0, 0, 0}, {0, 1, 0, 0, 0},       {0, 0, 1, 0, 0}, {0, 0, 0, 1, 0},
+		{0, 1, 0, 0, 9}, {1, 0, 0.02, 0.01, 0}, {1, 1, 0, 0, 0}};
 
 	return some[gen_below(r, sizeof(some) / sizeof(some[0]))];
 }

@@ -1,4 +1,6 @@
 /* objective.c - reading an objective. */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/opt.h"
@@ -7,9 +9,32 @@
 enum { N_METRICS = 4, MAX_ITEM = 80 };
 static const double MAX_WEIGHT = 1e30;
 
-/* One of "name" and "name=weight", of n bytes. */
+/* What is behind "latency<=": a number and a unit. */
+static int read_limit(const char *text, double *limit_s, struct err *e)
+{
+	static const struct {
+		const char *name;
+		double s;
+	} units[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}};
+	char *unit;
+	double x = strtod(text, &unit);
+
+	if (*limit_s > 0)
+		return err_set(e, ST_USAGE, "the limit of latency is there twice");
+	for (size_t i = 0; unit != text && i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(units[i].name, unit) == 0)
+			*limit_s = x * units[i].s;
+	if (!(*limit_s > 0) || !isfinite(*limit_s))
+		return err_set(e, ST_USAGE,
+			       "'latency<=%s' is no time above 0 in s, ms or us, as in "
+			       "latency<=50ms",
+			       text);
+	return 0;
+}
+
+/* One of "name", "name=weight" and "latency<=time", of n bytes. */
 static int read_item(const char *item, size_t n, double *const metric[N_METRICS], bool *given,
-		     struct err *e)
+		     double *limit_s, struct err *e)
 {
 	static const char *const names[N_METRICS] = {"latency", "throughput", "energy", "memory"};
 	char text[MAX_ITEM];
@@ -19,6 +44,9 @@ static int read_item(const char *item, size_t n, double *const metric[N_METRICS]
 		return err_set(e, ST_USAGE, "an item has more than %d characters", MAX_ITEM - 1);
 	memcpy(text, item, n);
 	text[n] = 0;
+	static const char LIMIT[] = "latency<=";
+	if (strncmp(text, LIMIT, sizeof(LIMIT) - 1) == 0)
+		return read_limit(text + sizeof(LIMIT) - 1, limit_s, e);
 	char *weight = strchr(text, '=');
 	if (weight)
 		*weight++ = 0;
@@ -47,12 +75,17 @@ int place_objective_parse(const char *text, struct place_objective *out, struct 
 	for (const char *at = text;; at++) {
 		size_t n = strcspn(at, ",");
 
-		if (read_item(at, n, metric, given, e) < 0)
+		if (read_item(at, n, metric, given, &o.limit_s, e) < 0)
 			return err_prefix(e, "objective '%s'", text);
 		at += n;
 		if (!*at)
 			break;
 	}
+	if (o.limit_s > 0 && (o.throughput != 1 || o.latency + o.energy + o.memory > 0))
+		return err_set(e, ST_USAGE,
+			       "objective '%s': a limit of latency goes with throughput alone, as "
+			       "in throughput,latency<=50ms",
+			       text);
 	if (o.latency + o.throughput + o.energy + o.memory == 0)
 		return err_set(e, ST_USAGE, "objective '%s': every weight is 0", text);
 	*out = o;

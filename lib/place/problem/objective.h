@@ -5,7 +5,11 @@
  *   throughput  seconds per sample when samples follow each other through the placement as a
  *               pipeline: the largest load over devices and links (traffic_period_s)
  *   energy      joules of devices, busy and idle, and of copies, over one inference
- *   memory      bytes: the peak of the device that needs most */
+ *   memory      bytes: the peak of the device that needs most
+ *
+ * Throughput may have a limit of latency: the value is seconds per sample where the latency keeps the limit, else the
+ * latency.  A placement's latency is no less than its seconds per sample, so that what keeps the limit is better than what
+ * does not, and of placements that do not the one with the least latency is the best. */
 #ifndef HSDAG_PLACE_PROBLEM_OBJECTIVE_H
 #define HSDAG_PLACE_PROBLEM_OBJECTIVE_H
 
@@ -17,10 +21,12 @@
 /* Weights, at least 0; all of them 0 means latency alone. */
 struct place_objective {
 	double latency, throughput, energy, memory;
+	double limit_s; /* of the latency, with a throughput of 1 and nothing else; 0: none */
 };
 
-/* From "energy", or a mixture like "latency=1,energy=0.02" (a name without a weight has 1).
- * ST_USAGE: no such name, a name twice, a weight below 0 or not finite, all weights 0. */
+/* From "energy", a mixture like "latency=1,energy=0.02" (a name without a weight has 1), or "throughput,latency<=50ms"
+ * (s, ms or us).  ST_USAGE: no such name, a name twice, a weight below 0 or not finite, all weights 0; a limit that is no
+ * time above 0, or is beside anything else than throughput. */
 int place_objective_parse(const char *text, struct place_objective *out, struct err *e) MUST_CHECK;
 
 /* Is the value the latency itself? */
@@ -30,12 +36,20 @@ static inline bool place_objective_is_latency(const struct place_objective *o)
 	       (o->latency == 0 || o->latency == 1);
 }
 
-/* The sum of weight x metric. */
+/* Does the value depend on the latency? */
+static inline bool place_objective_has_latency(const struct place_objective *o)
+{
+	return o->latency > 0 || o->limit_s > 0 || place_objective_is_latency(o);
+}
+
+/* The sum of weight x metric, or as the limit has it. */
 static inline double place_objective_value(const struct place_objective *o, double lat_s,
 					   double period_s, double energy_j, uint64_t peak_bytes)
 {
 	if (place_objective_is_latency(o))
 		return lat_s;
+	if (o->limit_s > 0)
+		return lat_s <= o->limit_s ? period_s : lat_s;
 	return o->latency * lat_s + o->throughput * period_s + o->energy * energy_j +
 	       o->memory * (double)peak_bytes;
 }

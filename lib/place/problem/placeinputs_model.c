@@ -593,9 +593,9 @@ static int cases_model(const struct place_inputs *x, const char *const *names, u
 	double *weight = ARENA_NEWN(a, double, g->n_cases);
 	uint32_t most = 0;
 
-	if (x->order == PLACE_ORDER_FREE)
-		return err_set(e, ST_USAGE,
-			       "--order free is about a model with one list of shapes");
+	if (x->order == PLACE_ORDER_FREE || x->objective.limit_s > 0)
+		return err_set(e, ST_USAGE, "%s is about a model with one list of shapes",
+			       x->objective.limit_s > 0 ? "a limit of latency" : "--order free");
 	if (x->only_case > g->n_cases)
 		return err_set(e, ST_USAGE, "there is no case %lld of %u", (long long)x->only_case,
 			       g->n_cases);

@@ -161,7 +161,7 @@ static inline bool place_has_order_rule(const struct place_model *m)
 	const struct place_objective *o = &m->objective;
 
 	return m->rules == PLACE_SCHEDULE && m->costs.policy != SCHED_FREE &&
-	       (place_objective_is_latency(o) || o->latency > 0 || o->energy > 0 || o->memory > 0);
+	       (place_objective_has_latency(o) || o->energy > 0 || o->memory > 0);
 }
 
 /* allowed (n_sets,k): may all sets that share the device of this one run there?  Only the rows of

@@ -39,7 +39,8 @@ struct place_options {
 		 "WHAT", \
 		 "latency, throughput (seconds per sample of a pipeline), energy (joules\n" \
 		 "per inference), memory (bytes on the fullest device), or a mixture, as in\n" \
-		 "latency=1,energy=0.02 (default: latency)", \
+		 "latency=1,energy=0.02; throughput,latency<=50ms: the most a second within\n" \
+		 "that latency (default: latency)", \
 		 0, \
 		 0, \
 		 NULL, \

@@ -23,7 +23,7 @@ void search_state_init(struct search_state *p, const struct search_context *s,
 				   .unit = MEM_NEWN(uint32_t, s->u.n),
 				   .was = MEM_NEWN(uint16_t, s->u.n),
 				   .best = MEM_NEWN(uint16_t, s->m->n_sets)};
-	if (s->few && (o->latency > 0 || place_objective_is_latency(o)))
+	if (s->few && place_objective_has_latency(o))
 		p->critical = critical_new(&s->u);
 }
 

@@ -1,4 +1,4 @@
-/* evaluate_impl.h - what evaluate.c, place_cases.c, moves.c, sequence.c, closed_loop.c and evaluator.c share; not for others. */
+/* evaluate_impl.h - what evaluate.c, place_cases.c, moves.c, sequence.c, closed_loop.c, sim_flight.c and evaluator.c share; not for others. */
 #ifndef HSDAG_PLACE_SIMULATE_EVALUATE_IMPL_H
 #define HSDAG_PLACE_SIMULATE_EVALUATE_IMPL_H
 

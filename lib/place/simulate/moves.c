@@ -242,6 +242,8 @@ const struct place_result *moves_below(struct evaluator *x, double limit)
 	/* The value is no less than what the makespan alone makes of it. */
 	if (place_objective_is_latency(o))
 		limit_s = limit;
+	else if (o->limit_s > 0) /* beyond both the latency is the value */
+		limit_s = fmax(limit, o->limit_s);
 	else if (o->latency > 0)
 		limit_s = limit / o->latency;
 	rebase_if_moved(x);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "place/simulate/closed_loop.h"
+#include "place/simulate/sim_flight.h"
 #include "place/simulate/simrun.h"
 
 /* 95 % of a normal distribution are within so many deviations. */
@@ -18,7 +18,7 @@ struct simulator {
 	/* A schedule of its own, to be told or with other times; NULL: neither is asked for. */
 	struct timeliner *clock;
 	struct sched_costs costs;
-	struct closed_loop *loop;  /* of several requests; NULL: there is one */
+	struct sim_flight *flight; /* of several requests; NULL: there is one */
 	double *task_s;            /* (tasks,k) */
 	uint16_t *task_device;     /* (tasks) */
 	struct kept_order order;   /* of a placement that brings one */
@@ -58,34 +58,53 @@ static uint64_t most_bytes(const struct place_model *m, const struct place_resul
 	return most;
 }
 
-/* Least latency and least value among the single devices that can run everything. */
+/* By the objective, of what out says: of requests in flight by their rate, and a limit by the latency of 95 % of them. */
+static double value_of(const struct simulator *x, const struct run_rec *out, double energy_j,
+		       uint64_t most_bytes)
+{
+	const struct place_objective *o = &x->m->objective;
+	bool flies = out->flight.requests > 0;
+
+	return place_objective_value(o, flies && o->limit_s > 0 ? out->flight.p95_s : out->lat_s,
+				     flies ? out->lat_s : out->period_s, energy_j, most_bytes);
+}
+
+/* ---- the best single devices ---- */
+
+/* Least latency and least value among the single devices that can run everything; with a limit of latency both are those of
+ * the one with the least value. */
 static void find_references(struct simulator *x)
 {
-	uint16_t *all = MEM_NEWN(uint16_t, x->m->n_sets);
+	const struct place_model *m = x->m;
+	uint16_t *all = MEM_NEWN(uint16_t, m->n_sets);
+	uint64_t *peak = MEM_NEWN(uint64_t, m->k);
 
-	for (uint32_t dev = 0; dev < x->m->k; dev++) {
-		if (dev && equally_good(x->m, dev - 1, dev))
+	for (uint32_t dev = 0; dev < m->k; dev++) {
+		char reason[600];
+
+		if (dev && equally_good(m, dev - 1, dev))
 			continue;
-		for (uint32_t i = 0; i < x->m->n_sets; i++)
+		for (uint32_t i = 0; i < m->n_sets; i++)
 			all[i] = (uint16_t)dev;
 		const struct place_result *r = place_evaluate(x->ev, all);
 		if (r->status != PLACE_OK)
 			continue;
-		double lat_s = r->lat_s, value = r->value;
-		struct loop_figures f;
-		if (x->loop) {
-			closed_loop_place(x->loop, x->ev, 0, 1);
-			closed_loop_run(x->loop, &f, NULL);
-			lat_s = f.period_s;
+		struct run_rec out = {.lat_s = r->lat_s};
+		double value = r->value;
+		if (x->flight) {
+			sim_flight_rows(x->flight, all, 1);
+			if (!sim_flight_run(x->flight, &out, peak, NULL, reason, sizeof(reason)))
+				continue;
 			place_account(x->ev);
-			value = place_objective_value(&x->m->objective, lat_s, lat_s, r->energy_j,
-						      most_bytes(x->m, r));
+			value = value_of(x, &out, r->energy_j, most_bytes(m, r));
 		}
-		if (x->ref_s == 0 || lat_s < x->ref_s)
-			x->ref_s = lat_s;
-		if (x->ref_value == 0 || value < x->ref_value)
+		bool better = x->ref_value == 0 || value < x->ref_value;
+		if (m->objective.limit_s > 0 ? better : x->ref_s == 0 || out.lat_s < x->ref_s)
+			x->ref_s = out.lat_s;
+		if (better)
 			x->ref_value = value;
 	}
+	mem_free(peak);
 	mem_free(all);
 }
 
@@ -101,7 +120,7 @@ struct simulator *simulator_new(const struct place_model *m, const struct simula
 	x->own = arena_new();
 	x->order = kept_order_new(m, x->own);
 	if (o->requests > 1)
-		x->loop = closed_loop_new(m, o->requests);
+		x->flight = sim_flight_new(x->ev, o->requests);
 	find_references(x);
 	/* Several cases have a schedule each. */
 	if (m->n_cases || m->rules != PLACE_SCHEDULE || (!o->schedule && o->op_sigma == 0))
@@ -121,7 +140,7 @@ void simulator_free(struct simulator *x)
 	if (!x)
 		return;
 	timeliner_free(x->clock);
-	closed_loop_free(x->loop);
+	sim_flight_free(x->flight);
 	evaluator_free(x->ev);
 	mem_free(x->task_s);
 	mem_free(x->task_device);
@@ -267,34 +286,6 @@ static void add_schedule_figures(struct simulator *x, const struct place_rec *p,
 		out->schedule = schedule_for_record(x, t);
 }
 
-/* What n requests in flight take, by the placements that closed_loop_place was told; false: their memory is more than there
- * is, and *reason says so. */
-static bool add_requests(struct simulator *x, uint64_t *peak, double *busy_s, struct run_rec *out,
-			 char *reason, size_t cap)
-{
-	const struct place_model *m = x->m;
-	struct loop_figures f;
-	closed_loop_memory(x->loop, peak);
-	for (uint32_t d = 0; d < m->k; d++) {
-		uint64_t has = m->mem_limit[d] + (m->work ? m->work[d] : 0);
-		if (m->mem_limit[d] == 0 || peak[d] <= has)
-			continue;
-		snprintf(reason, cap, "%u requests need %llu bytes on %s, which has %llu",
-			 x->o.requests, (unsigned long long)peak[d], m->names[d],
-			 (unsigned long long)has);
-		return false;
-	}
-	closed_loop_run(x->loop, &f, busy_s);
-	out->lat_s = f.period_s;
-	out->flight = (struct flight_rec){.requests = x->o.requests,
-					  .ended = (uint64_t)LOOP_WINDOW * x->o.requests,
-					  .seconds = f.period_s * LOOP_WINDOW * x->o.requests,
-					  .p50_s = f.p50_s,
-					  .p95_s = f.p95_s,
-					  .p99_s = f.p99_s};
-	return true;
-}
-
 /* Scale by random noise; widen the interval by its deviation. */
 static void add_noise(const struct simulator *x, const struct place_rec *p, struct run_rec *out)
 {
@@ -342,18 +333,19 @@ static int answer_replicas(struct simulator *x, const struct place_rec *p, struc
 		row_j[i] = r->energy_j;
 		out.copies += r->copies;
 		out.copy_bytes += r->copy_bytes;
-		closed_loop_place(x->loop, x->ev, i, rows);
 	}
-	if (!*reason && add_requests(x, peak, busy_s, &out, reason, sizeof(reason))) {
+	if (!*reason)
+		sim_flight_rows(x->flight, p->device, rows);
+	if (!*reason &&
+	    sim_flight_run(x->flight, &out, peak, busy_s, reason, sizeof(reason))) {
 		for (uint32_t i = 0; i < rows; i++)
-			energy_j += closed_loop_share(x->loop, i) * row_j[i];
+			energy_j += sim_flight_share(x->flight, i) * row_j[i];
 		out.mem_bytes = peak;
 		out.busy_s = busy_s;
 		add_noise(x, p, &out);
 		out.has_value = !place_objective_is_latency(&m->objective);
 		out.ref_value = x->ref_value;
-		out.value = place_objective_value(&m->objective, out.lat_s, out.lat_s, energy_j,
-						  largest(peak, m->k));
+		out.value = value_of(x, &out, energy_j, largest(peak, m->k));
 	} else {
 		out.reason = reason;
 	}
@@ -391,9 +383,11 @@ int simulator_answer(struct simulator *x, const struct place_rec *p, struct rec_
 	uint64_t *peak = ARENA_NEWN(x->arena, uint64_t, m->k);
 	for (uint32_t d = 0; d < m->k; d++)
 		peak[d] = place_peak_bytes(m, r, d);
-	if (x->loop) {
-		closed_loop_place(x->loop, x->ev, 0, 1);
-		if (!add_requests(x, peak, NULL, &out, reason, sizeof(reason))) {
+	if (x->flight) {
+		sim_flight_rows(x->flight, p->device, 1);
+		if (p->order)
+			sim_flight_order(x->flight, &x->order);
+		if (!sim_flight_run(x->flight, &out, peak, NULL, reason, sizeof(reason))) {
 			out.reason = reason;
 			return run_encode(&out, w, e);
 		}
@@ -412,8 +406,6 @@ int simulator_answer(struct simulator *x, const struct place_rec *p, struct rec_
 	add_noise(x, p, &out);
 	out.has_value = !place_objective_is_latency(&m->objective);
 	out.ref_value = x->ref_value;
-	out.value =
-		place_objective_value(&m->objective, out.lat_s, x->loop ? out.lat_s : out.period_s,
-				      out.energy_j, largest(peak, m->k));
+	out.value = value_of(x, &out, out.energy_j, largest(peak, m->k));
 	return run_encode(&out, w, e);
 }
