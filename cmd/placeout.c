@@ -556,10 +556,12 @@ int main(int argc, char **argv)
 	history_init(&in.history);
 	comparison_init(&in.comparison);
 	answer_init(&in.x);
-	struct place_objective made_small; /* its name alone is told */
-	rc = o.objective && place_objective_parse(o.objective, &made_small, &e) < 0
-		     ? -1
-		     : write_outputs(first < argc ? argv[first] : "-", &o, &common, &in, &e);
+	struct place_objective made_small = {
+		0}; /* its name alone is told; a limit is in the runs */
+	rc = o.objective ? place_objective_parse(o.objective, &made_small, &e) : 0;
+	if (rc == 0 && made_small.limit_s > 0)
+		o.objective = "throughput";
+	rc = rc < 0 ? -1 : write_outputs(first < argc ? argv[first] : "-", &o, &common, &in, &e);
 	trace_release(&in.trace);
 	history_release(&in.history);
 	comparison_release(&in.comparison);

@@ -20,12 +20,15 @@ read_graph() {
 # What --pin, --keep and --default say, in a stream with devices.
 pin() { if [ ${#pins[@]} -gt 0 ]; then stage dagpin "${pins[@]}"; else cat; fi; }
 
+# Is the rate of requests what counts, with a limit of latency or without?
+by_rate() { case $objective in throughput | throughput,latency\<=* | latency\<=*,throughput) ;; *) false ;; esac; }
+
 # Where several devices are placed on: operations in a part for each that computes at once with the others.  On unlike devices a
 # brief profile decides; cores of one processor are alike.  Limits of memory (parts of rows each need all weights), segments that
 # OpenVINO compiles, what reproduces a paper, and objectives that know no latency are about whole operations.
 cut_into_parts() {
 	local probe=(devrun probe ${devices:+-D "$devices"} "${running[@]}")
-	if [ -n "$whole$memory" ] || [[ $objective != *latency* ]] || [ "$recipe" = paper ] || [[ $devices =~ ov: ]]; then
+	if [ -n "$whole$memory" ] || [[ $objective != *latency* ]] || by_rate || [ "$recipe" = paper ] || [[ $devices =~ ov: ]]; then
 		cat
 		return
 	fi
@@ -235,7 +238,7 @@ find_best_start() { placebase single "$dir/starts.mp" | devsim | topk -k 1 -o "$
 
 # ---- the answer ----
 
-# Requests in flight: two for each device.
+# Requests in flight, with a limit of latency the most of them: two for each device.
 in_flight() { echo "${requests:-$((2 * ${#names[@]} > 2 ? 2 * ${#names[@]} : 2))}"; }
 
 # The model on each device that computes at once with the others, where that is legal and there are requests for all of them.
@@ -259,8 +262,8 @@ compare() {
 		compete_final "$racing"
 		return
 	fi
-	if [ "$objective" = throughput ]; then
-		local racing_with=(--requests "$(in_flight)") compete_starts=$dir/.rivals.mp status=0
+	if by_rate; then
+		local racing_with=(--requests "$(in_flight)" --objective "$objective") compete_starts=$dir/.rivals.mp status=0
 		compete_last=()
 		replicas | add "$dir/starts.mp" > "$compete_starts"
 		compete_final "$racing" || status=$?
@@ -287,10 +290,12 @@ write_cases() {
 	done
 }
 
-# The objective's values, simulated: of the placement that a stream ends with, and of single devices.
+# The objective's values, simulated: of the placement that a stream ends with, and of single devices.  Of a limit of latency
+# nobody simulates what was measured.
 simulate_values() {
 	local by=()
-	[ "$objective" != throughput ] || by=(--requests "$(in_flight)")
+	[[ $objective != *\<=* ]] || return 0
+	! by_rate || by=(--requests "$(in_flight)")
 	if has_replicas "$1"; then
 		placebase single "$dir/input.mp" | placebase replicas
 	else
@@ -327,7 +332,8 @@ write_openvino() {
 tell_also() {
 	told=()
 	[ "$1" = "$dir/result.mp" ] || told+=(--search "$dir/result.mp")
-	[ "$objective" = latency ] || told+=(--objective "$objective" --values "$dir/values.mp")
+	[ "$objective" = latency ] || told+=(--objective "$objective")
+	[ "$objective" = latency ] || [[ $objective = *\<=* ]] || told+=(--values "$dir/values.mp")
 }
 
 # The columns of the terminal that the answer goes to, 40 or more; nothing where it goes elsewhere.

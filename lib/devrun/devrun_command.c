@@ -8,6 +8,7 @@
 #include "base/msg.h"
 #include "device/device.h"
 #include "exec/fusion.h"
+#include "place/problem/objective.h"
 
 /* Places in verbs[], and their bits in option_row.of. */
 enum { V_LIST, V_SUPPORT, V_PROBE, V_RUN, V_PAIRED, N_VERBS };
@@ -141,6 +142,10 @@ static void choose_options(struct devrun_command *c, int64_t *runs, int of, stru
 			      "are then those of run N of -n N")},
 		{PLACED, NUMBER("requests", 0, OPT_INT, s->requests, "N",
 				"in flight at once; times are seconds a request", 1, 4096)},
+		{PAIRED, TEXT("objective", 'O', c->objective, "WHAT",
+			      "with --requests N: throughput, or the most a second\n"
+			      "of which 95 % end in time, up to N at once:\n"
+			      "throughput,latency<=50ms")},
 		{RUN, FLAG("paper", 0, m->paper, "10 runs, the mean of the last 5")},
 		{OPENED,
 		 TEXT("memory", 'm', s->memory, "LIST", "plans' limits: cpu:0=512M,cl:0.0=2G")},
@@ -230,11 +235,32 @@ static int check_modes(const struct devrun_command *c, struct err *e)
 	return 0;
 }
 
-static int check_options(const struct devrun_command *c, struct err *e)
+/* What a comparison measures. */
+static int check_objective(struct devrun_command *c, struct err *e)
+{
+	struct devrun_options *o = &c->filter;
+	struct place_objective x;
+	if (!c->objective)
+		return 0;
+	if (place_objective_parse(c->objective, &x, e) < 0)
+		return -1;
+	if (!o->paired)
+		return err_set(e, ST_USAGE, "--objective goes with --paired");
+	if (x.energy > 0 || x.memory > 0 || (x.latency > 0) == (x.throughput > 0) ||
+	    (x.throughput > 0) != (o->requests > 1))
+		return err_set(e, ST_USAGE,
+			       "objective '%s': devrun measures throughput with --requests 2 or "
+			       "more, else the latency",
+			       c->objective);
+	o->limit_s = x.limit_s;
+	return 0;
+}
+
+static int check_options(struct devrun_command *c, struct err *e)
 {
 	const struct devrun_options *o = &c->filter;
 	const struct measure_options *m = &o->measure;
-	if (check_modes(c, e) < 0)
+	if (check_modes(c, e) < 0 || check_objective(c, e) < 0)
 		return -1;
 	if (c->precision && strcmp(c->precision, "f16") != 0 && strcmp(c->precision, "bf16") != 0 &&
 	    strcmp(c->precision, "f32") != 0)

@@ -10,10 +10,11 @@
 #include "devrun/devrun_filter.h"
 
 struct devrun_command {
-	bool list, support;           /* neither: the filter */
-	const char *file;             /* "-": standard input */
-	const char *openvino;         /* where OpenVINO is; NULL: looked for */
-	const char *precision;        /* of devices that do not say it; NULL: f32 */
+	bool list, support;    /* neither: the filter */
+	const char *file;      /* "-": standard input */
+	const char *openvino;  /* where OpenVINO is; NULL: looked for */
+	const char *objective; /* of --paired; NULL: the latency, of requests in flight the rate */
+	const char *precision; /* of devices that do not say it; NULL: f32 */
 	struct opt_common common;     /* output and seed */
 	struct devrun_options filter; /* `untimed` is the caller's to set */
 };

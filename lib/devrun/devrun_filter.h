@@ -23,6 +23,7 @@ struct devrun_options {
 	const char *outputs, *save_inputs, *boundaries; /* directories to write; NULL: not */
 	bool again;       /* with profile: the mean with that of the stream (profile_mean.h) */
 	int64_t requests; /* in flight at once, of placements that run; 1: one inference after another */
+	double limit_s; /* with paired: of the latency of 95 % of them; 0: none */
 	bool probe, profile, paired, allow_shared, reference;
 	int64_t candidates; /* with paired: so many of them at most */
 	bool placements;    /* with paired: placements are candidates, best records are not */

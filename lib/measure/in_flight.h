@@ -15,8 +15,9 @@ enum { IN_FLIGHT_FILL = 2 }; /* times n */
 
 /* Of a session. */
 struct in_flight {
-	uint32_t n;      /* requests at once; 1: single inferences, and nothing of this is used */
-	uint64_t window; /* requests that a run counts; 0: not chosen yet */
+	uint32_t n; /* requests at once; 1: single inferences, and nothing of this is used */
+	double limit_s; /* of the latency of 95 % of them, so that placements may have fewer at once; 0: none */
+	uint64_t window;                    /* requests that a run counts; 0: not chosen yet */
 	const volatile sig_atomic_t *drain; /* not 0: no request begins any more; NULL: all do */
 };
 
@@ -27,6 +28,7 @@ enum { LATENCY_BUCKETS = 4200 };
 
 /* What became of the requests of a placement, over all its runs; memory of one size. */
 struct served {
+	uint32_t n;             /* at once, where it is fewer than of the session; 0: as many */
 	uint64_t ended, failed; /* in windows; failed are among the ended */
 	struct err why;         /* of the first that failed */
 	double seconds;         /* of windows */
@@ -36,7 +38,23 @@ struct served {
 /* The latency that a share q of the requests that did not fail stay within, to half a per cent; 0: none ended. */
 double served_quantile(const struct served *x, double q);
 
-/* Requests of one run: those that fill the devices, that are counted, and that are still in flight then. */
+/* The most requests at once, of least .. most, of which 95 % keep the limit: *n, 0 where none do.  try tells what 95 % of
+ * them stay within, *p95_s, which is taken to grow with their number.  *p95_s: of
+ * *n, or of `least`.  A number above `least` is to keep the limit by a twentieth, as other runs of it will take
+ * more and less. */
+struct requests_within {
+	uint32_t least, most;
+	double limit_s;
+	int (*try)(void *ctx, uint32_t n, double *p95_s, struct err *e);
+	void *ctx;
+};
+int requests_within(const struct requests_within *x, uint32_t *n, double *p95_s,
+		    struct err *e) MUST_CHECK;
+
+/* The number for which that should be, where n of them take so long, in proportion. */
+uint32_t requests_guess(uint32_t n, double p95_s, double limit_s);
+
+/* Requests of one run, of as many at once as the session has: those that fill the devices, that are counted, and that are still in flight then. */
 static inline uint64_t in_flight_requests(const struct in_flight *f)
 {
 	return f->window + (IN_FLIGHT_FILL + 1) * (uint64_t)f->n - 1;
@@ -46,7 +64,7 @@ static inline uint64_t in_flight_requests(const struct in_flight *f)
  * yet counts one of each request in flight. */
 void in_flight_expect(struct in_flight *f, double request_s, double most_s);
 
-/* One run of p and its next_request.  *run_s: of in_flight_requests; busy_s (k): computing for as many, or NULL.  out is
+/* One run of p and its next_request, the first of them where fewer are at once (out->n).  *run_s: of in_flight_requests; busy_s (k): computing for as many, or NULL.  out is
  * added to.  The first run of a session chooses the window.  -1: as executor_load, or no request in the window
  * but failed (with its error). */
 int in_flight_run(struct in_flight *f, struct executor *x, struct plan *p, struct served *out,

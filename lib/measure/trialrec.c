@@ -57,7 +57,8 @@ static struct flight_rec told_flight(const struct session *s, const struct serve
 {
 	if (s->flight.n == 1 || !x)
 		return (struct flight_rec){0};
-	return (struct flight_rec){.requests = s->flight.n,
+	return (struct flight_rec){.requests = x->n ? x->n : s->flight.n,
+				   .limit_s = s->flight.limit_s,
 				   .ended = x->ended,
 				   .failed = x->failed,
 				   .failure = x->why.msg,
@@ -142,7 +143,8 @@ void trial_text(const struct session *s, const struct trial *t, char *dst, size_
 {
 	double one_s = t->m.lat.mid * per_request(s);
 	if (s->flight.n > 1)
-		snprintf(dst, cap, "%.1f a second, %u at once", 1 / one_s, s->flight.n);
+		snprintf(dst, cap, "%.1f a second, %u at once", 1 / one_s,
+			 told_flight(s, t->served).requests);
 	else
 		snprintf(dst, cap, "%.3f ms", one_s * 1e3);
 }

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "measure/latency_limit.h"
 #include "measure/load.h"
+#include "measure/verdict_outputs.h"
 #include "race/contest_race.h"
 #include "sched/slowed.h"
 #include "sched/turns.h"
@@ -29,6 +31,7 @@ struct participants {
 	int *like;         /* (k + n) the participant before it that is the same placement, or -1 */
 	struct plan *plan; /* (k + n) zeros: none */
 	bool *planned;     /* (k + n) false: cannot run, or a candidate on one device */
+	bool *in;          /* (k + n) planned, and it takes part */
 	struct plan_run *run; /* (k + n) */
 	struct slowed *slowed;
 	uint16_t *step_device; /* (steps) room */
@@ -211,6 +214,7 @@ static void participants_open(struct participants *p, struct session *s, struct 
 	p->like = ARENA_NEWN(a, int, p->n);
 	p->plan = ARENA_NEWN(a, struct plan, p->n);
 	p->planned = ARENA_NEWN(a, bool, p->n);
+	p->in = ARENA_NEWN(a, bool, p->n);
 	p->run = ARENA_NEWN(a, struct plan_run, p->n);
 	p->slowed = slowed_new(&s->planner.dag, &s->planner.costs);
 	p->step_device = ARENA_NEWN(a, uint16_t, (size_t)s->model.n_steps + 1);
@@ -251,6 +255,18 @@ static void participants_close(struct participants *p)
 
 /* ---- the contest ---- */
 
+/* What runs, and who takes part. */
+static void open_runs(struct participants *p)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		p->run[i] = (struct plan_run){.x = p->s->x,
+					      .plan = &p->plan[i],
+					      .flight = &p->s->flight,
+					      .served = p->trial[i]->served};
+		p->in[i] = p->planned[i];
+	}
+}
+
 static void contest_open(struct participants *p, struct contest *x)
 {
 	bool *has = ARENA_NEWN(p->a, bool, (size_t)p->k * p->k + 1);
@@ -264,12 +280,8 @@ static void contest_open(struct participants *p, struct contest *x)
 			      .share = shares,
 			      .ctx = p};
 	for (uint32_t i = 0; i < p->n; i++) {
-		p->run[i] = (struct plan_run){.x = p->s->x,
-					      .plan = &p->plan[i],
-					      .flight = &p->s->flight,
-					      .served = p->trial[i]->served};
 		x->c[i].run = plan_runnable(&p->run[i]);
-		x->c[i].takes_part = p->planned[i];
+		x->c[i].takes_part = p->in[i];
 		x->c[i].alike = i < p->k ? device_alike(&p->s->devices, i) : 0;
 		x->c[i].group = contest_group(p->trial[i]->device, p->s->model.g->n_sets);
 		if (p->s->flight.n == 1)
@@ -357,26 +369,46 @@ static void expect_window(struct participants *p, double race_s)
 		in_flight_expect(&p->s->flight, least, race_s / RACE_RUNS);
 }
 
+/* One contest of those that take part, in so many seconds of a race (0: in rounds), and what comes of it. */
+static int run_once(struct participants *p, const struct limited *within, double race_s,
+		    struct contest *x, struct verdict *v, struct err *e)
+{
+	struct measure_options o = p->s->opt;
+	contest_open(p, x);
+	o.race_s = race_s;
+	if (p->s->flight.window > 0)
+		o.hear_by = 1 / (double)in_flight_requests(&p->s->flight);
+	if ((o.race_s > 0 ? contest_race(x, &o, p->a, e) : contest_run(x, &o, p->a, e)) < 0)
+		return -1;
+	store_trials(p, x);
+	v->reference = x->reference;
+	v->race = x->race;
+	v->says = x->verdict;
+	if (within->s->flight.limit_s > 0 && !limited_settle(within, &v->reference, &x->winner))
+		v->says = (struct contest_verdict){.rival = -1};
+	return 0;
+}
+
+/* Where other runs took longer than those that chose the numbers of requests, once more with fewer, for a part of the seconds. */
+static const double AGAIN_SHARE = 1.0 / 3;
+
 static int run_contest(struct participants *p, struct verdict *v, struct err *e)
 {
 	struct contest x;
 	struct load_watch watch;
+	double race_s = p->s->opt.race_s;
+	const struct limited within = {p->s, p->k, p->n, p->trial, p->run, p->in, p->order};
 	load_begin(&watch);
-	contest_open(p, &x);
-	struct measure_options o = p->s->opt;
-	/* The seconds of a race are those of all that it takes. */
-	if (o.race_s > 0) {
-		expect_window(p, o.race_s);
-		o.race_s = race_seconds(p, o.race_s);
-	}
-	if (p->s->flight.window > 0)
-		o.hear_by = 1 / (double)in_flight_requests(&p->s->flight);
-	if ((o.race_s > 0 ? contest_race(&x, &o, p->a, e) : contest_run(&x, &o, p->a, e)) < 0)
+	open_runs(p);
+	if (race_s > 0)
+		expect_window(p, race_s);
+	if (p->s->flight.limit_s > 0 && limited_open(&within, e) < 0)
 		return -1;
-	store_trials(p, &x);
-	v->reference = x.reference;
-	v->race = x.race;
-	v->says = x.verdict;
+	/* The seconds of a race are those of all that it takes. */
+	if (run_once(p, &within, race_s > 0 ? race_seconds(p, race_s) : 0, &x, v, e) < 0 ||
+	    (p->s->flight.limit_s > 0 && limited_fewer(&within) &&
+	     run_once(p, &within, AGAIN_SHARE * race_s, &x, v, e) < 0))
+		return -1;
 	v->load = load_end(&watch);
 	if (p->s->first_wins) {
 		x.winner = first_candidate(p);
@@ -389,96 +421,6 @@ static int run_contest(struct participants *p, struct verdict *v, struct err *e)
 	v->final = v->winner >= 0 ? *p->trial[x.winner] : v->single[v->reference];
 	v->n_pairs = v->final.m.n;
 	return p->s->schedules ? take_schedule(p, v, e) : 0;
-}
-
-/* ---- outputs ---- */
-
-struct results {
-	const struct model *m;
-	void **copy; /* (n_results) */
-	bool compared;
-	struct output_difference diff; /* of those that were compared the largest */
-};
-
-static int keep_results(void *arg, const void *const *result, struct err *e)
-{
-	struct results *r = arg;
-	for (uint32_t i = 0; i < r->m->n_results; i++) {
-		/* A result of dynamic shape is a struct tensor; its data follow. */
-		enum { HEAD = (sizeof(struct tensor) + 63) / 64 * 64 };
-		struct tensor want = result_tensor(r->m, i), t = result_value(r->m, i, result[i]);
-		size_t bytes = (size_t)tensor_bytes(&t), head = tensor_is_static(&want) ? 0 : HEAD;
-		if (!(r->copy[i] = mem_try(head + bytes + 1)))
-			return err_set(e, ST_RUNTIME, "no memory for %zu bytes of results", bytes);
-		if (bytes)
-			memcpy((char *)r->copy[i] + head, t.data, bytes);
-		t.data = (char *)r->copy[i] + head;
-		if (head)
-			memcpy(r->copy[i], &t, sizeof t);
-	}
-	return 0;
-}
-
-static int compare_results(void *arg, const void *const *result, struct err *e)
-{
-	struct results *r = arg;
-	struct output_difference d;
-	if (outputs_compare(r->m, result, (const void *const *)r->copy, &d, e) < 0)
-		return -1;
-	if (!r->compared || d.largest > r->diff.largest)
-		r->diff = d;
-	r->compared = true;
-	return 0;
-}
-
-/* The reference, or, where that computes in less than f32, the first device that ran the model in f32. */
-static int outputs_of(const struct session *s, const struct verdict *v)
-{
-	if (v->reference < 0 || device_is_f32(&s->devices.dev[v->reference]))
-		return v->reference;
-	for (uint32_t d = 0; d < s->devices.n; d++)
-		if (v->single[d].ok && device_is_f32(&s->devices.dev[d]))
-			return (int)d;
-	return v->reference;
-}
-
-/* What outputs are compared with; where no single device has the memory, results of the first one that runs the
- * model without the user's limits, which are about placements. */
-static int reference_results(struct session *s, struct verdict *v, struct results *r, struct err *e)
-{
-	int rc = -1;
-	v->compared = outputs_of(s, v);
-	if (v->compared >= 0)
-		return session_results(s, v->single[v->compared].device, keep_results, r, e);
-	uint64_t *limit = device_list_lift(&s->devices);
-	for (int f32 = 1; f32 >= 0; f32--)
-		for (uint32_t d = 0; rc < 0 && d < s->devices.n && executor_alive(s->x); d++) {
-			if (device_is_f32(&s->devices.dev[d]) != f32)
-				continue;
-			err_clear(e);
-			rc = session_results(s, v->single[d].device, keep_results, r, e);
-		}
-	device_list_restore(&s->devices, limit);
-	return rc;
-}
-
-/* A device that fails here, and results that cannot be compared, take the comparison with them, not
- * the verdict. */
-static int compare_outputs(struct session *s, struct verdict *v, struct arena *a, struct err *e)
-{
-	struct results r = {.m = &s->model, .copy = ARENA_NEWN(a, void *, s->model.n_results)};
-	int rc = reference_results(s, v, &r, e);
-	for (uint32_t i = 0; rc == 0 && i <= v->final.n_more; i++)
-		rc = session_results(s, v->final.device + (size_t)i * s->model.g->n_sets,
-				     compare_results, &r, e);
-	for (uint32_t i = 0; i < s->model.n_results; i++)
-		mem_free(r.copy[i]);
-	v->diff = r.diff;
-	if (rc == 0 || !executor_alive(s->x))
-		return rc;
-	memcpy(v->not_compared, e->msg, sizeof v->not_compared);
-	err_clear(e);
-	return 0;
 }
 
 int verdict_reach(struct session *s, struct trial *t, uint32_t n, const struct past_singles *past,
@@ -495,5 +437,5 @@ int verdict_reach(struct session *s, struct trial *t, uint32_t n, const struct p
 		out->single[d].past = past->past[d];
 	int rc = run_contest(&p, out, e);
 	participants_close(&p);
-	return rc < 0 ? -1 : compare_outputs(s, out, a, e);
+	return rc < 0 ? -1 : verdict_compare_outputs(s, out, a, e);
 }

@@ -7,11 +7,11 @@
 #include "stream/rec.h"
 
 struct flight_rec {
-	uint32_t requests;          /* at once; 0: the record has no such map */
-	uint64_t ended, failed;     /* that were counted; failed are among the ended */
-	const char *failure;        /* of the first that failed; with failed > 0 */
-	double seconds;             /* in which they ended */
-	double limit_s;             /* that p95_s was to keep, requests chosen accordingly; 0: none */
+	uint32_t requests;      /* at once; 0: the record has no such map */
+	uint64_t ended, failed; /* that were counted; failed are among the ended */
+	const char *failure;    /* of the first that failed; with failed > 0 */
+	double seconds;         /* in which they ended */
+	double limit_s;         /* that p95_s was to keep, requests chosen accordingly; 0: none */
 	double p50_s, p95_s, p99_s; /* latency of one, of those that did not fail */
 };
 

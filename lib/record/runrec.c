@@ -282,6 +282,7 @@ int run_decode(const struct rec *r, unsigned keys, struct arena *a, struct run_r
 	    ((keys & RUN_SOURCE) && get_text(r->map, "source", a, &x.source, e) < 0) ||
 	    get_bool(r->map, "ok", &ok, e) < 0 ||
 	    ((keys & RUN_CLOCK) && decode_clock(r->map, &x, e) < 0) ||
+	    ((keys & RUN_FLIGHT) && flight_decode(r, a, &x.flight, e) < 0) ||
 	    (ok ? decode_outcome(r->map, keys, a, &x, e)
 		: get_text(r->map, "reason", a, &x.reason, e)) < 0 ||
 	    (val_get(r->map, "missing_bytes") &&

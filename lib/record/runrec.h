@@ -68,7 +68,7 @@ struct run_rec {
 	bool has_plan;
 	uint32_t in_host, steps, splits;
 	const double *busy_s;     /* (k) */
-	struct flight_rec flight; /* requests 0: one inference after another; not read back */
+	struct flight_rec flight; /* requests 0: one inference after another */
 	/* Of a machine that is played: its time before and after this and what was measured with
 	 * it. */
 	bool has_clock;
@@ -108,6 +108,7 @@ enum {
 	RUN_PLAN = 4096,      /* in_host and steps, where told; has_plan */
 	RUN_CLOCK = 8192,     /* began_s and clock_s, where told; has_clock */
 	RUN_CASES = 32768,    /* case_s, where told */
+	RUN_FLIGHT = 65536,   /* flight, where told */
 	RUN_TURNS = 16384     /* turns, predicted_s, n_samples, where told */
 };
 

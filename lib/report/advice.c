@@ -79,12 +79,21 @@ static int write_advice(FILE *out, const struct report_input *in, struct err *e)
 	if (measured || !advise_objective(out, x, in->objective, ref)) {
 		if (x->simulated)
 			advise_simulated(out, x);
+		else if (x->kind == ANSWER_FINAL && flight_is_beyond(&x->flight))
+			fputs("Nothing that was found keeps the limit of latency: this takes "
+			      "least. "
+			      "Allow more, or take faster devices.",
+			      out);
 		else if (x->kind != ANSWER_FINAL)
 			fputs("This placement was not compared with single devices: devrun paired "
 			      "tells whether to use it.",
 			      out);
 		else if (!*x->reference)
-			fputs("Use this placement: no device alone can run the model.", out);
+			fputs(x->flight.limit_s > 0
+				      ? "Use this placement: no device alone keeps the limit of "
+					"latency."
+				      : "Use this placement: no device alone can run the model.",
+			      out);
 		else
 			advise_measured(out, x, ref);
 	}

@@ -101,7 +101,9 @@ struct measured measured_of_run(const struct run_rec *x)
 				 .ratio_hi = x->ratio_hi,
 				 .has_copies = x->has_copies,
 				 .copies = x->copies,
-				 .copy_bytes = x->copy_bytes};
+				 .copy_bytes = x->copy_bytes,
+				 .requests = x->flight.requests,
+				 .p95_s = x->flight.p95_s};
 }
 
 /* Also *sample, where it is not NULL. */
@@ -109,7 +111,7 @@ static int read_run(const struct rec *r, struct arena *a, struct measured *m, ui
 		    struct err *e)
 {
 	const unsigned keys = RUN_LATENCY | RUN_INTERVAL | RUN_REFERENCE | RUN_RATIO | RUN_COPIES |
-			      (sample ? RUN_SAMPLE : 0);
+			      RUN_FLIGHT | (sample ? RUN_SAMPLE : 0);
 	struct run_rec x;
 	if (run_decode(r, keys, a, &x, e) < 0)
 		return -1;
@@ -143,7 +145,7 @@ static int take_run_of_place(struct answer *x, const struct rec *r, struct err *
 static int take_raced(struct answer *x, const struct rec *r, struct err *e)
 {
 	const unsigned keys = RUN_STEP | RUN_SAMPLE | RUN_SOURCE | RUN_LATENCY | RUN_INTERVAL |
-			      RUN_RATIO | RUN_TURNS;
+			      RUN_RATIO | RUN_TURNS | RUN_FLIGHT;
 	struct run_rec run;
 	if (!run_has_turns(r))
 		return 0;
@@ -344,7 +346,9 @@ static int take_best(struct answer *x, const struct rec *r, struct err *e)
 				 .ratio_hi = b.ratio_hi,
 				 .has_copies = b.has_copies,
 				 .copies = b.copies,
-				 .copy_bytes = b.copy_bytes};
+				 .copy_bytes = b.copy_bytes,
+				 .requests = b.flight.requests,
+				 .p95_s = b.flight.p95_s};
 	if (!b.final)
 		return 0;
 	x->reference = b.reference;

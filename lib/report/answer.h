@@ -22,11 +22,13 @@ struct measured {
 	double ratio, ratio_lo, ratio_hi;
 	bool has_copies;
 	uint64_t copies, copy_bytes;
-	bool has_value; /* of another objective than latency (answer_take_value) */
+	uint32_t requests; /* at once; 0: not told */
+	double p95_s;      /* then: 95 % of them take up to so long */
+	bool has_value;    /* of another objective than latency (answer_take_value) */
 	double value;
 };
 
-/* Of a run that was decoded with RUN_LATENCY, RUN_INTERVAL, RUN_REFERENCE, RUN_RATIO and RUN_COPIES;
+/* Of a run that was decoded with RUN_LATENCY, RUN_INTERVAL, RUN_REFERENCE, RUN_RATIO, RUN_COPIES and RUN_FLIGHT;
  * its text is borrowed. */
 struct measured measured_of_run(const struct run_rec *x);
 

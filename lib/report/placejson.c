@@ -66,6 +66,8 @@ static void row(FILE *out, const char *kind, const char *device, const struct me
 	range(out, "speedup_interval", has_interval, 1 / m->ratio_hi, 1 / m->ratio_lo);
 	count(out, "copies", ran && m->has_copies, m->copies);
 	count(out, "copied_bytes", ran && m->has_copies, m->copy_bytes);
+	count(out, "requests", ran && m->requests > 0, m->requests);
+	real(out, "p95_s", ran && m->requests > 0, m->p95_s);
 	real(out, "objective", m->has_value, m->value);
 	fputs("}", out);
 }
@@ -175,6 +177,7 @@ static void in_flight(FILE *out, const struct answer *x)
 	count(out, "ended", told, f->ended);
 	count(out, "failed", told, f->failed);
 	text(out, "failure", f->failed > 0 ? f->failure : NULL);
+	real(out, "limit_s", told && f->limit_s > 0, f->limit_s);
 	real(out, "p50_s", told, f->p50_s);
 	real(out, "p95_s", told, f->p95_s);
 	real(out, "p99_s", told, f->p99_s);

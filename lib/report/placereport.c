@@ -6,6 +6,7 @@
 #include "report/format.h"
 #include "report/placecheck.h"
 #include "report/screen.h"
+#include "text/quantity.h"
 #include "timing/contest.h"
 
 #include <inttypes.h>
@@ -32,6 +33,7 @@ struct objective {
 	const char *name; /* NULL: the latency, which has its columns in any case */
 	double best;      /* of the single devices; 0: none is known */
 	bool rate;        /* what was measured is a rate: seconds a request */
+	bool limit; /* ... of requests with a limit of latency, whose columns are those of the objective */
 	enum { WHOLE, NARROW, NARROWEST } fit; /* columns that the screen has room for */
 };
 
@@ -46,8 +48,10 @@ double placetext_best_value(const struct answer *x)
 
 static struct objective find_objective(const struct answer *x, const char *name)
 {
-	return (struct objective){
-		.name = name, .best = placetext_best_value(x), .rate = x->flight.requests > 0};
+	return (struct objective){.name = name,
+				  .best = placetext_best_value(x),
+				  .rate = x->flight.requests > 0,
+				  .limit = x->flight.limit_s > 0};
 }
 
 /* Mixtures have no unit. */
@@ -68,6 +72,11 @@ static void value_cells(FILE *out, const struct objective *o, const struct measu
 {
 	char text[60];
 	bool known = m->has_value;
+	if (o->limit) {
+		cell(out, W_COUNT + 1, "%u", m->requests);
+		cell(out, W_VALUE, "%.3f ms", m->p95_s * 1e3);
+		return;
+	}
 	cell(out, W_VALUE, "%s",
 	     known ? placetext_value(o->name, m->value, text, sizeof text) : "-");
 	known && m->value > 0 && o->best > 0 ? cell(out, W_SPEED, "%.3fx", o->best / m->value)
@@ -89,7 +98,10 @@ static void head(FILE *out, int label, const struct objective *o)
 		cell(out, W_DIFF, "MSE");
 		cell(out, W_DIFF, "cosine");
 	}
-	if (o->name) {
+	if (o->limit) {
+		cell(out, W_COUNT + 1, "at once");
+		cell(out, W_VALUE, "95 %% within");
+	} else if (o->name) {
 		cell(out, W_VALUE, "%s", strpbrk(o->name, "=,") ? "objective" : o->name);
 		cell(out, W_SPEED, "gain");
 	}
@@ -109,6 +121,8 @@ const char *placetext_why(const struct measured *m)
 {
 	bool untried =
 		strcmp(m->reason, contest_no_time) == 0 || strcmp(m->reason, contest_left) == 0;
+	if (strncmp(m->reason, contest_beyond, strlen(contest_beyond)) == 0)
+		return "";
 	return untried ? "not run: " : "cannot run: ";
 }
 
@@ -122,7 +136,7 @@ static void fit_columns(struct objective *o, int label, const struct screen *scr
 {
 	enum { GAP = 2 };
 	int width = label + W_LAT + W_RANGE + W_SPEED + 3 * GAP +
-		    (o->name ? W_VALUE + W_SPEED + 2 * GAP : 0) + 2 * (W_COUNT + GAP);
+		    (o->name || o->limit ? W_VALUE + W_SPEED + 2 * GAP : 0) + 2 * (W_COUNT + GAP);
 	int room = screen && screen->told ? (int)screen->width : INT_MAX;
 	o->fit = width + W_MB + 2 * W_DIFF + 3 * GAP <= room ? WHOLE
 		 : width <= room                             ? NARROW
@@ -179,7 +193,7 @@ static void row(FILE *out, int label, const char *name, const struct measured *m
 		diff ? cell(out, W_DIFF, "%.1e", diff->out_mse) : cell(out, W_DIFF, "-");
 		diff ? cell(out, W_DIFF, "%.6f", diff->out_cos) : cell(out, W_DIFF, "-");
 	}
-	if (o->name)
+	if (o->name || o->limit)
 		value_cells(out, o, m);
 	fputc('\n', out);
 }
@@ -400,6 +414,34 @@ static void print_verdict(FILE *out, const struct answer *x, const char *const *
 		fputs("no ratio was measured", out);
 }
 
+/* Whether requests end in time, where they are to, and whatever else is to be said; false: nothing else is. */
+static bool print_limit(FILE *out, const struct answer *x)
+{
+	const struct flight_rec *f = &x->flight;
+	char limit[QUANTITY_CAP], takes[QUANTITY_CAP];
+	if (f->limit_s == 0 || x->kind != ANSWER_FINAL)
+		return true;
+	quantity_trim(quantity_seconds(f->limit_s, limit));
+	quantity_seconds(f->p95_s, takes);
+	if (flight_is_beyond(f)) {
+		fprintf(out,
+			"nothing that ran has 95 %% of its requests within %s; this takes least, "
+			"up to %s, at %.1f a second",
+			limit, takes, 1 / x->m.lat_s);
+		return false;
+	}
+	fprintf(out, "95 %% of the requests within %s (up to %s), %u at a time: ", limit, takes,
+		f->requests);
+	if (*x->reference && x->says.says != CONTEST_UNTOLD)
+		return true;
+	fputs(*x->reference
+		      ? "what looked faster did not keep that while it was compared, and no rate "
+			"is claimed"
+		      : "no single device keeps that, this placement does",
+	      out);
+	return false;
+}
+
 void placetext_verdict(FILE *out, const struct answer *x, const char *const *names,
 		       const char *objective)
 {
@@ -407,7 +449,8 @@ void placetext_verdict(FILE *out, const struct answer *x, const char *const *nam
 	bool measured = strcmp(objective ? objective : "latency", "latency") == 0 ||
 			(o.rate && strcmp(objective, "throughput") == 0);
 	if (measured || x->simulated || x->kind != ANSWER_FINAL) {
-		print_verdict(out, x, names);
+		if (print_limit(out, x))
+			print_verdict(out, x, names);
 		return;
 	}
 	if (x->m.has_value && x->m.value > 0 && o.best > 0)
@@ -428,13 +471,16 @@ void placetext_flight(FILE *out, const struct answer *x, const char *before, con
 	char why[300];
 	if (f->requests == 0 || !(x->m.lat_s > 0) || x->m.reason)
 		return;
-	fprintf(out, "%s%u requests at once, %.1f a second", before, f->requests, 1 / x->m.lat_s);
+	fprintf(out, "%s%u request%s, %.1f a second", before, f->requests,
+		f->requests > 1 ? "s at once" : " at a time", 1 / x->m.lat_s);
 	if (placetext_has_range(&x->m))
 		fprintf(out, " (95 %% interval %.1f to %.1f)", 1 / x->m.hi_s, 1 / x->m.lo_s);
 	if (x->m.ref_s > 0)
 		fprintf(out, ", the best single device %.1f", 1 / x->m.ref_s);
 	fprintf(out, "; one takes %.3f ms, 95 %% of them up to %.3f, 99 %% up to %.3f",
 		f->p50_s * 1e3, f->p95_s * 1e3, f->p99_s * 1e3);
+	if (f->limit_s > 0)
+		fprintf(out, "; the limit of 95 %% is %.6g ms", f->limit_s * 1e3);
 	if (f->failed > 0)
 		fprintf(out, "; %" PRIu64 " of %" PRIu64 " failed: %s", f->failed, f->ended,
 			err_escape(why, sizeof why, f->failure, strlen(f->failure)));

@@ -54,6 +54,9 @@ void raced_take(struct raced *x, const struct run_rec *run)
 					  .ratio = run->ratio,
 					  .has_ratio = run->has_ratio && run->ratio > 0,
 					  .predicted_s = run->predicted_s,
+					  .limit_s = run->flight.limit_s,
+					  .p95_s = run->flight.p95_s,
+					  .requests = run->flight.requests,
 					  .n_runs = run->n_samples,
 					  .turns = run->turns};
 }
@@ -153,6 +156,9 @@ static void print_row(FILE *out, const char *label, const struct raced_one *r, c
 		fprintf(out, "  %7.3fx", 1 / r->ratio);
 	else
 		fprintf(out, "  %8s", "-");
+	if (r->limit_s > 0)
+		fprintf(out, "  %7u  %8.3f ms%c", r->requests, r->p95_s * 1e3,
+			r->p95_s > r->limit_s ? '!' : ' ');
 	fprintf(out, "  %6u  %6u%s\n", r->n_runs, r->turns.n_bursts, answer ? " <" : "");
 }
 
@@ -364,8 +370,10 @@ void raced_print(FILE *out, const struct raced *x, const struct contest_race_fac
 	if (x->n == 0 || race->n_blocks == 0)
 		return;
 	const struct pace pace = find_pace(x);
-	fprintf(out, "\n%-24s  %12s  %12s  %8s  %6s  %6s\n", "raced", "predicted", "measured",
-		"speedup", "runs", "bursts");
+	fprintf(out, "\n%-24s  %12s  %12s  %8s", "raced", "predicted", "measured", "speedup");
+	if (x->v[0].limit_s > 0)
+		fprintf(out, "  %7s  %11s ", "at once", "95 % within");
+	fprintf(out, "  %6s  %6s\n", "runs", "bursts");
 	for (size_t i = 0; i < x->n; i++)
 		if (x->v[i].turns.start && !repeats(x, i))
 			print_start(out, x, i, &pace, answer);

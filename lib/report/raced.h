@@ -13,7 +13,8 @@ struct raced_one {
 	char *source; /* owned */
 	double lat_s, hi_s, lo_s, ratio, predicted_s;
 	bool has_ratio;
-	uint32_t n_runs;
+	double limit_s, p95_s; /* of requests in flight; limit_s 0: there is none */
+	uint32_t requests, n_runs;
 	struct contest_turns turns;
 };
 
@@ -26,8 +27,8 @@ struct raced {
 };
 
 void raced_release(struct raced *x);
-/* Take note of a run with RUN_SAMPLE, RUN_STEP, RUN_SOURCE, RUN_LATENCY, RUN_INTERVAL, RUN_RATIO and
- * RUN_TURNS. */
+/* Take note of a run with RUN_SAMPLE, RUN_STEP, RUN_SOURCE, RUN_LATENCY, RUN_INTERVAL, RUN_RATIO,
+ * RUN_TURNS and RUN_FLIGHT. */
 void raced_take(struct raced *x, const struct run_rec *run);
 /* A final `best` record has come. */
 void raced_end(struct raced *x);

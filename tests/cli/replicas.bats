@@ -101,6 +101,35 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[ "$stderr" = "devsim: error: objective 'throughput,latency<=5': 'latency<=5' is no time above 0 in s, ms or us, as in latency<=50ms" ]
 }
 
+@test "devrun: a limit that everything keeps, and one that nothing keeps, of which no rate is claimed" {
+	for l in 1000s 1us; do
+		o="throughput,latency<=$l"
+		devrun paired --placements --race 0.5 --requests 2 --objective "$o" two.mp > race$l.mp
+		placeout --format report --objective "$o" race$l.mp > report$l
+		placeout --format json --objective "$o" race$l.mp > report$l.json
+		placeout --format advice --objective "$o" race$l.mp > advice$l
+	done
+	py '
+		import json
+		def flight(f): return [m["in_flight"] for kind in ("run", "best") for m in of(f, kind) if "in_flight" in m]
+		many, one = flight("race1000s.mp"), flight("race1us.mp")
+		assert {f["requests"] for f in many} == {2} and {f["limit_s"] for f in many} == {1000}, many
+		assert {f["requests"] for f in one} == {1} and {f["limit_s"] for f in one} == {1e-6}, one
+		j = json.load(open("report1us.json"))
+		assert j["objective"] == "throughput" and j["in_flight"]["limit_s"] == 1e-6 and j["in_flight"]["requests"] == 1, j
+		assert j["measured"][-1]["p95_s"] == j["in_flight"]["p95_s"] == min(m["p95_s"] for m in j["measured"] if m["ran"])
+	'
+	grep -q '^ *a request .* at once   95 % within$' report1us
+	grep -q '^verdict: nothing that ran has 95 % of its requests within 1 µs; this takes least, up to .* ms, at .* a second$' report1us
+	grep -q '^Nothing that was found keeps the limit' advice1us
+	grep -q '^verdict: 95 % of the requests within 16 min 40 s (up to .*), 2 at a time: ' report1000s
+	run ! grep -q 'a second$\|times as fast' advice1us
+	run -2 --separate-stderr devrun paired --objective 'throughput,latency<=1s' two.mp
+	[[ $stderr = *"devrun measures throughput with --requests 2 or more, else the latency" ]]
+	run -2 --separate-stderr devrun paired --requests 2 --objective 'throughput,latency<=1h' two.mp
+	[ "$stderr" = "devrun: error: objective 'throughput,latency<=1h': 'latency<=1h' is no time above 0 in s, ms or us, as in latency<=50ms" ]
+}
+
 @test "place: where replicas are not possible the stream is handed on once" {
 	devsim --probe -s three.spec -D d:1 mobilenet_v3_large.mp > input.mp
 	[ "$(stat -c %s input.mp)" -gt 65536 ]

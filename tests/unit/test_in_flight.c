@@ -1,6 +1,9 @@
 /* test_in_flight.c - several requests at once on made-up devices (fake.h): each has the results that it has alone, the
  * oldest goes first, one that fails takes no other with it, and their memory is counted. */
+#include <math.h>
+
 #include "fake.h"
+#include "measure/latency_limit.h"
 #include "tap.h"
 
 enum { MOST = 6 };
@@ -182,6 +185,160 @@ static void memory(void)
 	close_world(&w);
 }
 
+/* ---- a limit of latency ---- */
+
+struct machine {
+	double one_s; /* what a request takes, times those beyond what is idle */
+	uint32_t idle, tries;
+};
+
+static int take(void *ctx, uint32_t n, double *p95_s, struct err *e)
+{
+	struct machine *m = ctx;
+	(void)e;
+	m->tries++;
+	*p95_s = m->one_s * (n > m->idle ? (double)n / m->idle : 1);
+	return 0;
+}
+
+/* Every number from 1 to 40 is found, in a few tries where latencies grow with it. */
+static void numbers(void)
+{
+	uint32_t right = 0, all = 0, most = 0;
+	struct err e = ERR_INIT;
+	for (uint32_t idle = 1; idle <= 4; idle++)
+		for (uint32_t want = 0; want <= 40; want++) {
+			double limit = want == 0      ? 0.9
+				       : want <= idle ? 1.1
+						      : (want + 0.5) / idle / 0.95;
+			struct machine m = {1, idle, 0};
+			uint32_t n = 99, is = want == 0 ? 0 : want <= idle ? idle : want;
+			double s = 0;
+			struct requests_within x = {1, 40, limit, take, &m};
+			right += requests_within(&x, &n, &s, &e) == 0 && n == is &&
+				 fabs(s - (is > idle ? (double)is / idle : 1)) < 1e-12;
+			all++;
+			most = m.tries > most ? m.tries : most;
+		}
+	tap(right == all, "limit: %u of %u numbers are right", right, all);
+	tap(most <= 4, "limit: in %u tries at most", most);
+	struct machine m = {1, 1, 0};
+	uint32_t n;
+	double s;
+	struct requests_within x = {3, 8, 2.9, take, &m};
+	tap(requests_within(&x, &n, &s, &e) == 0 && n == 0 && s == 3,
+	    "limit: replicas have one request each at least");
+	x.limit_s = 3;
+	tap(requests_within(&x, &n, &s, &e) == 0 && n == 3,
+	    "limit: with the least it may be close");
+	x.limit_s = 6.2;
+	tap(requests_within(&x, &n, &s, &e) == 0 && n == 5, "limit: with more it may not");
+}
+
+/* Two devices and three candidates: seconds a request, and the latency of 95 %; 0: it did not run. */
+struct ran {
+	double s, p95_s;
+};
+
+/* What is handed over, and the reference, as places; *stands: what is claimed. */
+static void settle(const struct ran ran[5], int *reference, int *winner, bool *stands)
+{
+	struct session s = {.flight = {.n = 8, .limit_s = 50e-3}};
+	struct trial t[5], *of[5];
+	for (int i = 0; i < 5; i++) {
+		t[i] = (struct trial){.ok = ran[i].s > 0, .has_ratio = true, .m.lat.mid = ran[i].s};
+		of[i] = &t[i];
+		t[i].served = MEM_NEW(struct served);
+		if (ran[i].s == 0)
+			continue;
+		double bucket = log(ran[i].p95_s / LATENCY_LEAST_S) / log(LATENCY_STEP);
+		t[i].served->ended = 1;
+		t[i].served->latency[(int)bucket] = 1;
+	}
+	const struct limited x = {.s = &s, .k = 2, .n = 5, .trial = of};
+	*stands = limited_settle(&x, reference, winner);
+	for (int i = 0; i < 5; i++) {
+		if (*stands != t[i].has_ratio)
+			*winner = -99;
+		mem_free(t[i].served);
+	}
+}
+
+static void settled(void)
+{
+	static const struct {
+		struct ran ran[5];
+		int reference, winner, then_reference, then_winner;
+		bool stands;
+		const char *what;
+	} c[] = {
+		{{{2, 40e-3}, {3, 40e-3}, {1, 45e-3}, {2, 60e-3}}, 0, 2, 0, 2, true, "a gain"},
+		{{{2, 40e-3}, {3, 40e-3}, {2, 60e-3}}, 0, -1, 0, -1, true, "the reference"},
+		{{{2, 40e-3}, {3, 40e-3}, {1, 51e-3}}, 0, 2, 0, -1, false, "a winner beyond it"},
+		{{{2, 60e-3}, {3, 40e-3}, {1, 49e-3}},
+		 0,
+		 2,
+		 1,
+		 2,
+		 false,
+		 "the reference beyond it"},
+		{{{2, 60e-3}, {3, 60e-3}, {1, 49e-3}}, 0, 2, -1, 2, false, "no device keeps it"},
+		{{{2, 60e-3}, {3, 60e-3}, {4, 49e-3}, {3, 45e-3}},
+		 0,
+		 -1,
+		 -1,
+		 3,
+		 false,
+		 "candidates do"},
+		{{{2, 60e-3}, {3, 55e-3}, {1, 59e-3}},
+		 0,
+		 2,
+		 1,
+		 -1,
+		 false,
+		 "nothing does: a device"},
+		{{{2, 60e-3}, {3, 55e-3}, {4, 54e-3}},
+		 0,
+		 -1,
+		 -1,
+		 2,
+		 false,
+		 "nothing does: a candidate"},
+		{{{0, 0}, {0, 0}, {1, 45e-3}}, -1, 2, -1, 2, true, "no device ran"},
+	};
+	for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+		int reference = c[i].reference, winner = c[i].winner;
+		bool stands;
+		settle(c[i].ran, &reference, &winner, &stands);
+		tap(stands == c[i].stands && reference == c[i].then_reference &&
+			    winner == c[i].then_winner,
+		    "handed over: %s (%d, %d, %d)", c[i].what, stands, reference, winner);
+	}
+}
+
+/* Nothing kept the limit: fewer at once, one for each row at least; else all is as it was. */
+static void fewer(void)
+{
+	struct session s = {.flight = {.n = 8, .limit_s = 50e-3}};
+	struct served v[3] = {{.n = 8, .ended = 1}, {.n = 2, .ended = 1}, {.n = 3, .ended = 1}};
+	struct trial t[3] = {{.ok = true}, {.ok = true}, {.ok = true, .n_more = 2}};
+	struct trial *of[3] = {&t[0], &t[1], &t[2]};
+	bool in[3] = {true, true, true};
+	const struct limited x = {.s = &s, .k = 1, .n = 3, .trial = of, .in = in};
+	for (int i = 0; i < 3; i++) {
+		t[i].served = &v[i];
+		v[i].latency[(int)(log(100e-3 / LATENCY_LEAST_S) / log(LATENCY_STEP))] = 1;
+	}
+	bool again = limited_fewer(&x);
+	tap(again && v[0].n == 3 && v[1].n == 1 && v[2].n == 3 && v[0].ended == 0 &&
+		    v[2].ended == 0,
+	    "fewer at once: %u, %u and %u", v[0].n, v[1].n, v[2].n);
+	for (int i = 0; i < 3; i++)
+		v[i] = (struct served){.n = 2, .ended = 1};
+	v[0].latency[0] = v[1].latency[LATENCY_BUCKETS - 1] = 1;
+	tap(!limited_fewer(&x) && v[1].n == 2 && v[1].ended == 1, "fewer at once: one keeps it");
+}
+
 int main(void)
 {
 	const char *kinds[] = {"n", "l", "nl", "nnn", "nlnl", "fsFl"};
@@ -190,5 +347,8 @@ int main(void)
 			same_as_alone(kinds[i], 60 + 40 * (uint32_t)i, 12, n);
 	failures();
 	memory();
+	numbers();
+	settled();
+	fewer();
 	return tap_end();
 }

@@ -131,9 +131,10 @@ bool sim_flight_run(struct sim_flight *x, struct run_rec *out, uint64_t *peak, d
 		uint32_t d = short_device(m, peak);
 
 		if (d != SCHED_NONE) {
-			snprintf(reason, cap, "%u requests need %llu bytes on %s, which has %llu",
-				 n, (unsigned long long)peak[d], m->names[d],
-				 (unsigned long long)(m->mem_limit[d] + (m->work ? m->work[d] : 0)));
+			snprintf(
+				reason, cap, "%u requests need %llu bytes on %s, which has %llu", n,
+				(unsigned long long)peak[d], m->names[d],
+				(unsigned long long)(m->mem_limit[d] + (m->work ? m->work[d] : 0)));
 			return false;
 		}
 		closed_loop_run(x->flown, &f, busy_s);

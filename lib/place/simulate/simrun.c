@@ -336,8 +336,7 @@ static int answer_replicas(struct simulator *x, const struct place_rec *p, struc
 	}
 	if (!*reason)
 		sim_flight_rows(x->flight, p->device, rows);
-	if (!*reason &&
-	    sim_flight_run(x->flight, &out, peak, busy_s, reason, sizeof(reason))) {
+	if (!*reason && sim_flight_run(x->flight, &out, peak, busy_s, reason, sizeof(reason))) {
 		for (uint32_t i = 0; i < rows; i++)
 			energy_j += sim_flight_share(x->flight, i) * row_j[i];
 		out.mem_bytes = peak;
