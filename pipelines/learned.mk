@@ -20,7 +20,7 @@ HALF  ?= test
 COUNT ?= 60
 $(call must_be,SETS,giph doppler nine)
 $(call must_be,HALF,dev test all)
-LEARNED_SPECS = $(or $(SPECS),heft lookahead climb@100 climb@500 anneal@500 portfolio:10s)
+LEARNED_SPECS = $(or $(SPECS),heft lookahead climb@100 climb@500 anneal@500 portfolio:plain:10s portfolio:10s)
 LEARNED_BASE  = $(or $(BASE),climb@500)
 LEARNED_NINE  = inception_v3 googlenet rnnlm nmt2 nmt4 bert_base resnet50 mobilenet_v3_large vit_b_16
 LEARNED_DIR   = $(B)/learned

@@ -35,7 +35,7 @@ static const double FIRST_LIMIT = 0.4; /* the same of those that run whatever th
  * on problems that `where` or the method's scope (method.h) leaves out.  ALONE: only while the best is on one device and
  * another is near it, from the best that is on several, with devices that compute at once: where devices slow each other, or one is made of
  * the others, no single move leads there. */
-enum where { ANYWHERE, SMALL, SCHEDULES, TURNS, ALONE };
+enum where { ANYWHERE, SMALL, SCHEDULES, TURNS, ALONE, LEARNED };
 struct portfolio_entry {
 	const struct place_method *method; /* NULL ends a list */
 	double share, until;
@@ -43,15 +43,14 @@ struct portfolio_entry {
 };
 
 static const struct portfolio_entry first[] = {
-	{&method_single, 0, INFINITY, ANYWHERE},
-	{&method_heft, 0, INFINITY, ANYWHERE},
-	{&method_heft_apart, 0, INFINITY, TURNS},
-	{&method_spine, 0, 1, ANYWHERE},
-	{0},
+	{&method_single, 0, INFINITY, ANYWHERE},  {&method_heft, 0, INFINITY, ANYWHERE},
+	{&method_heft_apart, 0, INFINITY, TURNS}, {&method_lookahead_rank, 0, 1, ANYWHERE},
+	{&method_spine, 0, 1, ANYWHERE},          {0},
 };
 
 static const struct portfolio_entry plain[] = {
 	{&method_series, 0.02, 0.5, SCHEDULES},
+	{&method_learned_policy, 0, 0.3, LEARNED},
 	{&method_cluster, 0.05, 0.3, ANYWHERE},
 	{&method_contention, 0, 0.3, ANYWHERE},
 	{&method_peft, 0, 0.3, ANYWHERE},
@@ -80,6 +79,7 @@ static const struct portfolio_entry plain[] = {
 /* With time for AMPLE_EVALS simulations of each unit. */
 /* clang-format off */
 static const struct portfolio_entry slow[] = {
+	{&method_learned_moves, 0.25, 0.8, LEARNED},
 	{&method_tabu, 0.04, 0.6, ANYWHERE},
 	{&method_genetic, 0.04, 0.7, ANYWHERE},
 	{&method_genetic, 0.15, 0.7, SCHEDULES},
@@ -91,10 +91,9 @@ static const struct portfolio_entry slow[] = {
 
 /* Without: searches race, and each begins with this share of what is left. */
 static const struct portfolio_entry racer[] = {
-	{&method_cross_entropy, 1.0 / 16, 1, ANYWHERE},
-	{&method_tabu, 1.0 / 16, 1, ANYWHERE},
-	{&method_anneal, 1.0 / 16, 1, ANYWHERE},
-	{&method_anneal, 1.0 / 16, 1, ALONE},
+	{&method_cross_entropy, 1.0 / 16, 1, ANYWHERE}, {&method_tabu, 1.0 / 16, 1, ANYWHERE},
+	{&method_anneal, 1.0 / 16, 1, ANYWHERE},        {&method_anneal, 1.0 / 16, 1, ALONE},
+	{&method_learned_moves, 1.0 / 16, 1, LEARNED},
 };
 enum { N_RACERS = sizeof(racer) / sizeof(racer[0]), SMALL_UNITS = 96 };
 
@@ -115,6 +114,7 @@ struct portfolio {
 	struct kept_order kept; /* one that is looked at */
 	const char *who;
 	int ran;
+	bool plain; /* without what was learned from other problems */
 	bool ample; /* is there time for AMPLE_EVALS simulations of each unit? */
 	struct method_run sub;
 	const char *now; /* the method whose run sub is */
@@ -174,14 +174,15 @@ static double spent(const struct portfolio *x)
 	return limits_spent(&x->limits, x->used);
 }
 
-static bool out_of_place(const struct portfolio_entry *entry, const struct place_method *method,
-			 const struct place_units *u)
+static bool out_of_place(const struct portfolio *x, const struct portfolio_entry *entry,
+			 const struct place_method *method)
 {
+	const struct place_units *u = &x->context.u;
 	bool schedules = u->m->rules == PLACE_SCHEDULE;
 
 	if ((entry->where == SMALL && (u->n > SMALL_UNITS || u->m->n_cases)) ||
 	    ((entry->where == SCHEDULES || entry->where == ALONE) && !schedules) ||
-	    (entry->where == TURNS && !u->m->costs.turns))
+	    (entry->where == TURNS && !u->m->costs.turns) || (entry->where == LEARNED && x->plain))
 		return true;
 	switch (method->scope) {
 	case SCOPE_SCHEDULES: return !schedules;
@@ -205,7 +206,7 @@ static void run_entry(struct portfolio *x, const struct portfolio_entry *entry)
 	const struct place_method *method = entry->method;
 	double share = fmax(0, fmin(entry->share, 1 - spent(x)));
 
-	if (out_of_place(entry, method, &x->context.u) || !has_start(x, entry))
+	if (out_of_place(x, entry, method) || !has_start(x, entry))
 		return;
 	x->now = method->name;
 	x->ran++;
@@ -233,9 +234,7 @@ static void run_entry(struct portfolio *x, const struct portfolio_entry *entry)
 	x->sub.began_s = r->budget_s > 0 ? clock_s() : 0;
 	x->sub.budget_s = r->budget_s > 0 ? share * r->budget_s : 0;
 	if (r->budget_s > 0 && entry->share <= 0) {
-		share = entry->until == INFINITY ? FIRST_LIMIT
-			: x->ample               ? AMPLE_LIMIT
-						 : TIGHT_LIMIT;
+		share = entry->until >= 1 ? FIRST_LIMIT : x->ample ? AMPLE_LIMIT : TIGHT_LIMIT;
 		x->sub.budget_s = fmax(0.01, fmin(share, 1 - spent(x)) * r->budget_s);
 	}
 	if (method->run(&x->sub, &none) == 0) {
@@ -282,7 +281,7 @@ static void race_searches(struct portfolio *x)
 		/* Of equal ones who had the least time; the first one can always start. */
 		for (int j = 1; j < N_RACERS; j++)
 			if (has_start(x, &racer[j]) &&
-			    !out_of_place(&racer[j], racer[j].method, &x->context.u) &&
+			    !out_of_place(x, &racer[j], racer[j].method) &&
 			    (last[j] > last[i] || (last[j] == last[i] && used[j] < used[i])))
 				i = j;
 		struct portfolio_entry entry = racer[i];
@@ -360,6 +359,11 @@ static int run_portfolio(struct method_run *r, struct err *e)
 {
 	struct portfolio x = {.r = r, .best = INFINITY, .several = INFINITY, .who = "nobody"};
 
+	x.plain = r->arg != NULL;
+	if (x.plain && strcmp(r->arg, "plain") != 0)
+		return err_set(e, ST_USAGE,
+			       "'portfolio:%s': it goes as 'portfolio' or 'portfolio:plain'",
+			       r->arg);
 	x.several_device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
 	x.order = ARENA_NEWN(r->a, uint32_t, r->m->n_sets);
 	x.kept = kept_order_new(r->m, r->a);
@@ -402,7 +406,8 @@ static int run_portfolio(struct method_run *r, struct err *e)
 const struct place_method method_portfolio = {
 	.name = "portfolio",
 	.needs_costs = true,
-	.about = "the best of all that fit the budget (--budget, --threads)",
+	.arg = "plain",
+	.about = "the best of all that fit the budget; plain: nothing learned",
 	.source = "Huberman, Lukose, Hogg, Science 275, 1997",
 	.run = run_portfolio,
 };

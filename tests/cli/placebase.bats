@@ -287,10 +287,10 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	placebase portfolio --evals 4000 -t 3 p.mp -o b.mp
 	recdump -fk place a.mp > a.txt
 	recdump -fk place b.mp | cmp - a.txt
-	for m in heft peft lookahead; do placebase "$m" p.mp -o "$m.mp"; done
+	for m in heft peft lookahead lookahead-rank learned-policy; do placebase "$m" p.mp -o "$m.mp"; done
 	py '
 		a = of("a.mp", "place")
-		others = [m["predicted_s"] for f in ("heft", "peft", "lookahead") for m in of(f + ".mp", "place")]
+		others = [m["predicted_s"] for f in ("heft", "peft", "lookahead", "lookahead-rank", "learned-policy") for m in of(f + ".mp", "place")]
 		assert len(a) == 1 and a[0]["source"].startswith("portfolio:"), a
 		assert a[0]["bound_s"] <= a[0]["predicted_s"] <= min(others), (a[0]["predicted_s"], others)
 	'
@@ -319,6 +319,22 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	       "nodes": [{"id": 1, "cost_s": 1, "mem_bytes": 6}], "edges": []}' | json2dag - -o none.mp
 	run -1 placebase portfolio --evals 100 none.mp -o x.mp
 	[[ "$output" == *"no legal placement was found"* ]]
+}
+
+@test "portfolio: look-ahead and the learned policy where little time is left for much; plain: nothing learned" {
+	"$HSDAG_PYTHON" "$ROOT/tests/support/placement_sets.py" doppler llama-layer 107 | json2dag -o wide.mp
+	placebase lookahead-rank wide.mp -o rank.mp
+	placebase learned-policy wide.mp -o policy.mp
+	placebase heft wide.mp -o heft.mp
+	placebase portfolio --evals 20 wide.mp -o all.mp
+	run -0 --separate-stderr placebase portfolio:plain --evals 4000 -v wide.mp -o plain.mp
+	[[ $stderr != *learned* ]]
+	py '
+		least = {f: of(f + ".mp", "place")[0]["predicted_s"] for f in ("rank", "policy", "heft", "all")}
+		assert least["all"] <= min(least["rank"], least["policy"]) < least["heft"], least
+	'
+	run -2 --separate-stderr placebase portfolio:learned wide.mp
+	[[ $stderr == *"portfolio:plain"* ]]
 }
 
 @test "ideals: thousands of free nodes around one go with it at once" {

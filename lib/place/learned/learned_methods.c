@@ -84,6 +84,24 @@ static int run_shot(struct learned_run *x, struct shot *shot, uint64_t most, str
 	return rc;
 }
 
+/* Begins at r's start instead, which the caller has found; false: it is not legal. */
+static bool begin_there(struct learned_run *x)
+{
+	struct evaluator *ev = evaluators_take(x->s.ev);
+	const struct place_result *p = place_evaluate(ev, x->r->start);
+	bool legal = p->status == PLACE_OK;
+
+	if (legal) {
+		x->best_value = p->value;
+		x->used = 1;
+		memcpy(x->best, x->r->start, x->r->m->n_sets * sizeof(*x->best));
+		if (x->params)
+			parse_run(&x->parse, &x->view, &x->s.u, x->params, x->r->a);
+	}
+	evaluators_put(x->s.ev, ev);
+	return legal;
+}
+
 static void tell_left_out(struct method_run *r, const struct shot *shot)
 {
 	size_t n = strlen(r->note);
@@ -149,7 +167,9 @@ static int run_moves(struct method_run *r, bool learned, struct err *e)
 	learned_run_init(&x, r);
 	int rc = learned ? open_params(&x, e) : 0;
 
-	if (rc == 0)
+	if (rc == 0 && r->start && begin_there(&x))
+		shot.who = "the start";
+	else if (rc == 0)
 		rc = run_shot(&x, &shot, runs_for_shot(limits.evals), e);
 	double start = x.best_value;
 
