@@ -130,6 +130,7 @@ refused() {   # refused NAME PYTHON TEXT
 @test "an extension type is refused" { refused ext 'records.append(["x", {"v": msgpack.ExtType(1, b"a")}])' "not allowed"; }
 @test "text that is not UTF-8 is refused" { refused u 'records.append(b"\x92\xa1x\x81\xa1a\xa2\xff\xfe")' "UTF-8"; }
 @test "deep nesting is refused" { refused deep 'records.append(b"\x92\xa1x\x81\xa1a" + b"\x91" * 40 + b"\x01")' "nesting deeper"; }
+@test "deep nesting is refused, of an empty list, too" { refused deep 'records.append(b"\x92\xa1x\x81\xa1a" + b"\x91" * 30 + b"\x90")' "nesting deeper"; }
 @test "a hostile count reserves nothing" {
 	no_sanitizer
 	refused big 'records.append(b"\x92\xa1x\x81\xa1a\xdd\xff\xff\xff\xff")' "beyond the limit"
