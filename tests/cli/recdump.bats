@@ -233,3 +233,7 @@ assert [float(x) for x in d.split(",")] == [0.1, 1e-300, -2.5, 3.0] and int(u) =
 	[ $k -gt 2 ]
 	[ $k -lt 100 ]
 }
+
+@test "the Python package reads and writes streams as recdump does, and runs programs" {
+	run -0 env PYTHONPATH="$ROOT/share/python" PATH="$PATH:$ROOT/pipelines" "$HSDAG_PYTHON" "$ROOT/tests/tree/python_package.py"
+}
