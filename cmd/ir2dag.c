@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/msg.h"
+#include "dynamic/lengths.h"
 #include "dynamic/phases.h"
 #include "dynamic/shapes.h"
+#include "graph/case_value.h"
 #include "record/graphrec.h"
 #include "ir/ir.h"
 #include "stream/filter.h"
@@ -19,6 +21,10 @@ struct options {
 	bool no_colocate, split_variables, any_operator, stats;
 	struct opt_texts shapes, cases;
 	int64_t prefill, decode, past, rows; /* 0: not given; past -1 */
+	const char *histogram;               /* a file */
+	int64_t merge;
+	const char *over_text;
+	double over;
 };
 
 static const char *const const_modes[] = {"keep", "drop", "fold", NULL};
@@ -117,6 +123,8 @@ struct shapes_case {
 	const char *name, *text; /* text NULL: a phase */
 	double weight;
 	struct phase phase;
+	uint32_t n_between; /* as in struct graph_case */
+	double between;
 };
 
 /* A --case: SHAPES, or SHAPES:WEIGHT. */
@@ -139,25 +147,64 @@ static int parse_case(const char *text, struct arena *a, struct shapes_case *out
 	return 0;
 }
 
+/* The cases that stand for a file of shapes. */
+static int list_lengths(const struct options *o, struct arena *a, struct shapes_case *x,
+			uint32_t *n, struct err *e)
+{
+	struct lengths all, few;
+	if (lengths_read(o->histogram, a, &all, e) < 0)
+		return -1;
+	if (lengths_merge(&all, (uint32_t)o->merge, o->over, a, &few, e) < 0)
+		return err_prefix(e, "'%s'", o->histogram);
+	for (uint32_t i = 0; i < few.n; i++)
+		x[(*n)++] = (struct shapes_case){.name = few.v[i].shapes,
+						 .text = few.v[i].shapes,
+						 .weight = few.v[i].weight,
+						 .n_between = few.v[i].n_between,
+						 .between = few.v[i].between};
+	if (few.n < all.n)
+		msg_note(1, "%u shapes are merged into %u, between which times are interpolated",
+			 all.n, few.n);
+	return 0;
+}
+
+/* Who says which cases there are. */
+static int check_cases(struct options *o, struct err *e)
+{
+	bool phases = o->prefill || o->decode;
+	if (!phases && (o->past >= 0 || o->rows))
+		return err_set(e, ST_USAGE, "--past and --rows go with --prefill and --decode");
+	if ((o->cases.n > 0) + (o->histogram != NULL) + phases > 1)
+		return err_set(e, ST_USAGE,
+			       "either --case, or --shapes, or --prefill and --decode");
+	if (o->cases.n > GRAPH_MAX_CASES)
+		return err_set(e, ST_USAGE, "more than %d cases", GRAPH_MAX_CASES);
+	if (o->over_text && cases_over_parse(o->over_text, &o->over, e) < 0)
+		return -1;
+	return o->over_text && !o->cases.n && !o->histogram
+		       ? err_set(e, ST_USAGE,
+				 "--over goes with --case and --shapes; phases of a language model "
+				 "are parts of one request")
+		       : 0;
+}
+
 /* All cases of the command line, *n of them, whose weights are shares of 1, or for phases inferences of a request. */
 static int list_cases(const struct options *o, struct arena *a, struct shapes_case *x, uint32_t *n,
 		      struct err *e)
 {
 	double sum = 0;
 	*n = 0;
-	if (!o->prefill && !o->decode && (o->past >= 0 || o->rows))
-		return err_set(e, ST_USAGE, "--past and --rows go with --prefill and --decode");
-	if (o->cases.n && (o->prefill || o->decode))
-		return err_set(e, ST_USAGE, "either --case, or --prefill and --decode");
-	if (o->cases.n > GRAPH_MAX_CASES)
-		return err_set(e, ST_USAGE, "more than %d cases", GRAPH_MAX_CASES);
-	for (int i = 0; i < o->cases.n; i++) {
-		if (parse_case(o->cases.v[i], a, &x[*n], e) < 0)
+	for (int i = 0; i < o->cases.n; i++)
+		if (parse_case(o->cases.v[i], a, &x[(*n)++], e) < 0)
 			return -1;
-		sum += x[(*n)++].weight;
-	}
+	if (o->histogram && list_lengths(o, a, x, n, e) < 0)
+		return -1;
 	for (uint32_t i = 0; i < *n; i++)
+		sum += x[i].weight;
+	for (uint32_t i = 0; i < *n; i++) {
 		x[i].weight /= sum;
+		x[i].between /= sum;
+	}
 	int64_t rows = o->rows ? o->rows : 1;
 	int64_t past = o->past >= 0 ? o->past : o->prefill + o->decode / 2;
 	if (o->prefill)
@@ -212,7 +259,7 @@ static void free_cases(struct graph *g)
 static struct graph *read_cases(const struct options *o, const char *path, struct ir_report *rep,
 				struct err *e)
 {
-	struct shapes_case x[GRAPH_MAX_CASES];
+	struct shapes_case x[GRAPH_MAX_CASES] = {0};
 	struct arena *a = arena_new();
 	struct graph *g = NULL;
 	uint32_t n;
@@ -221,14 +268,20 @@ static struct graph *read_cases(const struct options *o, const char *path, struc
 		rc = (g = read_case(o, path, n ? &x[0] : NULL, rep, e)) ? 0 : -1;
 	if (rc == 0 && n > 1)
 		g->cases = ARENA_NEWN(g->arena, struct graph_case, n);
+	if (rc == 0)
+		g->over = o->over;
 	for (uint32_t i = 0; i < n && n > 1 && rc == 0; i++) {
 		struct graph *c = i ? read_case(o, path, &x[i], rep, e) : g;
 		rc = c ? 0 : -1;
 		if (!c)
 			break;
 		g->cases[g->n_cases++] = (struct graph_case){
-			arena_strndup(g->arena, x[i].name, strlen(x[i].name)), x[i].weight,
-			(uint64_t)(x[i].phase.rows * x[i].phase.tokens), c};
+			.name = arena_strndup(g->arena, x[i].name, strlen(x[i].name)),
+			.weight = x[i].weight,
+			.tokens = (uint64_t)(x[i].phase.rows * x[i].phase.tokens),
+			.n_between = x[i].n_between,
+			.between = x[i].between,
+			.graph = c};
 		if (c->n != g->n || memcmp(c->set, g->set, g->n * sizeof *g->set) != 0)
 			rc = err_set(e, ST_INPUT,
 				     "with the shapes of '%s' the model has other operations than "
@@ -260,7 +313,8 @@ static int run(const struct options *o, const char *path, int argc, char **argv,
 
 int main(int argc, char **argv)
 {
-	struct options o = {.common = OPT_COMMON_INIT, .constants = CONST_KEEP, .past = -1};
+	struct options o = {
+		.common = OPT_COMMON_INIT, .constants = CONST_KEEP, .past = -1, .merge = 6};
 	const struct opt opts[] = {
 		{"stats", 0, OPT_FLAG, &o.stats, NULL,
 		 "Print |V| and |E| before and after co-location and other\n"
@@ -290,6 +344,18 @@ int main(int argc, char **argv)
 		{"case", 0, OPT_TEXTS, &o.cases, "SHAPES[:W]",
 		 "One of several lists of shapes, as of --shape, that the model is\n"
 		 "run with, and how often beside the others; give it for each.",
+		 0, 0, NULL, NULL},
+		{"shapes", 0, OPT_TEXT, &o.histogram, "FILE",
+		 "The same from a file: on each line shapes and, behind a blank or\n"
+		 "tab, how often they come.",
+		 0, 0, NULL, NULL},
+		{"merge", 0, OPT_INT, &o.merge, "N",
+		 "With --shapes: N of them stand for all, between which times are\n"
+		 "interpolated (default: 6)",
+		 3, GRAPH_MAX_CASES, NULL, NULL},
+		{"over", 0, OPT_TEXT, &o.over_text, "WHAT",
+		 "Of --case and --shapes what is to be small: the mean latency, the\n"
+		 "worst, or a percentile, as p95 (default: mean)",
 		 0, 0, NULL, NULL},
 		{"prefill", 0, OPT_INT, &o.prefill, "N",
 		 "A language model reads a prompt of N tokens: shapes by the names\n"
@@ -328,6 +394,8 @@ int main(int argc, char **argv)
 	};
 	struct err e = ERR_INIT;
 	int first, rc = opt_parse(&p, &o.common, argc, argv, &first, &e);
+	if (rc > 0 && check_cases(&o, &e) < 0)
+		rc = -1;
 	if (rc > 0)
 		rc = run(&o, argv[first], argc, argv, &e);
 	return filter_finish(rc, &o.common, &e);

@@ -212,6 +212,7 @@ int plan_make(struct planner *p, const uint16_t *set_device, struct plan *out, s
 	if (plan_requests(p, set_device, out, e) < 0)
 		return -1;
 	out->weight = p->weight;
+	out->over = p->over;
 	if (p->weight > 0)
 		out->case_s = MEM_NEWN(double, PLAN_CASE_RUNS);
 	if (!p->next_case || plan_next_case(p, set_device, out, e) == 0)

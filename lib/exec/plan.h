@@ -71,6 +71,7 @@ struct plan {
 	 * this one counts.  case_s: what its last runs took, n_case_runs so far. */
 	struct plan *next_case;
 	double weight;
+	double over;    /* of the first: what counts of all (graph/case_value.h) */
 	double *case_s; /* (PLAN_CASE_RUNS) NULL: there are no cases */
 	uint64_t n_case_runs;
 	const struct planner *of; /* who made it: the steps that it runs are of its model */
@@ -140,7 +141,7 @@ struct planner {
 	/* Of the model with its next list of shapes, on the same devices: a plan brings one of each (plan.next_case).  NULL:
 	 * there is none. */
 	struct planner *next_case;
-	double weight;
+	double weight, over;
 	struct prepared_cache prepared;
 	/* While a plan is made; as it was afterwards. */
 	uint32_t *local; /* (n_steps) place in a group, GRAPH_NONE */

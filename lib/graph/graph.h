@@ -83,7 +83,10 @@ enum { GRAPH_MAX_CASES = 16 };
 struct graph_case {
 	const char *name;
 	double weight;
-	uint64_t tokens;     /* that an inference of a language model takes in; 0: not told */
+	uint64_t tokens; /* that an inference of a language model takes in; 0: not told */
+	/* Of a histogram: shapes between this case's and the next one's, and what both have of their weights; else 0. */
+	uint32_t n_between;
+	double between;
 	struct graph *graph; /* with the nodes, sets and digest of all; of case 0 itself */
 };
 
@@ -149,6 +152,7 @@ struct graph {
 
 	uint32_t n_cases; /* lists of shapes, of which this is the first; 0: there is one */
 	struct graph_case *cases;
+	double over; /* what counts of them (case_value.h) */
 
 	struct arena *arena; /* owns everything above */
 };

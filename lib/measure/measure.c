@@ -1,12 +1,15 @@
 /* measure.c - runs of plans. */
 #include "measure/measure.h"
 #include "base/clock.h"
+#include "graph/case_value.h"
 
-/* A run of each case: seconds are those of all by their weights. */
+/* A run of each case: seconds are those that count of all. */
 static int run_cases(struct executor *x, struct plan *p, struct exec_sample *out, struct err *e)
 {
 	uint32_t k = p->devices->n;
-	double *busy_s = MEM_NEWN(double, k), lat_s = 0;
+	double *busy_s = MEM_NEWN(double, k), over = p->over;
+	double lat_s[GRAPH_MAX_CASES] = {0}, weight[GRAPH_MAX_CASES] = {0};
+	uint32_t n = 0;
 	int rc = 0;
 	for (uint32_t d = 0; out->busy_s && d < k; d++)
 		out->busy_s[d] = 0;
@@ -15,13 +18,14 @@ static int run_cases(struct executor *x, struct plan *p, struct exec_sample *out
 		rc = executor_run(x, p, &s, e);
 		if (rc < 0)
 			break;
-		lat_s += p->weight * s.lat_s;
+		lat_s[n] = s.lat_s;
+		weight[n++] = p->weight;
 		p->case_s[p->n_case_runs++ % PLAN_CASE_RUNS] = s.lat_s;
 		for (uint32_t d = 0; out->busy_s && d < k; d++)
 			out->busy_s[d] += p->weight * busy_s[d];
 	}
 	mem_free(busy_s);
-	out->lat_s = lat_s;
+	out->lat_s = cases_value(over, weight, lat_s, n);
 	return rc;
 }
 

@@ -144,6 +144,7 @@ int session_use_cases(struct session *s, const char *weights, const char *inputs
 		return 0;
 	s->more = ARENA_NEWN(s->arena, struct session_case, g->n_cases);
 	s->planner.weight = g->cases[0].weight;
+	s->planner.over = g->over;
 	for (uint32_t i = 1; i < g->n_cases; i++) {
 		struct session_case *c = &s->more[s->n_more++];
 		if (model_open(&c->model, g->cases[i].graph, weights, e) < 0 ||

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "graph/case_value.h"
 #include "measure/core_speed.h"
 
 /* What the core loops of m took (n, p->k, CORE_SPEED_KINDS), by p's devices; mem_free. */
@@ -68,14 +69,15 @@ static struct flight_rec told_flight(const struct session *s, const struct serve
 				   .p99_s = served_quantile(x, 0.99)};
 }
 
-/* What an inference of each case of t takes while all take lat_s by their weights, in a; NULL: there is one. */
+/* What an inference of each case of t takes while lat_s is what counts of all, in a; NULL: there is one. */
 static const double *cases_beside(const struct session *s, const struct trial *t, double lat_s,
 				  struct arena *a)
 {
 	const struct graph_case *c = s->model.g->cases;
-	double sum = 0, *x = ARENA_NEWN(a, double, t->n_cases);
+	double weight[GRAPH_MAX_CASES], *x = ARENA_NEWN(a, double, t->n_cases);
 	for (uint32_t i = 0; i < t->n_cases; i++)
-		sum += c[i].weight * t->case_s[i];
+		weight[i] = c[i].weight;
+	double sum = cases_value(s->model.g->over, weight, t->case_s, t->n_cases);
 	for (uint32_t i = 0; i < t->n_cases; i++)
 		x[i] = t->case_s[i] * lat_s / sum;
 	return t->n_cases ? x : NULL;

@@ -2,6 +2,7 @@
  * there and as long as the others say.  What the values mean is checked by
  * graph_check. */
 #include "record/graphrec.h"
+#include "graph/case_value.h"
 #include "graph/strtab.h"
 
 #include <string.h>
@@ -357,6 +358,9 @@ static int read_case(struct reading *r, bool first, struct graph_case *x)
 		return -1;
 	if (!(x->weight > 0 && x->weight < 1e12))
 		return err_set(r->e, ST_INPUT, "a weight that is not above 0");
+	if (val_get(r->m, "n_between") && (get_u32(r->m, "n_between", 0, &x->n_between, r->e) < 0 ||
+					   get_real(r->m, "between", &x->between, r->e) < 0))
+		return -1;
 	if (val_get(r->m, "tokens") &&
 	    get_uint(r->m, "tokens", 0, UINT64_MAX, &x->tokens, r->e) < 0)
 		return -1;
@@ -396,7 +400,11 @@ static int read_cases(struct reading *r)
 		return err_set(r->e, ST_INPUT, "key 'cases': %u, not 2 to %d", n, GRAPH_MAX_CASES);
 	g->n_cases = n;
 	g->cases = x;
-	return 0;
+	if (val_get(r->m, "over") && get_real(r->m, "over", &g->over, r->e) < 0)
+		return -1;
+	return g->over >= 0 && g->over <= CASES_WORST
+		       ? 0
+		       : err_set(r->e, ST_INPUT, "key 'over': no percentile");
 }
 
 struct graph *graph_decode(const struct rec *rec, struct err *e)

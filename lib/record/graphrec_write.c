@@ -138,6 +138,10 @@ static void put_cases(struct rec_writer *w, const struct graph *g)
 		put_real(w, "weight", g->cases[i].weight);
 		if (g->cases[i].tokens)
 			put_uint(w, "tokens", g->cases[i].tokens);
+		if (g->cases[i].n_between) {
+			put_uint(w, "n_between", g->cases[i].n_between);
+			put_real(w, "between", g->cases[i].between);
+		}
 		if (i > 0)
 			put_columns(w, g->cases[i].graph);
 		put_map_end(w);
@@ -157,6 +161,8 @@ int graph_encode(struct graph *g, struct rec_writer *w, struct err *e)
 	put_model(w, g);
 	if (g->n_cases)
 		put_cases(w, g);
+	if (g->n_cases && g->over > 0)
+		put_real(w, "over", g->over);
 	g->digest = put_digest(w, "digest");
 	put_files(w, g);
 	if (g->whole) {

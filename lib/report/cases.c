@@ -1,9 +1,11 @@
 /* cases.c - one placement for several lists of shapes, beside one for each. */
 #include "report/cases.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "graph/case_value.h"
 #include "report/answer.h"
 #include "report/format.h"
 
@@ -103,28 +105,61 @@ static uint64_t moved_bytes(const struct case_runs *x, const struct graph *g)
 	return sum;
 }
 
+/* Of a histogram: what lies between the cases, where times are not measured. */
+static void tell_between(FILE *out, const struct graph *g)
+{
+	char from[100], to[100];
+	double between = 0; /* weights are shares of 1 */
+	uint32_t n = 0, most = 0;
+	for (uint32_t i = 0; i + 1 < g->n_cases; i++) {
+		between += g->cases[i].between;
+		n += g->cases[i].n_between;
+		most = g->cases[i].between > g->cases[most].between ? i : most;
+	}
+	if (n == 0)
+		return;
+	const char *a = g->cases[most].name, *b = g->cases[most + 1].name;
+	fprintf(out,
+		"shapes: %u, of which %u are cases; %.0f %% of the weight lies between these, "
+		"where times are interpolated, most of it between %s and %s\n",
+		n + g->n_cases, g->n_cases, 100 * between,
+		err_escape(from, sizeof from, a, strlen(a)),
+		err_escape(to, sizeof to, b, strlen(b)));
+}
+
+enum { MOST_NAME = 64 };
+
 void case_runs_print(FILE *out, const struct case_runs *x, const struct graph *g,
 		     const struct place_rec *answer)
 {
 	struct case_row row[GRAPH_MAX_CASES];
 	uint32_t n = case_runs_rows(x, g, answer, row);
-	double one = 0, each = 0;
+	double weight[GRAPH_MAX_CASES], one[GRAPH_MAX_CASES], each[GRAPH_MAX_CASES];
+	char over[CASES_OVER_CAP];
 	if (n == 0)
 		return;
-	fprintf(out, "\n%-24s %9s %14s %14s %8s  %s\n", "case", "weight", "this placement",
+	int width = 24;
+	for (uint32_t i = 0; i < n; i++)
+		width = (int)fmin(fmax(width, (double)strlen(row[i].c->name)), MOST_NAME);
+	fprintf(out, "\n%-*s %9s %14s %14s %8s  %s\n", width, "case", "weight", "this placement",
 		"best for it", "loses", "which is");
 	for (uint32_t i = 0; i < n; i++) {
 		char name[100], source[100];
-		one += row[i].c->weight * row[i].answer_s;
-		each += row[i].c->weight * row[i].alone_s;
-		fprintf(out, "%-24s %9.4g %11.3f ms %11.3f ms %6.1f %%  %s\n",
+		weight[i] = row[i].c->weight;
+		one[i] = row[i].answer_s;
+		each[i] = row[i].alone_s;
+		fprintf(out, "%-*s %9.4g %11.3f ms %11.3f ms %6.1f %%  %s\n", width,
 			err_escape(name, sizeof name, row[i].c->name, strlen(row[i].c->name)),
 			row[i].c->weight, row[i].answer_s * 1e3, row[i].alone_s * 1e3,
 			100 * (row[i].answer_s / row[i].alone_s - 1),
 			err_escape(source, sizeof source, row[i].source, strlen(row[i].source)));
 	}
-	fprintf(out, "%-24s %9s %11.3f ms %11.3f ms %6.1f %%  one for each case\n", "all", "",
-		one * 1e3, each * 1e3, 100 * (one / each - 1));
+	double all = cases_value(g->over, weight, one, n);
+	double best = cases_value(g->over, weight, each, n);
+	fprintf(out, "%-*s %9s %11.3f ms %11.3f ms %6.1f %%  one for each case\n", width,
+		g->over > 0 ? cases_over_name(g->over, over) : "all", "", all * 1e3, best * 1e3,
+		100 * (all / best - 1));
+	tell_between(out, g);
 	if (n == 2 && row[1].c->tokens) {
 		fprintf(out,
 			"time to first token: %.3f ms; then %.1f tokens a second (with a placement "

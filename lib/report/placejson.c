@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/case_value.h"
 #include "report/cases.h"
 #include "report/parts.h"
 #include "report/devicemap.h"
@@ -188,12 +189,15 @@ static void cases(FILE *out, const struct answer *x)
 {
 	struct case_row row[GRAPH_MAX_CASES];
 	uint32_t n = case_runs_rows(&x->cases, x->graph, &x->place, row);
+	char over[CASES_OVER_CAP];
+	text(out, "over", n ? cases_over_name(x->graph->over, over) : NULL);
 	key(out, "cases");
 	fputs("[", out);
 	for (uint32_t i = 0; i < n; i++) {
 		fprintf(out, "%s{\"weight\": %.9g", i ? ",\n  " : "\n  ", row[i].c->weight);
 		text(out, "name", row[i].c->name);
 		count(out, "tokens", row[i].c->tokens > 0, row[i].c->tokens);
+		real(out, "between", row[i].c->n_between > 0, row[i].c->between);
 		real(out, "latency_s", true, row[i].answer_s);
 		real(out, "best_s", true, row[i].alone_s);
 		text(out, "best", row[i].source);

@@ -94,6 +94,65 @@ assert tensor(x["device"]).tolist() == tensor(y["device"]).tolist() and abs(x["p
 	run -2 --separate-stderr placebase climb --case 3 both.costs.mp -o no.mp
 }
 
+@test "the worst case and a percentile: what counts in simulation, in each search, measured, and in the report" {
+	cases=(--case 'x=1,3,16;beam_idx=1;*.cache=1,5,16:16' --case 'x=2,90,16;beam_idx=2;*.cache=2,5,16' --case 'x=2,9,16;beam_idx=2;*.cache=2,5,16:3')
+	for over in mean worst p95; do
+		ir2dag grows.xml "${cases[@]}" --over $over | devsim --probe --spec two-rtx4090 |
+			placebase heft,climb,anneal,portfolio --evals 300 --no-hints | placebase random -n 5 | devsim -o $over.mp
+	done
+	for over in mean worst p95; do
+		check $over.mp '
+over = {"mean": 0, "worst": 100, "p95": 95}[sys.argv[1][:-3]]
+g, = all_of("graph")
+assert g.get("over", 0) == over
+for p, r in zip(all_of("place"), all_of("run")):
+    c = tensor(r["case_s"])
+    assert c[1] > c[2] > c[0]
+    want = 0.8 * c[0] + 0.05 * c[1] + 0.15 * c[2] if over == 0 else c[1] if over == 100 else c[2]
+    assert abs(r["lat_s"] / want - 1) < 1e-12, (r["lat_s"], want)
+    assert "predicted_s" not in p or abs(p["predicted_s"] / want - 1) < 1e-12
+best = min(r["lat_s"] for r in all_of("run"))
+assert best <= all_of("run")[0]["ref_s"] * (1 + 1e-12)
+'
+	done
+	ir2dag grows.xml "${cases[@]}" --over worst | placebase single -D cpu:0 | devrun run -n 3 -o worst.run.mp
+	check worst.run.mp '
+for r in [r for r in all_of("run") if r["source"] == "single" and r["ok"]]:
+    assert abs(tensor(r["case_s"]).max() / r["lat_s"] - 1) < 1e-9
+'
+	placeout --format report worst.mp > report
+	grep -qE '^worst +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+ %  one for each case$' report
+	placeout --format json p95.mp | jq -e '.over == "p95"'
+	run -2 --separate-stderr placebase heft --objective energy --watts x=1 worst.mp -o no.mp
+	[[ $stderr == *"the worst case, or a percentile, is one of latencies"* ]]
+	run -2 --separate-stderr ir2dag grows.xml "${cases[@]}" --over worse
+	[ "$stderr" = "ir2dag: error: --over 'worse' is not mean, worst or a percentile, as p95" ]
+	run -2 --separate-stderr ir2dag speaks.xml --prefill 4 --decode 2 --over worst
+}
+
+@test "a histogram of lengths: a few cases stand for it, with the weights of what lies between" {
+	for n in 9 3 5 4 30 7 90; do printf 'x=2,%s,16;beam_idx=2;*.cache=2,5,16\t%s\n' $n $((100 - n)); done > lengths.tsv
+	ir2dag grows.xml --shapes lengths.tsv --merge 3 -v 2> said | devsim --probe --spec two-rtx4090 | placebase heft | devsim -o few.mp
+	grep -q '^ir2dag: 7 shapes are merged into 3, between which times are interpolated$' said
+	check few.mp '
+g, = all_of("graph")
+names = [c["name"].split(",")[1] for c in g["cases"]]
+assert names[0] == "3" and names[2] == "90" and [c.get("n_between", 0) for c in g["cases"]] == [4, 0, 0], names
+all = sum(100 - n for n in (9, 3, 5, 4, 30, 7, 90))
+mean = sum((100 - n) * n for n in (9, 3, 5, 4, 30, 7, 90)) / all
+assert abs(sum(c["weight"] for c in g["cases"]) - 1) < 1e-12
+assert abs(sum(c["weight"] * int(n) for c, n in zip(g["cases"], names)) - mean) < 1e-9
+'
+	placeout --format report few.mp | grep -q '^shapes: 7, of which 3 are cases; 68 % of the weight lies between these, where times are interpolated, most of it between x=2,3,16;.* and x=2,30,16;'
+	ir2dag grows.xml --shapes lengths.tsv --merge 7 -o all.mp
+	check all.mp 'assert [c["name"].split(",")[1] for c in all_of("graph")[0]["cases"]] == ["9", "3", "5", "4", "30", "7", "90"]'
+	echo '1,2 3 4' > bad.tsv
+	run -3 --separate-stderr ir2dag grows.xml --shapes bad.tsv
+	[ "$stderr" = "ir2dag: error: 'bad.tsv', line 1: more than shapes and a weight" ]
+	run -1 --separate-stderr ir2dag grows.xml --shapes nowhere.tsv
+	run -2 --separate-stderr ir2dag grows.xml --shapes lengths.tsv --case x=1,2,16
+}
+
 @test "weights of --case are shares, and devrun measures each" {
 	two=cpu:0,cpu:1
 	[ "$(nproc)" -ge 2 ] || two=cpu:0

@@ -171,9 +171,11 @@ static void objectives(void)
 	    "latency, and nothing, are latency");
 	tap(place_objective_parse("throughput,latency<=50ms", &o, &e) == 0 && o.limit_s == 50e-3 &&
 		    place_objective_has_latency(&o) &&
-		    place_objective_value(&o, 0.05, 0.01, 5, 7) == 0.01 &&
-		    place_objective_value(&o, 0.06, 0.01, 5, 7) == 0.06,
-	    "a limit: the period of what keeps it, the latency of what does not");
+		    place_objective_value(&o, 0.04, 0.01, 5, 7) == 0.01 &&
+		    place_objective_value(&o, 0.06, 0.01, 5, 7) == 0.06 &&
+		    place_objective_value(&o, 0.045, 0.02, 5, 7) == 0.045 / 2 &&
+		    place_objective_value(&o, 0.04, 0.03, 5, 7) == 0.04,
+	    "a limit: the rate of as many requests as keep it, the latency of what does not");
 	tap(place_objective_parse("latency<=2us,throughput=1", &o, &e) == 0 &&
 		    fabs(o.limit_s - 2e-6) < 1e-20 &&
 		    place_objective_parse("throughput,latency<=1.5s", &o, &e) == 0 &&

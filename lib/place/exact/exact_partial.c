@@ -140,8 +140,8 @@ static double value_of(const struct partial_placement *b, double lat_s, double p
 
 	if (b->dnn || place_objective_is_latency(o))
 		return lat_s;
-	if (o->limit_s > 0 && lat_s > o->limit_s)
-		return lat_s;
+	if (o->limit_s > 0)
+		return place_objective_value(o, lat_s, period_s, 0, 0);
 	if (o->energy > 0)
 		sum += o->energy * (b->sum_j + b->idle_w * lat_s);
 	for (uint32_t d = 0; d < b->v->k; d++)

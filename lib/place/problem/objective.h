@@ -7,12 +7,14 @@
  *   energy      joules of devices, busy and idle, and of copies, over one inference
  *   memory      bytes: the peak of the device that needs most
  *
- * Throughput may have a limit of latency: the value is seconds per sample where the latency keeps the limit, else the
- * latency.  A placement's latency is no less than its seconds per sample, so that what keeps the limit is better than what
- * does not, and of placements that do not the one with the least latency is the best. */
+ * Throughput may have a limit of latency: the value is then seconds a request with as many in flight as keep the limit, where
+ * the latency of one does, else the latency.  n of them that wait for the busiest device take n periods: the most are limit / period,
+ * whole, and n of them end every latency, or one every period, whichever is longer.  That is no more than the latency, so that what
+ * keeps the limit is better than what does not, and of placements that do not the one with the least latency is the best. */
 #ifndef HSDAG_PLACE_PROBLEM_OBJECTIVE_H
 #define HSDAG_PLACE_PROBLEM_OBJECTIVE_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -48,8 +50,10 @@ static inline double place_objective_value(const struct place_objective *o, doub
 {
 	if (place_objective_is_latency(o))
 		return lat_s;
+	if (o->limit_s > 0 && lat_s <= o->limit_s)
+		return fmax(period_s, lat_s / fmax(floor(o->limit_s / period_s), 1));
 	if (o->limit_s > 0)
-		return lat_s <= o->limit_s ? period_s : lat_s;
+		return lat_s;
 	return o->latency * lat_s + o->throughput * period_s + o->energy * energy_j +
 	       o->memory * (double)peak_bytes;
 }

@@ -596,6 +596,10 @@ static int cases_model(const struct place_inputs *x, const char *const *names, u
 	if (x->order == PLACE_ORDER_FREE || x->objective.limit_s > 0)
 		return err_set(e, ST_USAGE, "%s is about a model with one list of shapes",
 			       x->objective.limit_s > 0 ? "a limit of latency" : "--order free");
+	if (g->over > 0 && !place_objective_is_latency(&x->objective))
+		return err_set(e, ST_USAGE,
+			       "the worst case, or a percentile, is one of latencies: --objective "
+			       "does not go with it");
 	if (x->only_case > g->n_cases)
 		return err_set(e, ST_USAGE, "there is no case %lld of %u", (long long)x->only_case,
 			       g->n_cases);
@@ -619,6 +623,7 @@ static int cases_model(const struct place_inputs *x, const char *const *names, u
 	m->n_cases = g->n_cases;
 	m->cases = of;
 	m->weight = weight;
+	m->over = g->over;
 	sum_cases(m, a);
 	return 0;
 }

@@ -113,6 +113,7 @@ struct place_model {
 	uint32_t n_cases;
 	const struct place_model *cases; /* (n_cases) of the same sets */
 	const double *weight;            /* (n_cases); 0: it does not count */
+	double over;                     /* what counts of the latency (graph/case_value.h) */
 };
 
 /* The model borrows g and s's arrays; its own memory is from a.  -1 (ST_INPUT): see

@@ -84,6 +84,9 @@ static double smooth(const struct search_state *p, const struct place_result *r)
 		load += r->busy_s[d];
 		mem += (double)r->mem_bytes[d];
 	}
+	/* Half of it: how many requests keep a limit is a whole number, and few moves change that. */
+	if (o->limit_s > 0 && r->lat_s <= o->limit_s)
+		value = (value + r->period_s) / 2;
 	if (o->throughput > 0)
 		value += o->throughput * norm_excess(r->busy_s, m->k);
 	if (o->latency > 0 || place_objective_is_latency(o) || m->rules != PLACE_SCHEDULE)

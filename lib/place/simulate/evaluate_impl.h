@@ -38,6 +38,7 @@ struct evaluator {
 	struct place_traffic traffic;
 	struct evaluator **of_case; /* (m->n_cases) of each case that counts, else NULL */
 	double *busy_s;             /* (k) of all cases */
+	double *case_s;             /* (m->n_cases) */
 	bool by_moves;              /* dnnpart: loads and memory of moves.now are kept by moves */
 	struct place_moves moves;
 };

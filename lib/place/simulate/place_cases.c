@@ -1,12 +1,14 @@
 /* place_cases.c - what others ask of evaluators.  A placement of a model with several lists of shapes: each case is evaluated by itself, and what counts is the
  * sum by weights.
  *
- * Seconds, joules and seconds of a period are sums of a case's times its weight; memory is that of the case which
+ * The latency is that sum, the worst or a percentile (model.over).  Joules and seconds of a period are sums of a case's times its
+ * weight; memory is that of the case which
  * needs most, as cases run one after another; copies are those of one inference of each.  A placement is legal where it
  * is in each case that counts. */
 #include <math.h>
 #include <string.h>
 
+#include "graph/case_value.h"
 #include "place/simulate/evaluate_impl.h"
 
 static void cases_init(struct evaluator *x)
@@ -15,6 +17,7 @@ static void cases_init(struct evaluator *x)
 
 	x->of_case = MEM_NEWN(struct evaluator *, m->n_cases);
 	x->busy_s = MEM_NEWN(double, m->k);
+	x->case_s = MEM_NEWN(double, m->n_cases);
 	for (uint32_t i = 0; i < m->n_cases; i++)
 		x->of_case[i] = m->weight[i] > 0 ? evaluator_make(&m->cases[i]) : NULL;
 }
@@ -25,6 +28,7 @@ static void cases_release(struct evaluator *x)
 		evaluator_drop(x->of_case[i]);
 	mem_free(x->of_case);
 	mem_free(x->busy_s);
+	mem_free(x->case_s);
 }
 
 static bool has_figures(const struct place_result *r)
@@ -76,6 +80,14 @@ static void clear(struct evaluator *x)
 	x->r = (struct place_result){.mem_bytes = mem, .busy_s = x->busy_s};
 }
 
+/* Above so much of case i all are above the limit; x->r has those before it. */
+static double limit_of_case(const struct evaluator *x, uint32_t i, double limit)
+{
+	if (x->m->over == 0)
+		return (limit - x->r.lat_s) / x->m->weight[i];
+	return x->m->over == CASES_WORST ? limit : INFINITY;
+}
+
 /* The result of all by their weights; MOVED as place_moved_below. */
 static const struct place_result *cases_result(struct evaluator *x, const uint16_t *device,
 					       enum cases_ask ask, double limit)
@@ -93,13 +105,14 @@ static const struct place_result *cases_result(struct evaluator *x, const uint16
 		if (!x->of_case[i] || (stopped && ask != CASES_BEGIN))
 			continue;
 		if (place_objective_is_latency(o))
-			left = (limit - sum->lat_s) / m->weight[i];
+			left = limit_of_case(x, i, limit);
 		const struct place_result *r = ask_case(x->of_case[i], device, ask, left);
 
 		if (stopped)
 			continue;
 		if (has_figures(r)) {
 			add_case(x, r, m->weight[i]);
+			x->case_s[i] = r->lat_s;
 			continue;
 		}
 		stopped = true;
@@ -107,6 +120,8 @@ static const struct place_result *cases_result(struct evaluator *x, const uint16
 		sum->bad_set = r->bad_set;
 		sum->bad_dev = r->bad_dev;
 	}
+	if (m->over > 0 && has_figures(sum))
+		sum->lat_s = cases_value(m->over, m->weight, x->case_s, m->n_cases);
 	for (uint32_t d = 0; d < m->k; d++)
 		peak = sum->mem_bytes[d] > peak ? sum->mem_bytes[d] : peak;
 	/* By latency alone nothing else was asked of the cases. */

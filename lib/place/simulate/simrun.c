@@ -58,15 +58,18 @@ static uint64_t most_bytes(const struct place_model *m, const struct place_resul
 	return most;
 }
 
-/* By the objective, of what out says: of requests in flight by their rate, and a limit by the latency of 95 % of them. */
+/* By the objective, of what out says: of requests in flight by their rate, and where 95 % of them do not keep a limit of latency, by
+ * what these take. */
 static double value_of(const struct simulator *x, const struct run_rec *out, double energy_j,
 		       uint64_t most_bytes)
 {
 	const struct place_objective *o = &x->m->objective;
 	bool flies = out->flight.requests > 0;
 
-	return place_objective_value(o, flies && o->limit_s > 0 ? out->flight.p95_s : out->lat_s,
-				     flies ? out->lat_s : out->period_s, energy_j, most_bytes);
+	if (flies && o->limit_s > 0)
+		return flight_is_beyond(&out->flight) ? out->flight.p95_s : out->lat_s;
+	return place_objective_value(o, out->lat_s, flies ? out->lat_s : out->period_s, energy_j,
+				     most_bytes);
 }
 
 /* ---- the best single devices ---- */
