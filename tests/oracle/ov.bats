@@ -341,4 +341,22 @@ run_cut() {
 		    product, bias = of_set(f"product{k}"), of_set(f"bias{k}")
 		    assert 0 < product and bias < product / 5, (k, product, bias)
 	'
+	# Two LSTMSequence with drawn names run for one of both directions: their time is the model's node's, not the product's behind it.
+	py - <<-'PY'
+		import openvino as ov
+		from openvino import opset13 as op
+		rng, w = np.random.default_rng(1), lambda *s: op.constant(rng.standard_normal(s, np.float32) / 8)
+		x, state = op.parameter([1, 16, 64], np.float32, name="x"), op.constant(np.zeros((1, 2, 64), np.float32))
+		y = op.lstm_sequence(x, state, state, op.constant(np.array([16])), w(2, 256, 64), w(2, 256, 64), w(2, 256), 64, "bidirectional", name="both")
+		y = op.matmul(op.transpose(y.output(0), op.constant([0, 2, 1, 3])), w(64, 8), False, False, name="product")
+		y = op.softmax(op.add(y, w(1, 1, 8)), 3)
+		ov.save_model(ov.Model([op.result(y)], [x], "both"), "both.xml", compress_to_fp16=False)
+	PY
+	ir2dag both.xml | devrun probe --profile --max-seconds 0.1 -D ov:CPU:0 -o both.mp
+	py '
+		graph, cost = first(read("both.mp"), "graph"), first(read("both.mp"), "cost")
+		s, names, sets = array(cost["set_s"])[:, 0], list(graph["node_name"]), array(graph["set"])
+		both, product = (s[sets[names.index(name)]] for name in ("both", "product"))
+		assert both > s.sum() * 0.6 and both > 4 * product, (both, product, s.sum())
+	'
 }

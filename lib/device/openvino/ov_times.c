@@ -6,7 +6,10 @@
  *
  * A product that takes in the bias behind it has the bias's name, not its own.  The plugin's graph lists all names
  * (originalLayersNames), but the C interface has no way to that list (2026.4).  So a product or
- * convolution without a time is looked for in what reads it, and takes its share of that one's, by operations. */
+ * convolution without a time is looked for in what reads it, and takes its share of that one's, by operations.
+ *
+ * What a plugin writes anew has drawn names: two LSTMSequence of one direction for one of both.  Products and recurrent
+ * cells that are called so have the time of the model's nodes of that type that have none. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +79,26 @@ static void share_with_products(const struct step_spec *s, double *node_s)
 	mem_free(sum);
 }
 
+/* Time of a node with a drawn name, to those of its type that no name in the list tells of, by operations; false: there are none.
+ * named (n_nodes): the others. */
+static bool give_to_type(const struct step_spec *s, const char *type, double seconds,
+			 const bool *named, double *node_s)
+{
+	double *flops = MEM_NEWN(double, (size_t)s->n_nodes + 1), sum = 0;
+	for (uint32_t i = 0; i < s->n_nodes; i++) {
+		const struct step_node *n = &s->node[i];
+		if (named[i] || !is_product(n) ||
+		    strcmp(op_info(n->graph->kind[n->v])->type, type) != 0)
+			continue;
+		flops[i] = (double)op_flops(n->graph, n->v);
+		sum += flops[i];
+	}
+	for (uint32_t i = 0; i < s->n_nodes && sum > 0; i++)
+		node_s[i] += seconds * flops[i] / sum;
+	mem_free(flops);
+	return sum > 0;
+}
+
 int ov_times_read(const struct ov_state *s, const ov_infer_request *request,
 		  const struct step_spec *spec, double *counted_s, struct err *e)
 {
@@ -88,15 +111,26 @@ int ov_times_read(const struct ov_state *s, const ov_infer_request *request,
 	if (rc != 0)
 		return ov_api_error(s->ov, rc, e, "OpenVINO does not tell what nodes take");
 	struct named *list = MEM_NEWN(struct named, (size_t)n + 1);
+	bool *named = MEM_NEWN(bool, (size_t)n + 1);
 	for (uint32_t i = 0; i < n; i++)
 		list[i] = (struct named){spec->node[i].graph->node_name[spec->node[i].v], i};
 	qsort(list, n, sizeof *list, by_name);
 	memset(counted_s, 0, ((size_t)n + 1) * sizeof *counted_s);
 	for (size_t i = 0; i < t.size; i++) {
 		double *to = find(list, n, t.node[i].node_name, counted_s);
-		if (t.node[i].status == EXECUTED)
-			*(to ? to : &counted_s[n]) += (double)t.node[i].real_time * 1e-6 + CUT_S;
+		if (to && t.node[i].status == EXECUTED) {
+			*to += (double)t.node[i].real_time * 1e-6 + CUT_S;
+			named[to - counted_s] = true;
+		}
 	}
+	for (size_t i = 0; i < t.size; i++) {
+		double one_s = (double)t.node[i].real_time * 1e-6 + CUT_S;
+		if (t.node[i].status == EXECUTED &&
+		    !find(list, n, t.node[i].node_name, counted_s) &&
+		    !give_to_type(spec, t.node[i].node_type, one_s, named, counted_s))
+			counted_s[n] += one_s;
+	}
+	mem_free(named);
 	mem_free(list);
 	s->ov->ov_profiling_info_list_free(&t);
 	return 0;
