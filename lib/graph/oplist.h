@@ -169,9 +169,9 @@
 	X(REVERSE_SEQUENCE, "ReverseSequence", MOVE, 2, 2, 1, 0, 0, none, 0, 0, onehot, same) \
 	X(ROLL, "Roll", MOVE, 3, 3, 1, 0, 0, none, 0, 0, none, same) \
 	X(SCATTER_ELEMENTS_UPDATE, "ScatterElementsUpdate", MOVE, 4, 4, 1, 0, 8, none, 0, 0, \
-	  scatter, same) \
-	X(SCATTER_ND_UPDATE, "ScatterNDUpdate", MOVE, 3, 3, 1, 0, 0, none, 0, 0, scatter, same) \
-	X(SCATTER_UPDATE, "ScatterUpdate", MOVE, 4, 4, 1, 0, 8, none, 0, 0, none, same) \
+	  scatter, scatter) \
+	X(SCATTER_ND_UPDATE, "ScatterNDUpdate", MOVE, 3, 3, 1, 0, 0, none, 0, 0, scatter, scatter) \
+	X(SCATTER_UPDATE, "ScatterUpdate", MOVE, 4, 4, 1, 0, 8, none, 0, 0, none, scatter) \
 	X(SHUFFLE_CHANNELS, "ShuffleChannels", MOVE, 1, 1, 1, 0, 0, none, 0, 0, block, same) \
 	X(SLICE, "Slice", MOVE, 4, 5, 1, 30, 0, none, 0, OPF_READS_PART, none, slice) \
 	X(SPACE_TO_BATCH, "SpaceToBatch", MOVE, 4, 4, 1, 14, 0, none, 0, 0, none, space_to_batch) \

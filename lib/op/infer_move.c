@@ -35,10 +35,25 @@ int op_gather_axes(const struct op *op, const struct tensor *in, int *axis, int 
 		       : 0;
 }
 
+/* May two dims be the same?  Those that are not known may. */
+static bool may_agree(int64_t a, int64_t b)
+{
+	return a < 0 || b < 0 || a == b;
+}
+
+/* Do the first n dims of the data and of the indices agree? */
+static bool batches_agree(const struct tensor *in, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		if (!may_agree(in[0].dim[i], in[1].dim[i]))
+			return false;
+	return true;
+}
+
 int infer_gather(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
 	int axis, batch;
-	if (op_gather_axes(op, in, &axis, &batch))
+	if (op_gather_axes(op, in, &axis, &batch) || !batches_agree(in, batch))
 		return op_misfit("Gather's axis or batch_dims", &in[0], e);
 	uint32_t rank = in[0].rank - 1 + in[1].rank - (uint32_t)batch;
 	if (rank > TENSOR_DIMS)
@@ -53,11 +68,20 @@ int infer_gather(const struct op *op, const struct tensor *in, struct tensor *ou
 	return 0;
 }
 
+/* Do indices (input 1) fit the data in all dims but the axis? */
+static bool indices_fit(const struct tensor *in, int axis)
+{
+	for (uint32_t d = 0; d < in[0].rank && in[1].rank == in[0].rank; d++)
+		if ((int)d != axis && in[0].dim[d] >= 0 && in[1].dim[d] > in[0].dim[d])
+			return false;
+	return in[1].rank == in[0].rank;
+}
+
 int infer_gather_elements(const struct op *op, const struct tensor *in, struct tensor *out,
 			  struct err *e)
 {
 	int axis = op_axis(op->a.axis.axis, in[0].rank);
-	if (axis < 0 || in[1].rank != in[0].rank)
+	if (axis < 0 || !indices_fit(in, axis))
 		return op_misfit("GatherElements", &in[0], e);
 	op_like(out, &in[1]);
 	out->elem = in[0].elem;
@@ -68,7 +92,7 @@ int infer_gather_nd(const struct op *op, const struct tensor *in, struct tensor 
 {
 	int64_t batch = op->a.axis.batch_dims;
 	uint32_t r = in[1].rank;
-	if (r < 1 || batch < 0 || batch >= r || batch > in[0].rank)
+	if (r < 1 || batch < 0 || batch >= r || batch > in[0].rank || !batches_agree(in, batch))
 		return op_misfit("GatherND", &in[0], e);
 	int64_t k = in[1].dim[r - 1];
 	if (k < 0 || batch + k > in[0].rank)
@@ -221,4 +245,39 @@ int infer_transpose(const struct op *op, const struct tensor *in, struct tensor 
 	for (uint32_t i = 0; i < in[0].rank; i++)
 		out->dim[i] = in[0].dim[perm[i]];
 	return 0;
+}
+
+/* Are the updates (input 2) as many as the indices, n_index dims of them, times the dims of the data but from .. to - 1?  Those of one
+ * element may have another rank. */
+static bool updates_fit(const struct tensor *in, uint32_t n_index, uint32_t from, uint32_t to)
+{
+	struct tensor want = {.elem = in[2].elem};
+	for (uint32_t d = 0; d < n_index && want.rank < TENSOR_DIMS; d++)
+		want.dim[want.rank++] = in[1].dim[d];
+	for (uint32_t d = 0; d < in[0].rank && want.rank < TENSOR_DIMS; d++)
+		if (d < from || d >= to)
+			want.dim[want.rank++] = in[0].dim[d];
+	return !tensor_is_static(&want) || !tensor_is_static(&in[2]) ||
+	       tensor_elements(&want) == tensor_elements(&in[2]);
+}
+
+int infer_scatter(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+{
+	const struct tensor *data = &in[0], *index = &in[1];
+	bool nd = op->kind == OP_SCATTER_ND_UPDATE, known = !nd && in[3].data, fits;
+	int axis = known ? op_axis(tensor_int(&in[3], 0), data->rank) : 0;
+	op_like(out, data);
+	if (known && axis < 0)
+		return op_misfit("the axis of a scatter", data, e);
+	if (nd) {
+		int64_t length = index->rank ? index->dim[index->rank - 1] : -1;
+		fits = index->rank > 0 && length <= (int64_t)data->rank &&
+		       (length < 0 || updates_fit(in, index->rank - 1, 0, (uint32_t)length));
+	} else if (op->kind == OP_SCATTER_ELEMENTS_UPDATE) {
+		fits = index->rank == data->rank && updates_fit(in, index->rank, 0, data->rank) &&
+		       (!known || indices_fit(in, axis));
+	} else {
+		fits = !known || updates_fit(in, index->rank, (uint32_t)axis, (uint32_t)axis + 1);
+	}
+	return fits ? 0 : op_misfit("what a scatter writes", data, e);
 }

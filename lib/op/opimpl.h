@@ -74,9 +74,9 @@ infer_fn infer_matmul, infer_grouped_matmul, infer_attention, infer_conv, infer_
 	infer_pool, infer_adaptive_pool, infer_cell, infer_sequence;
 infer_fn infer_reshape, infer_squeeze, infer_unsqueeze, infer_batch_to_space, infer_broadcast,
 	infer_concat, infer_depth_to_space, infer_gather, infer_gather_elements, infer_gather_nd,
-	infer_one_hot, infer_pad, infer_slice, infer_space_to_batch, infer_space_to_depth,
-	infer_split, infer_strided_slice, infer_tile, infer_topk, infer_transpose,
-	infer_variadic_split, infer_interpolate;
+	infer_scatter, infer_one_hot, infer_pad, infer_slice, infer_space_to_batch,
+	infer_space_to_depth, infer_split, infer_strided_slice, infer_tile, infer_topk,
+	infer_transpose, infer_variadic_split, infer_interpolate;
 infer_fn infer_prior, infer_detection, infer_nms, infer_nms_sets, infer_proposal,
 	infer_generate_proposals, infer_detectron_proposals, infer_detectron_detection,
 	infer_top_rois, infer_prior_grid, infer_roi_align, infer_roi_features, infer_psroi,

@@ -16,9 +16,9 @@ enum {
 	MOST_DIMS = 2000,
 	MOST_ATTRIBUTES = 1200,
 	MOST_INPUTS = 10,
-	MOST_ELEMENTS = 3000,
-	MOST_WORK = 300000,
-	LARGE = 8, /* times as much in large networks */
+	MOST_ELEMENTS = 1500,
+	MOST_WORK = 50000,
+	LARGE = 6, /* times as much in large networks, which are few */
 	TAIL = 1 << 18,
 	NONE = MOST_OUTPUTS
 };

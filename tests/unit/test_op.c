@@ -72,6 +72,34 @@ static void infers(const char *want, const char *type, const char *opset, const 
 		printf("# %s\n", got);
 }
 
+/* Indices that reach over the data in dims that they do not choose from, and other numbers of updates, are refused for all devices. */
+static void test_index_shapes(void)
+{
+	struct tensor data = shaped("2,4,3"), axis = listed("1"), no = {.elem = EL_DYNAMIC};
+	axis.rank = 0;
+	infers("f32[2,4,3]", "ScatterElementsUpdate", "opset3", "", 4, data, shaped("2,9,3"),
+	       shaped("2,9,3"), axis);
+	infers("error", "ScatterElementsUpdate", "opset3", "", 4, data, shaped("3,1,3"),
+	       shaped("3,1,3"), axis);
+	infers("error", "ScatterElementsUpdate", "opset3", "", 4, data, shaped("2,1,3"),
+	       shaped("2,2,3"), axis);
+	infers("f32[2,4,3]", "ScatterUpdate", "opset3", "", 4, data, shaped("5"), shaped("2,5,3"),
+	       axis);
+	infers("error", "ScatterUpdate", "opset3", "", 4, data, shaped("5"), shaped("2,4,3"), axis);
+	infers("f32[2,4,3]", "ScatterNDUpdate", "opset3", "", 3, data, shaped("7,2"), shaped("7,3"),
+	       no);
+	infers("error", "ScatterNDUpdate", "opset3", "", 3, data, shaped("7,2"), shaped("7,2"), no);
+	infers("error", "ScatterNDUpdate", "opset3", "", 3, data, shaped("7,4"), shaped("7"), no);
+	infers("f32[2,9,3]", "GatherElements", "opset6", "axis=1", 2, data, shaped("2,9,3"), no,
+	       no);
+	infers("error", "GatherElements", "opset6", "axis=1", 2, data, shaped("2,9,4"), no, no);
+	infers("f32[2,5,3]", "GatherND", "opset8", "batch_dims=1", 2, data, shaped("2,5,1"), no,
+	       no);
+	infers("error", "GatherND", "opset8", "batch_dims=1", 2, data, shaped("3,5,1"), no, no);
+	infers("f32[2,5,3]", "Gather", "opset8", "batch_dims=1", 3, data, shaped("2,5"), axis, no);
+	infers("error", "Gather", "opset8", "batch_dims=1", 3, data, shaped("3,5"), axis, no);
+}
+
 static void test_inference(void)
 {
 	const struct tensor no = {.elem = EL_DYNAMIC};
@@ -828,6 +856,7 @@ int main(void)
 {
 	test_table();
 	test_inference();
+	test_index_shapes();
 	test_align();
 	test_pads();
 	test_costs();

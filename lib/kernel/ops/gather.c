@@ -216,9 +216,8 @@ int run_gather_elements(const struct kernel_call *k, struct err *e)
 	r.axis = op_axis(k->op->a.axis.axis, x->rank);
 	if (!cpu_elem_size(x->elem))
 		return no_size(x->elem, e);
-	for (uint32_t d = 0; d < x->rank; d++)
-		if ((int)d != r.axis && index->dim[d] > x->dim[d])
-			return err_set(e, ST_INPUT, "indices are larger than the data");
+	if (!index_fits(x, index, r.axis))
+		return err_set(e, ST_INPUT, "indices are larger than the data");
 	r.n_tasks = cpu_tasks(tensor_elements(index), 16384);
 	cpu_parallel(k->ctx, r.n_tasks, gather_elements_task, &r);
 	return 0;

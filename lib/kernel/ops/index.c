@@ -1,6 +1,14 @@
 /* index.c - see index.h. */
 #include "kernel/ops/index.h"
 
+bool index_fits(const struct tensor *data, const struct tensor *index, int axis)
+{
+	for (uint32_t d = 0; d < data->rank && index->rank == data->rank; d++)
+		if ((int)d != axis && index->dim[d] > data->dim[d])
+			return false;
+	return index->rank == data->rank;
+}
+
 #define PLACES(value) \
 	do { \
 		for (int64_t j = 0; j < n; j++) { \

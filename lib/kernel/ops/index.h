@@ -21,6 +21,9 @@ static inline int64_t index_product(const int64_t *dim, int64_t from, int64_t to
 	return n;
 }
 
+/* Have all indices a place in the data, but for the axis? */
+bool index_fits(const struct tensor *data, const struct tensor *index, int axis);
+
 enum { WALK = 256 }; /* elements whose places are found at once */
 
 /* Where elements lo .. hi - 1 of indices point in the data, when the index replaces the coordinate of

@@ -110,7 +110,7 @@ static int scatter_elements(const struct kernel_call *k, struct err *e)
 	bool use_init = k->op->a.scatter.use_init || red == SCATTER_NONE;
 	int axis = op_axis(tensor_int(&k->in[3], 0), out->rank);
 	int64_t n = tensor_elements(out), m = tensor_elements(index);
-	if (axis < 0 || index->rank != out->rank || !tensor_same_shape(index, updates))
+	if (axis < 0 || !tensor_same_shape(index, updates) || !index_fits(out, index, axis))
 		return err_set(e, ST_INPUT, "indices, updates and axis do not fit");
 	double *count = NULL;
 	if (red == SCATTER_MEAN &&
