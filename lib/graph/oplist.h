@@ -104,7 +104,7 @@
 	X(LOGICAL_XOR, "LogicalXor", COMPARE, 2, 2, 1, 0, 0, out, 1, 0, broadcast, compare) \
 	X(NOT_EQUAL, "NotEqual", COMPARE, 2, 2, 1, 0, 0, out, 1, 0, broadcast, compare) \
 	X(SELECT, "Select", TERNARY, 3, 3, 1, 0, 0, out, 1, 0, broadcast, select) \
-	X(FAKE_QUANTIZE, "FakeQuantize", TERNARY, 5, 5, 1, 0, 0, out, 8, 0, quantize, same) \
+	X(FAKE_QUANTIZE, "FakeQuantize", TERNARY, 5, 5, 1, 0, 0, out, 8, 0, quantize, fake_quantize) \
 	X(FAKE_CONVERT, "FakeConvert", TERNARY, 2, 3, 1, 0, 0, out, 8, 0, convert, same) \
 	/* reductions */ \
 	X(REDUCE_L1, "ReduceL1", REDUCE, 2, 2, 1, 2, 0, in, 1, 0, reduce, reduce) \

@@ -163,6 +163,19 @@ static int misfit(const struct tensor *a, const struct tensor *b, struct err *e)
 		       tensor_text(b, t, sizeof t));
 }
 
+/* Limits broadcast to the data. */
+int infer_fake_quantize(const struct op *op, const struct tensor *in, struct tensor *out,
+			struct err *e)
+{
+	for (int i = 1; i < op->n_in; i++) {
+		struct tensor both;
+		if (tensor_is_static(&in[0]) && tensor_is_static(&in[i]) &&
+		    !op_broadcast(&in[0], &in[i], &both))
+			return misfit(&in[0], &in[i], e);
+	}
+	return infer_same(op, in, out, e);
+}
+
 /* Along the dims of `whole` from `axis` on; -1: the last ones. */
 static bool align_pdpd(const struct tensor *whole, int64_t axis, struct tensor *t)
 {

@@ -66,10 +66,10 @@ int attr_fft(struct op *op, struct err *e);
  * their values where the table says so; absent optional inputs are EL_DYNAMIC. */
 typedef int infer_fn(const struct op *op, const struct tensor *in, struct tensor *out,
 		     struct err *e);
-infer_fn infer_unknown, infer_recorded, infer_same, infer_read_value, infer_convert,
-	infer_convert_like, infer_promote, infer_test, infer_binary, infer_compare, infer_prelu,
-	infer_select, infer_reduce, infer_range, infer_batch_norm, infer_shape_of, infer_eye,
-	infer_non_zero;
+infer_fn infer_unknown, infer_recorded, infer_same, infer_fake_quantize, infer_read_value,
+	infer_convert, infer_convert_like, infer_promote, infer_test, infer_binary, infer_compare,
+	infer_prelu, infer_select, infer_reduce, infer_range, infer_batch_norm, infer_shape_of,
+	infer_eye, infer_non_zero;
 infer_fn infer_matmul, infer_grouped_matmul, infer_attention, infer_conv, infer_conv_backprop,
 	infer_pool, infer_adaptive_pool, infer_cell, infer_sequence;
 infer_fn infer_reshape, infer_squeeze, infer_unsqueeze, infer_batch_to_space, infer_broadcast,

@@ -83,7 +83,8 @@ static struct net {
 	const uint8_t *data;
 	size_t left;
 	uint32_t noise;
-	bool large; /* sizes that blocks of kernels are made for */
+	bool large;  /* sizes that blocks of kernels are made for */
+	bool misfit; /* some dims are others than a line says */
 	struct graph *g;
 	struct made made[MOST_OUTPUTS];
 	int64_t bound[MOST_NODES];
@@ -543,6 +544,13 @@ static uint32_t find_value(struct reading *r, const struct wish *w)
 	return NONE;
 }
 
+/* A dim that is one more or less than it should be, where networks are to have some. */
+static int64_t blurred(int64_t dim)
+{
+	uint32_t how = net.misfit ? draw_byte(8) : 0;
+	return how == 1 ? dim + 1 + draw_byte(3) : how == 2 && dim > 0 ? dim - 1 : dim;
+}
+
 static void wished_shape(struct reading *r, const struct wish *w, struct tensor *t)
 {
 	t->rank = 0;
@@ -555,13 +563,13 @@ static void wished_shape(struct reading *r, const struct wish *w, struct tensor 
 		uint32_t ones = *w->dims == '~' ? draw_byte(256) : 0;
 		uint32_t less = ones ? draw_byte(first->rank + 1) * (draw_byte(2)) : 0;
 		for (uint32_t i = less; i < first->rank; i++)
-			t->dim[t->rank++] = ones >> i & 1 ? 1 : first->dim[i];
+			t->dim[t->rank++] = blurred(ones >> i & 1 ? 1 : first->dim[i]);
 	} else if (*w->dims != '.') {
 		const char *p = w->dims;
 		do {
 			if (*p == ',')
 				p++;
-			t->dim[t->rank++] = read_size(r, &p);
+			t->dim[t->rank++] = blurred(read_size(r, &p));
 		} while (*p == ',' && t->rank < TENSOR_DIMS);
 	}
 }
@@ -912,6 +920,7 @@ void draw_net(struct drawn *out)
 	uint32_t first = draw_byte(256);
 	net.noise = 1 + first % 4;
 	net.large = first >= 248;
+	net.misfit = first >= 224 && first < 248;
 	net.wanted = NONE;
 	net.work = 0;
 	for (uint32_t k = 1 + draw_byte(4); k > 0 && (net.left > 0 || n_outputs() == 0); k--)

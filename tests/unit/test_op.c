@@ -98,6 +98,12 @@ static void test_index_shapes(void)
 	infers("error", "GatherND", "opset8", "batch_dims=1", 2, data, shaped("3,5,1"), no, no);
 	infers("f32[2,5,3]", "Gather", "opset8", "batch_dims=1", 3, data, shaped("2,5"), axis, no);
 	infers("error", "Gather", "opset8", "batch_dims=1", 3, data, shaped("3,5"), axis, no);
+	for (int fits = 0; fits < 2; fits++) {
+		struct tensor limit = shaped(fits ? "1,4,1" : "1,2,1"),
+			      in[] = {data, limit, limit, limit, limit};
+		const char *got = inferred("FakeQuantize", "opset1", "levels=256", 5, in);
+		tap(strcmp(got, fits ? "f32[2,4,3]" : "error") == 0, "limits: %s", got);
+	}
 }
 
 static void test_inference(void)

@@ -82,7 +82,7 @@ static bool over_last(const struct tensor *axes, uint32_t rank)
 	uint32_t set = 0;
 	bool fits = op_axes(axes, rank, &set, &e) >= 0;
 	err_clear(&e);
-	return fits && set == 1u << (rank - 1);
+	return fits && rank > 0 && set == 1u << (rank - 1);
 }
 
 static bool means(const struct rms_step *m, const struct step_node *n)
