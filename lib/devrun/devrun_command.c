@@ -253,6 +253,10 @@ static int check_objective(struct devrun_command *c, struct err *e)
 			       "more, else the latency",
 			       c->objective);
 	o->limit_s = x.limit_s;
+	if (o->limit_s > 0 && o->choose == CHOOSE_FIRST)
+		return err_set(e, ST_USAGE,
+			       "--choose first takes the first candidate whatever it takes: no "
+			       "limit of latency goes with it");
 	return 0;
 }
 

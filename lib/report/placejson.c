@@ -140,6 +140,8 @@ static void raced(FILE *out, const struct answer *x)
 		real(out, "latency_s", v->lat_s > 0, v->lat_s);
 		range(out, "latency_interval_s", v->lo_s > 0, v->lo_s, v->hi_s);
 		real(out, "speedup", v->has_ratio && v->ratio > 0, 1 / v->ratio);
+		count(out, "requests", v->requests > 0, v->requests);
+		real(out, "p95_s", v->requests > 0, v->p95_s);
 		fputs("}", out);
 	}
 	fputs("]", out);

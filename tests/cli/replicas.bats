@@ -117,6 +117,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		assert {f["requests"] for f in one} == {1} and {f["limit_s"] for f in one} == {1e-6}, one
 		j = json.load(open("report1us.json"))
 		assert j["objective"] == "throughput" and j["in_flight"]["limit_s"] == 1e-6 and j["in_flight"]["requests"] == 1, j
+		assert [r["requests"] for r in j["raced"]] == [1] * len(j["raced"]) and all(r["p95_s"] > 1e-6 for r in j["raced"]), j["raced"]
 		assert j["measured"][-1]["p95_s"] == j["in_flight"]["p95_s"] == min(m["p95_s"] for m in j["measured"] if m["ran"])
 	'
 	grep -q '^ *a request .* at once   95 % within$' report1us
@@ -124,6 +125,8 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	grep -q '^Nothing that was found keeps the limit' advice1us
 	grep -q '^verdict: 95 % of the requests within 16 min 40 s (up to .*), 2 at a time: ' report1000s
 	run ! grep -q 'a second$\|times as fast' advice1us
+	run -2 --separate-stderr devrun paired --choose first --requests 2 --objective 'throughput,latency<=1s' two.mp
+	[[ $stderr == "devrun: error: --choose first takes the first candidate whatever it takes: no limit of latency goes with it" ]]
 	run -2 --separate-stderr devrun paired --objective 'throughput,latency<=1s' two.mp
 	[[ $stderr = *"devrun measures throughput with --requests 2 or more, else the latency" ]]
 	run -2 --separate-stderr devrun paired --requests 2 --objective 'throughput,latency<=1h' two.mp
