@@ -370,11 +370,12 @@ static void run_requests(const struct ways *w, struct planner *pl, const struct 
 	plan_release(&p);
 }
 
-/* Pixels in NHWC are added in another order, and what is cut decides which tensors lie so. */
+/* Convolutions and means over pixels add in another order in NHWC, and what is cut decides which tensors lie so. */
 static bool adds_pixels(const struct graph *g)
 {
 	for (uint32_t v = 0; v < g->n; v++)
-		if (g->kind[v] == OP_REDUCE_MEAN || g->kind[v] == OP_AVG_POOL)
+		if (op_info(g->kind[v])->category == OPC_CONV || g->kind[v] == OP_REDUCE_MEAN ||
+		    g->kind[v] == OP_AVG_POOL)
 			return true;
 	return false;
 }

@@ -701,6 +701,33 @@ static void same_on_threads(const char *type, const char *attrs, int n_in, struc
 	graph_free(g);
 }
 
+/* Parents that are fewer than the steps lie elsewhere. */
+static void test_beams(void)
+{
+	for (int fits = 0; fits < 2; fits++) {
+		int64_t store[4][12] = {{0}};
+		struct tensor in[4], out;
+		struct err e = ERR_INIT;
+		graph_begin();
+		for (int i = 0; i < 4; i++) {
+			in[i] = shaped(i == 0 || (i == 1 && fits) ? "2,3,2"
+				       : i == 1                   ? "2,3,1"
+								  : "3");
+			in[i].elem = EL_I64;
+			in[i].rank = i == 3 ? 0 : in[i].rank;
+			in[i].data = store[i];
+			node("Parameter", "opset1", "", EL_I64, "1", "");
+			for (int j = 0; i == 2 && j < 3; j++)
+				store[i][j] = 2;
+		}
+		void *beams = run_threads(node("GatherTree", "opset1", "0,1,2,3", EL_I64, "1", ""),
+					  in, &out, 1, &e);
+		tap((beams != NULL) == fits, "GatherTree: %s", beams ? "it runs" : e.msg);
+		mem_free(beams);
+		graph_free(g);
+	}
+}
+
 static struct tensor filled(const char *shape)
 {
 	struct tensor t = shaped(shape);
@@ -863,6 +890,7 @@ int main(void)
 	test_table();
 	test_inference();
 	test_index_shapes();
+	test_beams();
 	test_align();
 	test_pads();
 	test_costs();

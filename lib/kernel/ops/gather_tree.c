@@ -48,6 +48,9 @@ static int trace_beam(const struct kernel_call *k, int64_t i, double end)
 int run_gather_tree(const struct kernel_call *k, struct err *e)
 {
 	const struct tensor *ids = &k->in[0];
+	if (ids->rank != 3 || !tensor_same_shape(ids, &k->in[1]) ||
+	    tensor_elements(&k->in[2]) != ids->dim[1] || tensor_elements(&k->in[3]) != 1)
+		return err_set(e, ST_INPUT, "parents, lengths and steps of GatherTree do not fit");
 	double end = tensor_real(&k->in[3], 0);
 	for (int64_t i = 0; i < ids->dim[1] * ids->dim[2]; i++)
 		if (trace_beam(k, i, end))
