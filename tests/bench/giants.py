@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""giants.py [--model NAME] [--layers N] - prompts of 2,048 tokens on clusters of GPUs, simulated: whole operations by HEFT, and
+"""giants.py [--model NAME] [--layers N] [--fused] - prompts of 2,048 tokens on clusters of GPUs, simulated: whole operations by HEFT, and
 operations in parts by the axes that several systems use and as dagsplit decides, part k on device k.
 
 16 GPUs of 80 GB in two nodes, and 8 of 141 GB in one: 4.95e14 FLOP/s, 3.35e12 bytes/s, 3 us an operation; 400 GB/s each way within a node, 50 GB/s
@@ -51,15 +51,17 @@ def main():
     p.add_argument("--model", default="llama405b")
     p.add_argument("--layers", type=int, default=126)
     p.add_argument("--hidden", type=int, default=16384)
+    p.add_argument("--fused", action="store_true", help="costs of fused kernels")
     p.add_argument("options", nargs="*", help="for giant_model.py, behind --")
     a = p.parse_args()
+    fused = "fuses * all\n" if a.fused else ""
     os.chdir(tempfile.mkdtemp())
     sh("%s %s/giant_model.py %s prefill m.xml --sparse --layers %d %s" % (sys.executable, here, a.model, a.layers, " ".join(a.options)))
     for n, memory in ((16, 8e10), (8, 1.41e11)):
         with open("s", "w") as f:
-            f.write(spec(n, memory))
+            f.write(spec(n, memory) + fused)
         with open("any", "w") as f:
-            f.write(spec(n, 0))
+            f.write(spec(n, 0) + fused)
         sh("ir2dag m.xml | devsim --probe --spec any -o m.mp")
         one = float(sh("placebase single:gpu:0 m.mp | devsim | recdump -k run --tsv lat_s"))
         print("%d GPUs: one, if it had the memory, %.3f s; Megatron by formula %.3f s, with norms by tokens %.3f s" %

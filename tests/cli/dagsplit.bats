@@ -406,6 +406,18 @@ machine() {   # GROUPS SIZE MEMORY - fast links within a group, slow ones betwee
 	[ "$(held enough.spec)" = "$most True" ]
 }
 
+@test "of a cache that comes as an input each device holds the heads that it reads" {
+	"$HSDAG_PYTHON" "$ROOT/tests/support/llm.py" step --layers 2 --past 20000
+	ir2dag step.xml -o step.mp
+	machine 1 2 0 > two.spec
+	devsim --probe --spec two.spec step.mp | placebase single:g0 | devsim -o whole.mp
+	dagsplit --spec two.spec --no-auto --axes heads,columns step.mp | devsim --probe --spec two.spec | placebase parts | devsim -o parts.mp
+	py '
+		most = [max(array(runs(f)[0]["mem_bytes"])) for f in ("whole.mp", "parts.mp")]
+		assert most[1] < 0.6 * most[0], most
+	'
+}
+
 @test "experts: each whole on one device, as many on each; what they make is joined and added there" {
 	"$HSDAG_PYTHON" "$ROOT/tests/support/mixture.py" mixture --layers 2
 	machine 2 2 0 > four.spec

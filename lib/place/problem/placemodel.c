@@ -14,7 +14,14 @@ bool place_is_processor(const struct place_model *m, uint32_t dev)
 	       strncmp(m->names[dev], "cpu", 3) == 0 || strncmp(m->names[dev], "ov:CPU", 6) == 0;
 }
 
-/* A value that no task makes and one task that reads it. */
+/* Does node v read a range of input 0 for a part of an operation?  A device is sent this range of the model's input alone. */
+static bool is_range(const struct graph *g, uint32_t v)
+{
+	return g->part && g->part[v] != GRAPH_NONE && g->part_of[v] == GRAPH_NONE &&
+	       g->kind[v] == OP_SLICE;
+}
+
+/* A value that no task makes, or a range of it, and one task that reads it. */
 struct value_reader {
 	uint32_t out, task;
 };
@@ -38,9 +45,12 @@ static size_t collect_readers(const struct place_model *m, const uint32_t *root,
 		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
 			uint32_t o = graph_read_output(g, root, i), task = m->tasks.node_task[v];
 
-			if (task != GRAPH_NONE && o != GRAPH_NONE &&
-			    m->tasks.node_task[graph_node_of(g, o)] == GRAPH_NONE)
-				r[n++] = (struct value_reader){o, task};
+			if (task == GRAPH_NONE || o == GRAPH_NONE ||
+			    m->tasks.node_task[graph_node_of(g, o)] != GRAPH_NONE)
+				continue;
+			if (i == g->in_ptr[v] && is_range(g, v))
+				o = g->out_ptr[v];
+			r[n++] = (struct value_reader){o, task};
 		}
 	}
 	if (n > 1)
