@@ -1,4 +1,5 @@
 /* mem_available.c - how much memory the machine can still give to this process. */
+#include "base/cgroup.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -20,20 +21,9 @@ static uint64_t number_in(const char *path, const char *key)
 	return found;
 }
 
-/* What the control group (version 2) that the process sees as its root leaves: pages of files are
- * given back when others need them. */
-static uint64_t group_available(void)
-{
-	uint64_t most = number_in("/sys/fs/cgroup/memory.max", ""),
-		 used = number_in("/sys/fs/cgroup/memory.stat", "anon ");
-	if (most == UINT64_MAX || used == UINT64_MAX)
-		return UINT64_MAX;
-	return used < most ? most - used : 0;
-}
-
 uint64_t mem_available(void)
 {
-	uint64_t kib = number_in("/proc/meminfo", "MemAvailable:"), group = group_available();
+	uint64_t kib = number_in("/proc/meminfo", "MemAvailable:"), group = cgroup_memory(NULL);
 	uint64_t machine = kib < UINT64_MAX / 1024 ? kib * 1024 : UINT64_MAX;
 	return machine < group ? machine : group;
 }

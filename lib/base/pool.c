@@ -2,6 +2,7 @@
  * follow one another within microseconds and to wake up takes as long as a small one; after a
  * moment it offers its core to others meanwhile. */
 #include "base/pool.h"
+#include "base/cgroup.h"
 #include "base/mem.h"
 
 #include <pthread.h>
@@ -300,8 +301,6 @@ void pool_run(struct pool *p, int n_tasks, void (*fn)(void *, int, int), void *a
 int pool_n_cpus(void)
 {
 	cpu_set_t set;
-	if (sched_getaffinity(0, sizeof set, &set) != 0)
-		return 1;
-	int n = CPU_COUNT(&set);
+	int n = cpus_of_process(&set);
 	return n > 0 ? n : 1;
 }

@@ -34,7 +34,7 @@ void pool_help(struct pool *p, int i);
  * the same tasks. */
 void pool_run(struct pool *p, int n_tasks, void (*fn)(void *arg, int task, int thread), void *arg);
 
-/* Processors that this process may use. */
+/* Processors that this process may use at once (cpus_of_process). */
 int pool_n_cpus(void);
 
 #endif

@@ -5,7 +5,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/cgroup.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/opt.h"
@@ -357,8 +360,64 @@ static void utf8(void)
 		tap(!utf8_valid(bad[i], strlen(bad[i])), "UTF-8: %zu is not", i);
 }
 
+/* A folder of control groups: FILE under it has `text`. */
+static void put(const char *folder, const char *file, const char *text)
+{
+	char path[300];
+
+	snprintf(path, sizeof path, "%s/%s", folder, file);
+	for (char *s = path + strlen(folder); (s = strchr(s + 1, '/'));) {
+		*s = '\0';
+		(void)mkdir(path, 0700);
+		*s = '/';
+	}
+	FILE *f = fopen(path, "w");
+	if (!f || fputs(text, f) < 0 || fclose(f) != 0)
+		abort();
+}
+
+static void control_groups(void)
+{
+	char dir[] = "/tmp/hsdag-cgroup-XXXXXX", proc[64];
+	struct cgroup_paths of = {proc, dir};
+
+	if (!mkdtemp(dir))
+		abort();
+	snprintf(proc, sizeof proc, "%s/proc", dir);
+	tap(cgroup_cpus(&of) == INFINITY && cgroup_memory(&of) == UINT64_MAX, "no control groups");
+	/* version 2: the group, which says less than the one above it in one thing, more in another */
+	put(dir, "proc", "0::/a/b\n");
+	put(dir, "a/b/cpu.max", "max 100000\n");
+	put(dir, "a/cpu.max", "150000 100000\n");
+	put(dir, "a/b/memory.max", "1000\n");
+	put(dir, "a/b/memory.stat", "anon 300\nfile 500\n");
+	put(dir, "a/memory.max", "max\n");
+	put(dir, "a/memory.stat", "anon 400\n");
+	tap(cgroup_cpus(&of) == 1.5 && cgroup_memory(&of) == 700,
+	    "version 2, with the groups above");
+	/* a container that mounts its own group sees no path */
+	put(dir, "proc", "0::/../elsewhere\n");
+	put(dir, "cpu.max", "50000 100000\n");
+	tap(cgroup_cpus(&of) == 0.5, "a path that is not mounted: what is there counts");
+	put(dir, "proc", "12:memory:/m\n3:cpu,cpuacct:/c:d\n2:cpuset:/\n");
+	put(dir, "cpu,cpuacct/c:d/cpu.cfs_quota_us", "300000\n");
+	put(dir, "cpu,cpuacct/c:d/cpu.cfs_period_us", "100000\n");
+	put(dir, "cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
+	put(dir, "cpu,cpuacct/cpu.cfs_period_us", "100000\n");
+	put(dir, "memory/m/memory.limit_in_bytes", "5000\n");
+	put(dir, "memory/m/memory.stat", "rss 10\ntotal_rss 6000\n");
+	tap(cgroup_cpus(&of) == 3 && cgroup_memory(&of) == 0, "version 1, with nothing left");
+	put(dir, "proc", "nonsense\n5:cpu\n:\n");
+	put(dir, "cpu.max", "0 0\n");
+	tap(cgroup_cpus(&of) == INFINITY, "lines that say nothing");
+	cpu_set_t set;
+	tap(cpus_of_process(&set) >= 1 && CPU_COUNT(&set) == cpus_of_process(&set),
+	    "this process has a processor");
+}
+
 int main(void)
 {
+	control_groups();
 	utf8();
 	philox_known_answers();
 	memory_in_reserve();

@@ -1,5 +1,6 @@
 /* device_cpu.c - the device class of this machine's cores: `cpu`, `cpu:LIST`, either of them with
  * a precision behind it (cpu_name.h).  The worker's thread and the pool's threads sit on the device's cores. */
+#include "base/cgroup.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "device/cpu/step/cpu_kind.h"
@@ -54,7 +55,7 @@ static void set_cores(struct device *d, const cpu_set_t *set)
 static void cpu_list_machine(void (*fn)(void *arg, const struct device *d), void *arg)
 {
 	cpu_set_t all;
-	if (sched_getaffinity(0, sizeof all, &all) != 0)
+	if (cpus_of_process(&all) < 0)
 		return;
 	struct device d = {.class = &cpu_device_class, .name = "cpu", .align = 64};
 	set_cores(&d, &all);
@@ -100,8 +101,8 @@ static int cpu_open(struct device *d, struct err *e)
 	if (cpu_name_parse(d->name, &name, e) < 0 ||
 	    (name.precision != PRECISION_F32 && onednn_open(e) < 0))
 		return -1;
-	if (!name.has_list)
-		name.cores = all;
+	if (!name.has_list && cpus_of_process(&name.cores) < 0)
+		return err_sys(e, ST_RUNTIME, "cannot read this process's cores");
 	if (cores_check(&name.cores, &all, e) < 0)
 		return -1;
 	set_cores(d, &name.cores);

@@ -7,6 +7,7 @@
 #include <sys/sysinfo.h>
 
 #include "base/mem.h"
+#include "base/cgroup.h"
 #include "device/openvino/ov_impl.h"
 
 static bool uses_cpu(const struct ov_name *n)
@@ -26,8 +27,8 @@ static int take_cores(struct device *d, const struct ov_name *n, struct err *e)
 	CPU_ZERO(&set);
 	if (n->has_cores)
 		set = n->cores;
-	else if (uses_cpu(n))
-		set = all;
+	else if (uses_cpu(n) && cpus_of_process(&set) < 0)
+		return err_sys(e, ST_RUNTIME, "cannot read this process's cores");
 	if (cores_check(&set, &all, e) < 0)
 		return -1;
 	cores_set(d, &set);
