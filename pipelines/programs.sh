@@ -44,6 +44,7 @@ check_model() {
 			echo 'there is none in it: .xml, .onnx, .pb, .tflite or .pdmodel')" 1
 	elif [ ! -e "$1" ]; then
 		files=("$(dirname -- "$1")"/*.{xml,onnx,pb,tflite,pdmodel})
+		mapfile -t files < <(printf '%s\n' "${files[@]}" | grep -v '/\*\.')     # no such file
 		[[ $1 == */* ]] || files=("${files[@]#./}")
 		die "cannot read '$1': no such file$(meant "$1" "${files[@]}")" 1
 	elif [ ! -f "$1" ] || [ ! -r "$1" ]; then

@@ -86,6 +86,6 @@ _hsdag() {
 	[ ${#COMPREPLY[@]} -gt 0 ] || compopt -o filenames 2> /dev/null
 	_hsdag_files "$word"
 }
-complete -o filenames -F _hsdag dagfeat daggroup dagpin dagsplit devrun devsim gpnembed ir2dag irfill json2dag placebase placeout \
+complete -o filenames -F _hsdag dagfeat daggroup dagpin dagsplit devrun devsim gpnembed ir2dag irfill irjoin json2dag placebase placeout \
 	placepolicy pretrain recdump reinforce runstat tabstat topk hsdag-place hsdag-train hsdag-calibrate \
 	hsdag-experiment hsdag-apply

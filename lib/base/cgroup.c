@@ -1,5 +1,6 @@
 /* cgroup.c - limits of this process's control groups. */
 #include "base/cgroup.h"
+#include "base/mem.h"
 
 #include <limits.h>
 #include <math.h>
@@ -151,4 +152,12 @@ int cpus_of_process(cpu_set_t *out)
 			n++;
 	}
 	return n;
+}
+
+uint64_t mem_available(void)
+{
+	double kib = number_in("/proc", "meminfo", "MemAvailable:");
+	uint64_t machine = kib < 0x1p53 ? (uint64_t)kib * 1024 : UINT64_MAX,
+		 group = cgroup_memory(NULL);
+	return machine < group ? machine : group;
 }

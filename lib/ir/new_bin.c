@@ -45,6 +45,12 @@ int new_bin_open(struct new_bin *b, const char *path, const struct weights *from
 	return 0;
 }
 
+void new_bin_from(struct new_bin *b, const struct weights *from)
+{
+	b->from = from;
+	pairmap_release(&b->at);
+}
+
 void new_bin_abandon(struct new_bin *b)
 {
 	newfile_abandon(&b->file);

@@ -25,6 +25,8 @@ struct new_bin {
 /* ST_RUNTIME: `path` cannot be made. */
 int new_bin_open(struct new_bin *b, const char *path, const struct weights *from,
 		 struct err *e) MUST_CHECK;
+/* Constants of another model's .bin come; borrowed. */
+void new_bin_from(struct new_bin *b, const struct weights *from);
 /* Gives it its name and ends it, also when it fails.  ST_RUNTIME: something could not be written; ST_INPUT: `from` has
  * not all constants of g that were asked for. */
 int new_bin_commit(struct new_bin *b, const char *path, const struct graph *g,

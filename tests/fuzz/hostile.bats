@@ -91,7 +91,7 @@ said() {   # said LINE COMMAND - its standard error is that line
 }
 
 @test "unknown options are status 2, --help and --version status 0" {
-	for p in $FILTERS ir2dag json2dag irfill placebase daggroup; do
+	for p in $FILTERS ir2dag json2dag irfill irjoin placebase daggroup; do
 		run -2 "$p" --no-such-option
 		run -0 "$p" --help
 		[[ $output == *"Usage: $p"* && $output == *"$p --help-all has "* ]]

@@ -1,7 +1,7 @@
 /* splits_piece.c - the loads of a piece that grows and shrinks by an item. */
 #include <math.h>
 
-#include "base/twosum.h"
+#include "stats/twosum.h"
 #include "place/dnnpart/splits.h"
 
 void split_piece_init(struct split_piece *x, const struct splits *p)

@@ -5,7 +5,7 @@
 
 #include "base/ascending.h"
 #include "graph/rows.h"
-#include "base/twosum.h"
+#include "stats/twosum.h"
 #include "place/simulate/dnnpart.h"
 
 enum { NONE = UINT32_MAX };

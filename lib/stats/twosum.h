@@ -1,8 +1,8 @@
 /* twosum.h - sums that can be taken apart again: what rounding leaves out is kept beside them, so
  * that adding a large number and taking it off does not cost the small ones their digits.
  * Source: Knuth, The Art of Computer Programming 2, section 4.2.2, theorem B. */
-#ifndef HSDAG_BASE_TWOSUM_H
-#define HSDAG_BASE_TWOSUM_H
+#ifndef HSDAG_STATS_TWOSUM_H
+#define HSDAG_STATS_TWOSUM_H
 
 /* The sum is *sum + *low. */
 static inline void twosum_add(double *sum, double *low, double x)
