@@ -50,7 +50,7 @@ static const struct portfolio_entry first[] = {
 
 static const struct portfolio_entry plain[] = {
 	{&method_series, 0.02, 0.5, SCHEDULES},
-	{&method_learned_policy, 0, 0.3, LEARNED},
+	{&method_learned_policy, 0, 0.6, LEARNED},
 	{&method_cluster, 0.05, 0.3, ANYWHERE},
 	{&method_contention, 0, 0.3, ANYWHERE},
 	{&method_peft, 0, 0.3, ANYWHERE},
@@ -234,7 +234,9 @@ static void run_entry(struct portfolio *x, const struct portfolio_entry *entry)
 	x->sub.began_s = r->budget_s > 0 ? clock_s() : 0;
 	x->sub.budget_s = r->budget_s > 0 ? share * r->budget_s : 0;
 	if (r->budget_s > 0 && entry->share <= 0) {
-		share = entry->until >= 1 ? FIRST_LIMIT : x->ample ? AMPLE_LIMIT : TIGHT_LIMIT;
+		share = entry->until >= 1 || entry->where == LEARNED ? FIRST_LIMIT
+			: x->ample                                   ? AMPLE_LIMIT
+								     : TIGHT_LIMIT;
 		x->sub.budget_s = fmax(0.01, fmin(share, 1 - spent(x)) * r->budget_s);
 	}
 	if (method->run(&x->sub, &none) == 0) {
