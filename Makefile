@@ -32,6 +32,7 @@
 #   make fuzz-coverage the same by coverage, with clang: readers, programs, executor (tests/fuzz/coverage)
 #   make install    PREFIX=/usr/local DESTDIR=; make uninstall; make man (share/install.mk)
 #   make dist       a release archive, which builds without git
+#   make wheel      the programs for pip, with a package for Python (share/wheel.mk)
 #   OPENCL=0        builds without OpenCL and its headers; ONEDNN=0 without oneDNN
 
 # Mistyped, a target would run with its own, silently.
@@ -256,7 +257,7 @@ clean:
 .PHONY: all units pretrain demo test venv asan bench parity bench-exec bench-ops bench-hunt bench-saga clean
 .SECONDARY:
 include share/librun.mk
-include share/install.mk share/dist.mk
+include share/install.mk share/dist.mk share/wheel.mk
 -include $(wildcard pipelines/*.mk) tests/checks.mk
 # What depends on which headers; DEPENDENCIES=: where nothing is compiled, make need not read it.
 ifeq ($(origin DEPENDENCIES),undefined)

@@ -84,10 +84,11 @@ static int push(struct scan *s, uint64_t n, bool map, struct err *e)
 	if (values > SCAN_MAX_VALUES - s->n_values || values > SCAN_MAX_BYTES - s->pos)
 		return err_set(e, ST_INPUT, "a count of %llu is beyond the limit of a record",
 			       (unsigned long long)n);
-	if (values == 0)
-		return 0;
+	/* An empty one, too: msgpack_unpack has a stack of this depth. */
 	if (s->depth == SCAN_MAX_DEPTH)
 		return err_set(e, ST_INPUT, "nesting deeper than %d", SCAN_MAX_DEPTH);
+	if (values == 0)
+		return 0;
 	s->stack[s->depth].left = values;
 	s->stack[s->depth].map = map;
 	s->depth++;

@@ -130,6 +130,7 @@ refused() {   # refused NAME PYTHON TEXT
 @test "an extension type is refused" { refused ext 'records.append(["x", {"v": msgpack.ExtType(1, b"a")}])' "not allowed"; }
 @test "text that is not UTF-8 is refused" { refused u 'records.append(b"\x92\xa1x\x81\xa1a\xa2\xff\xfe")' "UTF-8"; }
 @test "deep nesting is refused" { refused deep 'records.append(b"\x92\xa1x\x81\xa1a" + b"\x91" * 40 + b"\x01")' "nesting deeper"; }
+@test "deep nesting is refused, of an empty list, too" { refused deep 'records.append(b"\x92\xa1x\x81\xa1a" + b"\x91" * 30 + b"\x90")' "nesting deeper"; }
 @test "a hostile count reserves nothing" {
 	no_sanitizer
 	refused big 'records.append(b"\x92\xa1x\x81\xa1a\xdd\xff\xff\xff\xff")' "beyond the limit"
@@ -231,4 +232,8 @@ assert [float(x) for x in d.split(",")] == [0.1, 1e-300, -2.5, 3.0] and int(u) =
 	done
 	[ $k -gt 2 ]
 	[ $k -lt 100 ]
+}
+
+@test "the Python package reads and writes streams as recdump does, and runs programs" {
+	run -0 env PYTHONPATH="$ROOT/share/python" PATH="$PATH:$ROOT/pipelines" "$HSDAG_PYTHON" "$ROOT/tests/tree/python_package.py"
 }
