@@ -20,11 +20,11 @@ import hsdag
 import msgpack
 import numpy as np
 
-from hsdag import programs, stream
+from hsdag import console, stream
 
 SLOW = "--slow" in sys.argv
 MODEL = hsdag.EXAMPLES / "branches.xml"
-RECDUMP = programs.find("recdump")
+RECDUMP = console.find("recdump")
 
 
 def dump(data):
@@ -83,7 +83,7 @@ def refused(what, function, *arguments, error=hsdag.Error, **options):
 def pipeline(*commands, data=None):
     """What a pipeline writes, by this script's own means."""
     for command in commands:
-        data = subprocess.run([programs.find(command[0]), *map(str, command[1:])], input=data, stdout=subprocess.PIPE,
+        data = subprocess.run([console.find(command[0]), *map(str, command[1:])], input=data, stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, check=True).stdout
     return data
 

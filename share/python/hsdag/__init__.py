@@ -8,16 +8,16 @@
 
 What goes wrong is an hsdag.Error with one line.  read, write and run need numpy and msgpack; place needs neither.
 """
-from .programs import EXAMPLES, Error, ProgramError, Report, StreamError, place, run
-
-__all__ = ["EXAMPLES", "Error", "ProgramError", "Record", "Report", "StreamError", "place", "read", "run", "write"]
+MODULES = {"Error": "console", "EXAMPLES": "programs", "ProgramError": "programs", "Report": "programs", "StreamError": "programs",
+           "place": "programs", "run": "programs", "Record": "stream", "read": "stream", "write": "stream"}
+__all__ = list(MODULES)
 
 
 def __getattr__(name):
-    # Late, as the programs' console scripts need none of these, and start in half of the time.
-    if name in ("Record", "read", "write"):
-        from . import stream
-        return getattr(stream, name)
+    # Late: the console scripts need none of these, and start in half of the time.
+    import importlib
+    if name in MODULES:
+        return getattr(importlib.import_module("hsdag." + MODULES[name]), name)
     if name == "__version__":
         from importlib import metadata
         try:
@@ -25,3 +25,7 @@ def __getattr__(name):
         except metadata.PackageNotFoundError:
             return "unknown"     # from a checkout
     raise AttributeError("module 'hsdag' has no attribute '%s'" % name)
+
+
+def __dir__():
+    return sorted([*globals(), *MODULES])

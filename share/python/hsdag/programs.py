@@ -1,29 +1,20 @@
-"""programs.py - the programs beside this package, else in the path: console scripts, pipelines, `place`.
-
-Nothing here imports numpy: a console script is the program itself as soon as this module is read.
-"""
+"""programs.py - pipelines of programs, and `place`.  Nothing here needs numpy but what reads or writes a stream."""
 import contextlib
-import glob
 import json
 import os
 import pathlib
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 
-FOLDER = os.path.dirname(os.path.abspath(__file__))
-PIPELINES = os.path.join(FOLDER, "share", "hsdag", "pipelines")
+from .console import FOLDER, Error, environment, find
+
 EXAMPLES = pathlib.Path(FOLDER, "share", "hsdag", "examples")
 if not EXAMPLES.is_dir():     # of a checkout
     EXAMPLES = pathlib.Path(FOLDER, "..", "..", "examples", "models").resolve()
-
-
-class Error(Exception):
-    """What a user can mend, in one line."""
 
 
 class StreamError(Error):
@@ -44,40 +35,6 @@ class Report(dict):
     def __init__(self, folder):
         super().__init__(json.loads((folder / "report.json").read_text()))
         self.folder = folder
-
-
-# ---- finding and starting ----
-
-def find(name):
-    """The path of a program."""
-    for path in os.path.join(FOLDER, "bin", name), os.path.join(PIPELINES, name), shutil.which(name):
-        if path and os.access(path, os.X_OK):
-            return path
-    raise Error("there is no program '%s' beside the package hsdag, nor in the path" % name)
-
-
-def environment():
-    """This process's, with this Python as the first one of the path, and OpenVINO where this Python has it."""
-    changed = dict(os.environ)
-    if sys.executable:     # "" of a program that has Python inside
-        changed["PATH"] = os.path.dirname(sys.executable) + os.pathsep + changed.get("PATH", os.defpath)
-    openvino = os.path.join(os.path.dirname(FOLDER), "openvino")
-    if not changed.get("HSDAG_OPENVINO") and glob.glob(os.path.join(glob.escape(openvino), "libs", "libopenvino_c.so*")):
-        changed["HSDAG_OPENVINO"] = openvino
-    return changed
-
-
-def main():
-    """A console script: the program of its name takes this process over."""
-    name = os.path.basename(sys.argv[0])
-    try:
-        path = find(name)
-        # Python ignores these, and programs would inherit that.
-        for number in signal.SIGPIPE, signal.SIGXFSZ:
-            signal.signal(number, signal.SIG_DFL)
-        os.execve(path, [name, *sys.argv[1:]], environment())
-    except (Error, OSError) as e:
-        sys.exit("%s: error: %s" % (name, e))
 
 
 def own_line(text, name, status):

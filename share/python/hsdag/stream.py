@@ -11,7 +11,8 @@ import re
 import stat
 import tempfile
 
-from .programs import FOLDER, StreamError
+from .console import FOLDER
+from .programs import StreamError
 
 try:
     import msgpack
