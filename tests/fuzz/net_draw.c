@@ -1,4 +1,5 @@
-/* net_draw.c - see net_draw.h.  Nodes come from the lines of net_rows.h; one whose shapes cannot be inferred is left out. */
+/* net_draw.c - see net_draw.h.  Nodes come from the lines of net_rows.h; one whose shapes cannot be inferred is left out.
+ * If and TensorIterator, with bodies of operators that keep shapes, come from functions here. */
 #include "net_draw.h"
 
 #include <ctype.h>
@@ -16,6 +17,7 @@ enum {
 	MOST_DIMS = 2000,
 	MOST_ATTRIBUTES = 1200,
 	MOST_INPUTS = 10,
+	MOST_BODIES = 8,
 	MOST_ELEMENTS = 1500,
 	MOST_WORK = 50000,
 	LARGE = 6, /* times as much in large networks, which are few */
@@ -121,10 +123,9 @@ static uint32_t n_outputs(void)
 	return net.g->out_ptr[net.g->n];
 }
 
-static void new_graph(void)
+/* Columns of g, from its arena. */
+static void give_columns(struct graph *g)
 {
-	graph_free(net.g);
-	struct graph *g = net.g = graph_new();
 	struct arena *a = g->arena;
 	g->ir_version = 11;
 	g->id = ARENA_NEWN(a, int64_t, MOST_NODES);
@@ -147,7 +148,15 @@ static void new_graph(void)
 	g->const_node = ARENA_NEWN(a, uint32_t, MOST_NODES);
 	g->const_offset = ARENA_NEWN(a, uint64_t, MOST_NODES);
 	g->const_bytes = ARENA_NEWN(a, uint64_t, MOST_NODES);
+	g->body = ARENA_NEWN(a, struct graph_body, MOST_BODIES);
 	g->tail = tail;
+}
+
+static void new_graph(void)
+{
+	graph_free(net.g);
+	net.g = graph_new();
+	give_columns(net.g);
 }
 
 /* Is there room for one more node with its inputs and outputs? */
@@ -900,6 +909,126 @@ static void add_rms(void)
 		(void)add_plain(OP_DIVIDE, (uint32_t[]){x, o}, 2, 0);
 }
 
+/* A body: of one Parameter, or of two that are added, a few operators that keep shapes, and a Result. */
+static struct graph *draw_body(const struct tensor *x, uint32_t n_params)
+{
+	static const enum op_kind inner[] = {OP_RELU,    OP_NEGATIVE, OP_ABS,      OP_TANH,
+					     OP_SIGMOID, OP_SIN,      OP_HSIGMOID, OP_SOFT_SIGN};
+	static struct net outer;
+	struct arena *a = net.g->arena;
+	outer = net;
+	struct graph *g = net.g = ARENA_NEWN(a, struct graph, 1);
+	g->name = g->xml = g->weights = "";
+	g->arena = a;
+	give_columns(g);
+	uint32_t in[2] = {NONE, NONE}, o;
+	for (uint32_t i = 0; i < n_params; i++)
+		in[i] = add_parameter(x, 0);
+	o = n_params > 1 ? add_plain(OP_ADD, in, 2, SMOOTH) : in[0];
+	o = o == NONE ? in[0] : o; /* there was no room */
+	for (uint32_t k = 1 + draw_byte(3); k > 0; k--) {
+		uint32_t next = add_plain(inner[draw_byte(8)], &o, 1, SMOOTH);
+		o = next == NONE ? o : next;
+	}
+	begin_node(OP_RESULT, 1, &o, 1, 0);
+	(void)end_node(NULL, false, false);
+	outer.data = net.data;
+	outer.left = net.left;
+	net = outer;
+	return g;
+}
+
+static struct port_map *connect(struct graph_body *b, bool output, int64_t external,
+				uint32_t internal)
+{
+	struct port_map *m = &b->map[b->n_maps++];
+	*m = (struct port_map){.output = output, .external = external, .internal = internal};
+	return m;
+}
+
+static struct graph_body *add_body(uint32_t v, const char *role, const struct tensor *x,
+				   uint32_t n_params)
+{
+	struct graph_body *b = &net.g->body[net.g->n_bodies++];
+	*b = (struct graph_body){.node = v, .role = role, .graph = draw_body(x, n_params)};
+	b->map = ARENA_NEWN(net.g->arena, struct port_map, 4);
+	return b;
+}
+
+/* The last value in f32 that nothing but its dims tells of; NONE: there is none. */
+static uint32_t last_plain(void)
+{
+	for (uint32_t o = n_outputs(); o-- > 0;) {
+		const struct made *x = &net.made[o];
+		if (x->t.elem == EL_F32 && x->t.rank > 0 && tensor_elements(&x->t) > 0 &&
+		    !x->constant && !x->dynamic)
+			return o;
+	}
+	return NONE;
+}
+
+static void end_control(const struct tensor *out, uint32_t n_out, uint32_t x)
+{
+	uint32_t first = end_node(out, false, false);
+	for (uint32_t i = 0; i < n_out; i++) {
+		net.smooth[first + i] = net.smooth[x];
+		net.random[first + i] = net.random[x];
+	}
+}
+
+/* If, on a condition that is an input. */
+static void add_if(uint32_t x)
+{
+	const struct tensor t = net.made[x].t, flag = {.elem = EL_BOOLEAN};
+	uint32_t in[2] = {add_parameter(&flag, 0), x};
+	uint32_t v = begin_node(OP_IF, 8, in, 2, 1);
+	static const char *const role[] = {"then", "else"};
+	for (int i = 0; i < 2; i++) {
+		struct graph_body *b = add_body(v, role[i], &t, 1);
+		connect(b, false, 1, 0);
+		connect(b, true, 0, b->graph->n - 1);
+	}
+	end_control(&t, 1, x);
+}
+
+/* TensorIterator over slices of x, with a state. */
+static void add_iterator(uint32_t x)
+{
+	struct tensor out[2] = {net.made[x].t, net.made[x].t};
+	uint32_t axis = draw_byte(out[0].rank);
+	out[0].dim[axis] = 1;
+	uint32_t in[2] = {x, add_parameter(&out[0], 0)};
+	uint32_t v = begin_node(OP_TENSOR_ITERATOR, 1, in, 2, 2);
+	struct graph_body *b = add_body(v, "body", &out[0], 2);
+	struct port_map *slices[2] = {connect(b, false, 0, 0), NULL};
+	connect(b, false, 1, 1);
+	connect(b, true, 0, b->graph->n - 1);
+	slices[1] = connect(b, true, 1, b->graph->n - 1);
+	bool back = draw_byte(4) == 1;
+	for (int i = 0; i < 2; i++) {
+		slices[i]->has_axis = true;
+		slices[i]->axis = axis;
+		slices[i]->start = back ? -1 : 0;
+		slices[i]->end = back ? 0 : -1;
+		slices[i]->stride = back ? -1 : 1;
+		slices[i]->part_size = 1;
+	}
+	b->back_from = ARENA_NEWN(net.g->arena, uint32_t, 1);
+	b->back_to = ARENA_NEWN(net.g->arena, uint32_t, 1);
+	b->back_from[0] = b->graph->n - 1;
+	b->back_to[b->n_back++] = 1;
+	end_control(out, 2, x);
+}
+
+static void add_control(void)
+{
+	uint32_t x = last_plain();
+	if (x == NONE || !has_room(2, 2) || net.g->n + 4 > MOST_NODES ||
+	    net.g->n_bodies + 2 > MOST_BODIES)
+		return;
+	draw_byte(2) ? add_if(x) : add_iterator(x);
+}
+
 static void add_results(void)
 {
 	uint32_t n = n_outputs();
@@ -931,6 +1060,8 @@ void draw_net(struct drawn *out)
 		case 3: add_rms(); break;
 		default: (void)add_row(any_row()); break;
 		}
+	if (first >= 200 && first < 224)
+		add_control();
 	add_results();
 	struct graph *g = net.g;
 	uint32_t n = g->n;
