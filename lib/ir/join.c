@@ -129,11 +129,10 @@ int ir_join(const char *xml, const char *bin, const struct ir_joined *part, uint
 	for (uint32_t i = 0; i < n && !b.outside; i++)
 		write_part(&part[i], w, &b);
 	text = ir_writer_text(w, &bytes);
-	int rc = newfile_write(xml, text, bytes, e);
-	if (rc < 0)
-		new_bin_abandon(&b);
-	else
-		rc = new_bin_commit(&b, bin, part[0].g, e);
+	/* The file that names the other one is the last. */
+	int rc = new_bin_commit(&b, bin, part[0].g, e);
+	if (rc == 0)
+		rc = newfile_write(xml, text, bytes, e);
 	ir_writer_free(w);
 	arena_free(a);
 	return rc;
