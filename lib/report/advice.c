@@ -51,6 +51,16 @@ static void advise_simulated(FILE *out, const struct answer *x)
 		      out);
 }
 
+/* What a better value costs: how much longer an inference takes. */
+static void tell_slower(FILE *out, const struct measured *m, const char *ref)
+{
+	static const double ALIKE = 1.005;
+	double ratio = m->has_ratio ? m->ratio : m->ref_s > 0 ? m->lat_s / m->ref_s : 0;
+	if (ratio > ALIKE)
+		fprintf(out, " An inference takes %.2f times as long as on %s alone.", ratio,
+			*ref ? ref : "the best device");
+}
+
 /* Of another objective than latency; false: nothing tells it. */
 static bool advise_objective(FILE *out, const struct answer *x, const char *objective,
 			     const char *ref)
@@ -61,12 +71,14 @@ static bool advise_objective(FILE *out, const struct answer *x, const char *obje
 	if (placetext_is_reference(x) || x->m.value >= best)
 		fprintf(out, "Use %s alone: no placement that was found is better in %s.",
 			*ref ? ref : "one device", objective);
-	else
+	else {
 		fprintf(out,
 			"Use this placement: it is %.2f times as good in %s as the best single "
 			"device, by "
 			"simulation.",
 			best / x->m.value, objective);
+		tell_slower(out, &x->m, ref);
+	}
 	return true;
 }
 
@@ -98,8 +110,8 @@ static int write_advice(FILE *out, const struct report_input *in, struct err *e)
 			advise_measured(out, x, ref);
 	}
 	placetext_replicas(out, x, in->names, " Replicas of the model: ", ".");
-	placetext_load(out, x, " The machine was busy (load ",
-		       "); at rest the answer may be another.");
+	if (placetext_is_busy(x))
+		fputs(" The machine was busy; at rest the answer may be another.", out);
 	fputc('\n', out);
 	return 0;
 }

@@ -622,12 +622,18 @@ static void tell_all(FILE *out, const struct answer *x)
 		x->n_places);
 }
 
-void placetext_load(FILE *out, const struct answer *x, const char *before, const char *after)
+bool placetext_is_busy(const struct answer *x)
 {
 	static const double BUSY = 0.1; /* of the cores, used by others */
 	const struct contest_load *l = &x->load;
-	if (x->kind != ANSWER_FINAL || l->cores == 0 || l->average <= l->cores ||
-	    l->others < BUSY * l->cores)
+	return x->kind == ANSWER_FINAL && l->cores > 0 && l->average > l->cores &&
+	       l->others >= BUSY * l->cores;
+}
+
+void placetext_load(FILE *out, const struct answer *x, const char *before, const char *after)
+{
+	const struct contest_load *l = &x->load;
+	if (!placetext_is_busy(x))
 		return;
 	fprintf(out,
 		"%s%.1f on %u core%s in the last minute, of which other programs used %.1f "

@@ -54,6 +54,8 @@ const char *placetext_reference(const struct answer *x, const char *const *names
 const char *placetext_device(const struct answer *x, const char *device, const char *const *names);
 /* Is the answer that device itself? */
 bool placetext_is_reference(const struct answer *x);
+/* Did other programs take the cores while an answer was measured? */
+bool placetext_is_busy(const struct answer *x);
 /* The machine's load while the answer was measured, between two texts, where it was above the number of cores; else nothing. */
 void placetext_load(FILE *out, const struct answer *x, const char *before, const char *after);
 /* How many replicas of the model there are, and where, between two texts; nothing of one. */

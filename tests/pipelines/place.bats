@@ -383,6 +383,15 @@ onnx_model() {
 		best = [m for m in of("least/result.mp", "best") if m["rank"] == 0][0]
 		assert list(array(best["device"])) == list(array(final["device"]))
 	'
+	# A gain in memory that costs time says how much.
+	py '
+		r = read("least/final.mp")
+		for b in (m for k, m in r if k == "best"):
+			b.update(ratio=2.0, ratio_lo=1.9, ratio_hi=2.1)
+		write("slow.mp", r[:-1])
+	'
+	run -0 placeout --format advice --objective memory --values least/values.mp slow.mp
+	[[ "$output" == "Use this placement: it is 1."*" times as good in memory "*" An inference takes 2.00 times as long as on cpu:"[01]" alone."* ]] || { echo "$output"; return 1; }
 	# What these devices do not have, and what is none, are told before the search.
 	# shellcheck disable=SC2086
 	run -2 "$PLACE" m.xml $args --objective energy -o other
