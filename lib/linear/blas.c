@@ -5,11 +5,8 @@
 #include <pthread.h>
 #include <sched.h>
 
-#define LIBRARY "libopenblas.so.0"
-
 static struct blas functions;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool is_open;
+static const char *missing = "libopenblas.so.0"; /* NULL: nothing is */
 
 const struct blas *blas(void)
 {
@@ -21,37 +18,37 @@ void *blas_dlopen(const char *name)
 	cpu_set_t before, one;
 	int core = sched_getcpu();
 	bool alone = core >= 0 && sched_getaffinity(0, sizeof before, &before) == 0;
-	if (alone) {
-		CPU_ZERO(&one);
+	CPU_ZERO(&one);
+	if (alone)
 		CPU_SET(core, &one);
-		alone = sched_setaffinity(0, sizeof one, &one) == 0;
-	}
+	alone = alone && sched_setaffinity(0, sizeof one, &one) == 0;
 	void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 	if (alone)
 		sched_setaffinity(0, sizeof before, &before);
 	return library;
 }
 
-static int load(struct err *e)
+static void load(void)
 {
-	void *library = blas_dlopen(LIBRARY);
+	void *library = blas_dlopen(missing);
 	if (!library)
-		return err_set(e, ST_RUNTIME,
-			       "cannot load '" LIBRARY "' for linear algebra; install OpenBLAS "
-			       "(Debian: libopenblas0)");
+		return;
 #define LOOK_UP(f) \
-	if (!(*(void **)&functions.f = dlsym(library, #f))) \
-		return err_set(e, ST_RUNTIME, "'" LIBRARY "' has no function " #f);
+	if (!(*(void **)&functions.f = dlsym(library, missing = #f))) \
+		return;
 	BLAS_FUNCTIONS(LOOK_UP)
 #undef LOOK_UP
-	return 0;
+	missing = NULL;
 }
 
 const struct blas *blas_open(struct err *e)
 {
-	pthread_mutex_lock(&lock);
-	is_open = is_open || load(e) == 0;
-	bool there = is_open;
-	pthread_mutex_unlock(&lock);
-	return there ? &functions : NULL;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, load);
+	if (!missing)
+		return &functions;
+	err_set(e, ST_RUNTIME,
+		"cannot load '%s' for linear algebra; install OpenBLAS (Debian: libopenblas0)",
+		missing);
+	return NULL;
 }

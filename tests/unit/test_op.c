@@ -586,10 +586,18 @@ static bool product_right(int m, int k, int n, bool half)
 				const char *panel = (const char *)pb +
 						    (size_t)(j * k + k0 * GEMM_N) * (half ? 2 : 4);
 				int kc = k - k0 < 7 ? k - k0 : 7;
-				gemm_tile(m - i < GEMM_M ? m - i : GEMM_M,
-					  n - j < GEMM_N ? n - j : GEMM_N, kc,
-					  pa + i * k + k0 * GEMM_M, panel, half, c + i * n + j, n,
-					  k0 > 0);
+				gemm_multiply(
+					&(struct gemm_block){.mr = m - i < GEMM_M ? m - i : GEMM_M,
+							     .nr = n - j < GEMM_N ? n - j : GEMM_N,
+							     .kc = kc,
+							     .a = pa + i * k + k0 * GEMM_M,
+							     .b = panel,
+							     .b_half = half,
+							     .ldb = GEMM_N,
+							     .c = c + i * n + j,
+							     .ldc = n,
+							     .add = k0 > 0,
+							     .ahead = panel});
 			}
 	for (int i = 0; i < m; i++)
 		for (int j = 0; j < n; j++) {

@@ -112,20 +112,3 @@ void gemm_multiply(const struct gemm_block *g)
 {
 	LEVEL_CALL(block, g);
 }
-
-void gemm_tile(int mr, int nr, int64_t kc, const float *a, const void *b, bool b_half, float *c,
-	       int64_t ldc, bool add)
-{
-	struct gemm_block g = {.mr = mr,
-			       .nr = nr,
-			       .kc = kc,
-			       .a = a,
-			       .b = b,
-			       .b_half = b_half,
-			       .ldb = GEMM_N,
-			       .c = c,
-			       .ldc = ldc,
-			       .add = add,
-			       .ahead = b};
-	LEVEL_CALL(block, &g);
-}

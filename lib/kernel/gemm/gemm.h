@@ -103,9 +103,4 @@ enum { GEMM_THIN = 8 };
 bool gemm_is_thin(int nr);
 void gemm_multiply(const struct gemm_block *g);
 
-/* One tile: rows i < mr <= GEMM_M, columns j < nr <= GEMM_N, of C += or = over kc rows of one panel
- * of A and one of B.  a: f32. */
-void gemm_tile(int mr, int nr, int64_t kc, const float *a, const void *b, bool b_half, float *c,
-	       int64_t ldc, bool add);
-
 #endif

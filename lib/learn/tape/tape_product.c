@@ -1,5 +1,5 @@
-/* tape_product.c - products by the kernels: some rows of the left side are packed at a time, and pass by the
- * panels of the right side, which was packed before; by OpenBLAS; and the choice. */
+/* tape_product.c - the blocks of a product: some rows of the left side are packed at a time, and
+ * pass by the panels of the right side, which was packed before; or OpenBLAS. */
 #include "learn/tape/tape.h"
 #include "learn/tape/tape_product.h"
 #include "kernel/isa_level.h"
@@ -19,6 +19,52 @@ enum { TILES = PRODUCT_ROWS / GEMM_M };
 
 _Static_assert((int)PRODUCT_PANEL == (int)GEMM_N && PRODUCT_ROWS % GEMM_M == 0,
 	       "panels, whole tiles");
+
+/* ---- OpenBLAS ---- */
+
+static bool by_blas;
+
+int tape_choose_products(struct err *e)
+{
+	const char *by = getenv("HSDAG_PRODUCTS");
+	by_blas = by && strcmp(by, "openblas") == 0;
+	if (!by_blas && by && *by && strcmp(by, "own") != 0)
+		return err_set(e, ST_USAGE, "HSDAG_PRODUCTS is '%s'; it can be 'own' or 'openblas'",
+			       by);
+	return !by_blas || blas_open(e) ? 0 : -1;
+}
+
+size_t product_unit(size_t unit, size_t all)
+{
+	return by_blas && all ? all : unit;
+}
+
+/* A copy, by rows or by columns as src is. */
+static struct packed blas_pack(float *dst, const float *src, size_t k, size_t n, size_t row,
+			       size_t col)
+{
+	bool lies = col == 1;
+	size_t lines = lies ? k : n, length = lies ? n : k, apart = lies ? row : col;
+	for (size_t i = 0; i < lines; i++)
+		memcpy(dst + i * length, src + i * apart, length * sizeof *dst);
+	return (struct packed){dst, k, n, false, lies ? n : 1, lies ? 1 : k};
+}
+
+static void blas_rows(float *c, size_t ldc, const struct rows *a, const struct packed *b, bool add)
+{
+	bool lies = b->col == 1, by_rows = a->col == 1;
+	int m = (int)a->m, k = (int)b->k, n = (int)b->n, ldb = (int)(lies ? b->row : b->col);
+	assert(by_rows || a->row == 1);
+	if (m == 1)
+		blas()->cblas_sgemv(CblasRowMajor, lies ? CblasTrans : CblasNoTrans, lies ? k : n,
+				    lies ? n : k, 1, b->v, ldb, a->v, (int)a->col, add, c, 1);
+	else
+		blas()->cblas_sgemm(CblasRowMajor, by_rows ? CblasNoTrans : CblasTrans,
+				    lies ? CblasNoTrans : CblasTrans, m, n, k, 1, a->v,
+				    (int)(by_rows ? a->row : a->col), b->v, ldb, add, c, (int)ldc);
+}
+
+/* ---- the kernels of kernel/gemm ---- */
 
 /* Rounded to bf16, as f32. */
 static void round_floats(float *v, size_t n)
@@ -43,9 +89,11 @@ size_t packed_floats(size_t k, size_t n)
 	return whole > pairs ? whole : pairs;
 }
 
-static struct packed own_pack(float *dst, const float *src, size_t k, size_t n, size_t row,
-			      size_t col, bool rounded)
+struct packed product_pack(float *dst, const float *src, size_t k, size_t n, size_t row, size_t col,
+			   bool rounded)
 {
+	if (by_blas && !rounded)
+		return blas_pack(dst, src, k, n, row, col);
 	if (rounded && pairs_there()) {
 		pairs_pack_b_of((uint16_t *)(void *)dst, src, (int64_t)(row == 1 ? col : row),
 				(int64_t)k, (int64_t)n, row == 1 && col != 1);
@@ -170,10 +218,14 @@ static void rounded_outer(float *c, size_t ldc, const struct rows *a, const stru
 	}
 }
 
-static void own_rows(float *c, size_t ldc, const struct rows *a, const struct packed *b, bool add)
+void product_rows(float *c, size_t ldc, const struct rows *a, const struct packed *b, bool add)
 {
 	float pa[PRODUCT_ROWS * BLOCK_K] __attribute__((aligned(64)));
 	bool in_place = stays_in_place(a, b);
+	if (b->row) {
+		blas_rows(c, ldc, a, b, add);
+		return;
+	}
 	if (b->rounded && pairs_there()) {
 		rounded_rows(c, ldc, a, b, add);
 		return;
@@ -196,12 +248,16 @@ static void own_rows(float *c, size_t ldc, const struct rows *a, const struct pa
 	}
 }
 
-static void own_few(float *c, size_t ldc, const struct rows *a, const struct packed *b)
+void product_few(float *c, size_t ldc, const struct rows *a, const struct packed *b)
 {
 	float pa[FEW_K * GEMM_M] __attribute__((aligned(64)));
 	size_t kc = b->k < FEW_K ? b->k : FEW_K;
 	const float *left = a->m == 1 && a->col == 1 ? a->v : pa;
 	assert(a->m <= GEMM_M);
+	if (b->row) {
+		blas_rows(c, ldc, a, b, false);
+		return;
+	}
 	/* With AVX-512 rows packed four by four took 1.04 of an update's time (docs/results/speed/planner.md). */
 	if (left == pa && a->col == 1 && cpu_level < 4)
 		product_pack_few(pa, a->v, (int64_t)a->m, (int64_t)kc, (int64_t)a->row);
@@ -224,137 +280,25 @@ size_t product_outer_floats(size_t k, size_t n)
 	return packed_floats(k < BLOCK_K ? k : BLOCK_K, n);
 }
 
-static void own_outer(float *y, size_t ldc, const struct rows *a, const float *b, size_t ldb,
-		      size_t k, size_t n, bool rounded, float *scratch)
+void product_outer(float *y, size_t ldc, const struct rows *a, const float *b, size_t ldb, size_t k,
+		   size_t n, bool rounded, float *scratch)
 {
+	if (by_blas && !rounded) {
+		blas_rows(y, ldc, a, &(struct packed){b, k, n, false, ldb, 1}, true);
+		return;
+	}
 	for (size_t k0 = 0; k0 < k; k0 += BLOCK_K) {
 		size_t kc = k - k0 < BLOCK_K ? k - k0 : BLOCK_K;
-		const struct packed p = own_pack(scratch, b + k0 * ldb, kc, n, ldb, 1, rounded);
+		const struct packed p = product_pack(scratch, b + k0 * ldb, kc, n, ldb, 1, rounded);
 		const struct rows some = {a->v + k0 * a->col, a->m, a->row, a->col};
 		if (rounded && pairs_there())
 			rounded_outer(y, ldc, &some, &p);
 		else
-			own_rows(y, ldc, &some, &p, true);
+			product_rows(y, ldc, &some, &p, true);
 	}
-}
-
-/* ---- OpenBLAS ---- */
-
-/* Products of rounded operands stay the kernels'. */
-static struct packed blas_pack(float *dst, const float *src, size_t k, size_t n, size_t row,
-			       size_t col, bool rounded)
-{
-	if (rounded)
-		return own_pack(dst, src, k, n, row, col, true);
-	size_t lines = col == 1 ? k : n, length = col == 1 ? n : k, apart = col == 1 ? row : col;
-	for (size_t i = 0; i < lines; i++)
-		memcpy(dst + i * length, src + i * apart, length * sizeof *dst);
-	return (struct packed){dst, k, n, false, col == 1 ? n : 1, col == 1 ? 1 : k};
-}
-
-/* Distance of the lines of a matrix that are `length` long. */
-static int lines_apart(size_t distance, size_t length)
-{
-	return (int)(distance > length ? distance : length);
-}
-
-static void blas_rows(float *c, size_t ldc, const struct rows *a, const struct packed *b, bool add)
-{
-	if (b->rounded) {
-		own_rows(c, ldc, a, b, add);
-		return;
-	}
-	assert(a->col == 1 || a->row == 1);
-	blas()->cblas_sgemm(
-		CblasRowMajor, a->col == 1 ? CblasNoTrans : CblasTrans,
-		b->col == 1 ? CblasNoTrans : CblasTrans, (int)a->m, (int)b->n, (int)b->k, 1, a->v,
-		a->col == 1 ? lines_apart(a->row, b->k) : lines_apart(a->col, a->m), b->v,
-		b->col == 1 ? lines_apart(b->row, b->n) : lines_apart(b->col, b->k), add, c,
-		(int)ldc);
-}
-
-static void blas_few(float *c, size_t ldc, const struct rows *a, const struct packed *b)
-{
-	bool lies = b->col == 1; /* (k,n), not (n,k) */
-	if (a->m > 1)
-		blas_rows(c, ldc, a, b, false);
-	else
-		blas()->cblas_sgemv(CblasRowMajor, lies ? CblasTrans : CblasNoTrans,
-				    (int)(lies ? b->k : b->n), (int)(lies ? b->n : b->k), 1, b->v,
-				    lies ? lines_apart(b->row, b->n) : lines_apart(b->col, b->k),
-				    a->v, (int)a->col, 0, c, 1);
-}
-
-static void blas_outer(float *y, size_t ldc, const struct rows *a, const float *b, size_t ldb,
-		       size_t k, size_t n, bool rounded, float *scratch)
-{
-	const struct packed right = {b, k, n, false, ldb, 1};
-	if (rounded)
-		own_outer(y, ldc, a, b, ldb, k, n, true, scratch);
-	else
-		blas_rows(y, ldc, a, &right, true);
-}
-
-/* ---- the choice ---- */
-
-static const struct products {
-	const char *name;
-	const struct blas *(*open)(struct err *e); /* NULL: it is there */
-	bool cut; /* an element has the same bits in some of the rows and panels as in all */
-	struct packed (*pack)(float *dst, const float *src, size_t k, size_t n, size_t row,
-			      size_t col, bool rounded);
-	void (*rows)(float *c, size_t ldc, const struct rows *a, const struct packed *b, bool add);
-	void (*few)(float *c, size_t ldc, const struct rows *a, const struct packed *b);
-	void (*outer)(float *y, size_t ldc, const struct rows *a, const float *b, size_t ldb,
-		      size_t k, size_t n, bool rounded, float *scratch);
-} kinds[] = {
-	{"own", NULL, true, own_pack, own_rows, own_few, own_outer},
-	{"openblas", blas_open, false, blas_pack, blas_rows, blas_few, blas_outer},
-};
-static const struct products *chosen = &kinds[0];
-
-int tape_choose_products(struct err *e)
-{
-	const char *name = getenv("HSDAG_PRODUCTS");
-	if (!name || !*name)
-		name = kinds[0].name;
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		if (strcmp(name, kinds[i].name) == 0) {
-			chosen = &kinds[i];
-			return chosen->open && !chosen->open(e) ? -1 : 0;
-		}
-	return err_set(e, ST_USAGE, "HSDAG_PRODUCTS is '%s'; it can be '%s' or '%s'", name,
-		       kinds[0].name, kinds[1].name);
-}
-
-size_t product_unit(size_t unit, size_t all)
-{
-	return chosen->cut || all == 0 ? unit : all;
-}
-
-struct packed product_pack(float *dst, const float *src, size_t k, size_t n, size_t row, size_t col,
-			   bool rounded)
-{
-	return chosen->pack(dst, src, k, n, row, col, rounded);
 }
 
 struct packed product_columns(const struct packed *b, size_t first, size_t n)
 {
 	return (struct packed){b->v + first * b->col, b->k, n, false, b->row, b->col};
-}
-
-void product_rows(float *c, size_t ldc, const struct rows *a, const struct packed *b, bool add)
-{
-	chosen->rows(c, ldc, a, b, add);
-}
-
-void product_few(float *c, size_t ldc, const struct rows *a, const struct packed *b)
-{
-	chosen->few(c, ldc, a, b);
-}
-
-void product_outer(float *y, size_t ldc, const struct rows *a, const float *b, size_t ldb, size_t k,
-		   size_t n, bool rounded, float *scratch)
-{
-	chosen->outer(y, ldc, a, b, ldb, k, n, rounded, scratch);
 }

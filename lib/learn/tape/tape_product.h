@@ -20,8 +20,8 @@ struct packed {
 	const float *v;
 	size_t k, n;
 	bool rounded; /* products with it are of operands that are rounded to bf16, with sums in f32 */
-	/* From column j on, a multiple of PRODUCT_PANEL, it begins at v + j * col, unless it is rounded; of
-	 * OpenBLAS element (i,j) is at v[i * row + j * col]. */
+	/* Of OpenBLAS element (i,j) is at v[i * row + j * col]; of the kernels row is 0, and from column j on, a
+	 * multiple of PRODUCT_PANEL, it begins at v + j * col, unless it is rounded. */
 	size_t row, col;
 };
 
