@@ -14,6 +14,8 @@
 #include "ir/ir.h"
 #include "stream/filter.h"
 
+enum { MERGE = 6 }; /* cases of a histogram, unless --merge says otherwise */
+
 struct options {
 	struct opt_common common;
 	const char *weights;
@@ -172,6 +174,8 @@ static int list_lengths(const struct options *o, struct arena *a, struct shapes_
 static int check_cases(struct options *o, struct err *e)
 {
 	bool phases = o->prefill || o->decode;
+	if (o->merge != MERGE && !o->histogram)
+		return err_set(e, ST_USAGE, "--merge goes with --shapes");
 	if (!phases && (o->past >= 0 || o->rows))
 		return err_set(e, ST_USAGE, "--past and --rows go with --prefill and --decode");
 	if ((o->cases.n > 0) + (o->histogram != NULL) + phases > 1)
@@ -314,7 +318,7 @@ static int run(const struct options *o, const char *path, int argc, char **argv,
 int main(int argc, char **argv)
 {
 	struct options o = {
-		.common = OPT_COMMON_INIT, .constants = CONST_KEEP, .past = -1, .merge = 6};
+		.common = OPT_COMMON_INIT, .constants = CONST_KEEP, .past = -1, .merge = MERGE};
 	const struct opt opts[] = {
 		{"stats", 0, OPT_FLAG, &o.stats, NULL,
 		 "Print |V| and |E| before and after co-location and other\n"
@@ -351,7 +355,7 @@ int main(int argc, char **argv)
 		 0, 0, NULL, NULL},
 		{"merge", 0, OPT_INT, &o.merge, "N",
 		 "With --shapes: N of them stand for all, between which times are\n"
-		 "interpolated (default: 6)",
+		 "interpolated",
 		 3, GRAPH_MAX_CASES, NULL, NULL},
 		{"over", 0, OPT_TEXT, &o.over_text, "WHAT",
 		 "Of --case and --shapes what is to be small: the mean latency, the\n"

@@ -1,9 +1,11 @@
 /* irjoin - several models as one, to place them on the same devices at once. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/msg.h"
 #include "base/opt.h"
+#include "base/utf8.h"
 #include "ir/ir.h"
 #include "ir/join.h"
 
@@ -24,14 +26,18 @@ static const char *stem(const char *path, struct arena *a)
 	return arena_strndup(a, s, dot && dot > s ? (size_t)(dot - s) : strlen(s));
 }
 
-/* [NAME=]MODEL.xml[:COPIES]: the model's path in *path, the rest in *x. */
+/* [NAME=]MODEL.xml[:COPIES]: the model's path in *path, the rest in *x.  A file of that name is that file. */
 static int read_word(const char *word, struct arena *a, struct ir_joined *x, const char **path,
 		     struct err *e)
 {
 	const char *equal = strchr(word, '='), *slash = strchr(word, '/'), *colon;
 	int64_t copies = 1;
 
-	*x = (struct ir_joined){0};
+	*x = (struct ir_joined){.copies = 1, .name = stem(word, a)};
+	*path = word;
+	if (access(word, F_OK) == 0)
+		return 0;
+	x->name = NULL;
 	if (equal && equal > word && (!slash || equal < slash)) {
 		x->name = arena_strndup(a, word, (size_t)(equal - word));
 		word = equal + 1;
@@ -49,21 +55,37 @@ static int read_word(const char *word, struct arena *a, struct ir_joined *x, con
 	return 0;
 }
 
-/* Nobody else has this name, nor all of them together too many copies. */
+/* What operations of copy i begin with. */
+static const char *prefix(const struct ir_joined *x, uint32_t i, struct arena *a)
+{
+	return x->copies == 1 ? x->name : arena_printf(a, "%s.%u", x->name, i + 1);
+}
+
+/* Nobody else has these names, nor all of them together too many copies. */
 static int check(const struct models *m, const struct ir_joined *x, struct err *e)
 {
 	uint32_t sum = x->copies;
 	char name[100];
 
 	for (uint32_t i = 0; i < m->n; i++) {
-		sum += m->part[i].copies;
-		if (strcmp(m->part[i].name, x->name) == 0)
+		const struct ir_joined *y = &m->part[i];
+		bool same = false;
+
+		sum += y->copies;
+		for (uint32_t j = 0; j < x->copies && sum <= IR_JOIN_MOST; j++)
+			for (uint32_t k = 0; k < y->copies; k++)
+				same |= strcmp(prefix(x, j, m->a), prefix(y, k, m->a)) == 0;
+		if (same)
 			return err_set(e, ST_USAGE,
 				       "two models are called '%s'; NAME=MODEL.xml names one",
 				       err_escape(name, sizeof name, x->name, strlen(x->name)));
 	}
 	if (sum > IR_JOIN_MOST)
 		return err_set(e, ST_USAGE, "more than %d copies of models", IR_JOIN_MOST);
+	if (!utf8_valid(x->name, strlen(x->name)))
+		return err_set(e, ST_USAGE,
+			       "'%s' is no name for a model: not UTF-8; NAME=MODEL.xml",
+			       err_escape(name, sizeof name, x->name, strlen(x->name)));
 	return 0;
 }
 

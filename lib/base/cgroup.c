@@ -136,22 +136,22 @@ uint64_t cgroup_memory(const struct cgroup_paths *of)
 	return bytes < 0x1p63 ? (uint64_t)bytes : UINT64_MAX;
 }
 
-int cpus_of_process(cpu_set_t *out)
+int cpus_within(cpu_set_t *set, double most)
 {
-	double most = ceil(cgroup_cpus(NULL));
 	int n = 0;
 
-	if (sched_getaffinity(0, sizeof *out, out) != 0)
-		return -1;
-	for (size_t c = 0; c < CPU_SETSIZE; c++) {
-		if (!CPU_ISSET(c, out))
-			continue;
-		if (n >= most)
-			CPU_CLR(c, out);
-		else
+	for (size_t c = 0; c < CPU_SETSIZE; c++)
+		if (CPU_ISSET(c, set) && n >= ceil(most))
+			CPU_CLR(c, set);
+		else if (CPU_ISSET(c, set))
 			n++;
-	}
 	return n;
+}
+
+int cpus_of_process(cpu_set_t *out)
+{
+	return sched_getaffinity(0, sizeof *out, out) == 0 ? cpus_within(out, cgroup_cpus(NULL))
+							   : -1;
 }
 
 uint64_t mem_available(void)

@@ -19,6 +19,9 @@ double cgroup_cpus(const struct cgroup_paths *of);
 /* Bytes that it may still take; UINT64_MAX: no limit is known.  Pages of files are given back when others need them. */
 uint64_t cgroup_memory(const struct cgroup_paths *of);
 
+/* Leaves the first processors of the set, as many as `most` has begun, and returns their number. */
+int cpus_within(cpu_set_t *set, double most);
+
 /* The processors that threads of this process should be on: of those that it may run on (sched_getaffinity) the first, as many as
  * the quota of its control groups has begun.  Returns their number, or -1 and errno. */
 int cpus_of_process(cpu_set_t *out);

@@ -168,9 +168,10 @@ int infer_fake_quantize(const struct op *op, const struct tensor *in, struct ten
 			struct err *e)
 {
 	for (int i = 1; i < op->n_in; i++) {
-		struct tensor both;
+		struct tensor both = {.elem = in[0].elem}, aligned;
 		if (tensor_is_static(&in[0]) && tensor_is_static(&in[i]) &&
-		    !op_broadcast(&in[0], &in[i], &both))
+		    (!op_align(op, &in[0], i, &in[i], &aligned) ||
+		     !op_broadcast(&in[0], &aligned, &both) || !tensor_same_shape(&both, &in[0])))
 			return misfit(&in[0], &in[i], e);
 	}
 	return infer_same(op, in, out, e);

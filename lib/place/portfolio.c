@@ -28,7 +28,7 @@ static const double NEAR =
 	1.3; /* several devices are worth a search up to so many times one's value */
 /* Time limit of an entry with share 0, as a share of the budget: ample budget, tight budget. */
 static const double AMPLE_LIMIT = 0.1, TIGHT_LIMIT = 0.02;
-static const double FIRST_LIMIT = 0.4; /* the same of those that run whatever the clock says */
+static const double FIRST_LIMIT = 0.4; /* the same of the first ones, and of the learned policy */
 
 /* An entry is a step of the portfolio: it runs a method with a share of the budget (0: it takes
  * little, and ends by itself), as long as less than `until` of the budget is spent.  It is skipped
@@ -239,7 +239,7 @@ static void run_entry(struct portfolio *x, const struct portfolio_entry *entry)
 								     : TIGHT_LIMIT;
 		x->sub.budget_s = fmax(0.01, fmin(share, 1 - spent(x)) * r->budget_s);
 	}
-	if (method->run(&x->sub, &none) == 0) {
+	if (method->run(&x->sub, &none) == 0 && !r->m->n_cases) {
 		x->bound = fmax(x->bound, x->sub.bound_s);
 		x->rule_bound = fmax(x->rule_bound, x->sub.rule_bound_s);
 	}
@@ -374,8 +374,10 @@ static int run_portfolio(struct method_run *r, struct err *e)
 	search_context_init(&x.context, r);
 	find_apart(&x, r->a);
 	x.ev = evaluators_take(x.context.ev);
-	x.bound = r->bound_s > 0 ? r->bound_s
-				 : place_lower_bound(&x.context.u, method_bound_until_s(r));
+	/* What bounds a sum over cases bounds no percentile of them. */
+	x.bound = r->m->n_cases    ? 0
+		  : r->bound_s > 0 ? r->bound_s
+				   : place_lower_bound(&x.context.u, method_bound_until_s(r));
 	run_entries(&x, first);
 	keep_single(&x);
 	x.ample = is_ample(&x);

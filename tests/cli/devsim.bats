@@ -390,6 +390,19 @@ change() {
 			assert [wide - x for x in f16] == [0, 2 * n, 0, 0], (f16, n)
 			assert [wide - x for x in f8] == [3 * n, 3 * n, 0, 3 * n], (f8, n)
 	'
+	# What a record says in words is read as strictly.
+	ir2dag k.xml | devsim --probe --spec keep.spec,fused -o fused.mp
+	for key in fuses peaks keeps; do
+		py "
+			r = read('fused.mp')
+			for k, m in r:
+				if k == 'cost':
+					m['$key'] = ['moon'] * 4
+			write('moon.mp', r)
+		"
+		run -3 --separate-stderr placebase heft moon.mp
+		[[ $stderr == *"cost: $key: 'moon' is no"* ]] || { echo "$stderr"; return 1; }
+	done
 	printf 'device d flops 1 bandwidth 1 keeps u8,what\n' > bad.spec
 	run -3 --separate-stderr devsim --probe --spec bad.spec k.mp
 	[[ "$stderr" == *"bad.spec, line 1: keeps: 'what' is no type"* ]]

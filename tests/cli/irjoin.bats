@@ -52,6 +52,7 @@ outputs() {   # MODEL INPUTS OUTPUTS - of one inference on a core
 }
 
 @test "what is wrong is one line, and nothing is written" {
+	for e in xml bin; do cp small_summator.$e small_summator.1.$e; done
 	while IFS='|' read -r status command said; do
 		run "-$status" --separate-stderr bash -c "$command -o not.xml"
 		[[ $stderr == *"error: "*"$said"* ]] && [ "$(wc -l <<< "$stderr")" -eq 1 ] || { echo "$command: $stderr"; return 1; }
@@ -62,6 +63,8 @@ outputs() {   # MODEL INPUTS OUTPUTS - of one inference on a core
 		2|irjoin tensor_iterator.xml:60 lstm_stateful.xml:5|more than 64 copies
 		1|irjoin nosuch.xml|cannot open 'nosuch.xml'
 		3|irjoin all.bin|all.bin
+		2|irjoin small_summator.1.xml small_summator.xml:2|two models are called 'small_summator'; NAME=MODEL.xml names one
+		2|irjoin $'\xe9'=small_summator.xml|is no name for a model: not UTF-8
 	END
 	run -2 --separate-stderr irjoin all.xml
 	[[ $stderr == *"-o FILE.xml"* ]]

@@ -128,6 +128,13 @@ for r in [r for r in all_of("run") if r["source"] == "single" and r["ok"]]:
 	run -2 --separate-stderr ir2dag grows.xml "${cases[@]}" --over worse
 	[ "$stderr" = "ir2dag: error: --over 'worse' is not mean, worst or a percentile, as p95" ]
 	run -2 --separate-stderr ir2dag speaks.xml --prefill 4 --decode 2 --over worst
+	run -2 --separate-stderr ir2dag grows.xml "${cases[@]}" --merge 4
+	[ "$stderr" = "ir2dag: error: --merge goes with --shapes" ]
+	# The mean bounds no percentile, and ends no search.
+	ir2dag grows.xml --case 'x=1,3,16;beam_idx=1;*.cache=1,5,16:96' --case 'x=2,900,16;beam_idx=2;*.cache=2,5,16:4' --over p95 |
+		devsim --probe --spec two-rtx4090 | placebase portfolio --evals 300 --no-hints -v 2> said > p95.mp
+	grep -qE 'portfolio: .* found it, .*, ([2-9]|[1-9][0-9]+) methods ran' said || { cat said; return 1; }
+	! grep -q 'gap -' said
 }
 
 @test "a histogram of lengths: a few cases stand for it, with the weights of what lies between" {

@@ -410,7 +410,16 @@ static void control_groups(void)
 	put(dir, "proc", "nonsense\n5:cpu\n:\n");
 	put(dir, "cpu.max", "0 0\n");
 	tap(cgroup_cpus(&of) == INFINITY, "lines that say nothing");
+	char command[100];
+	snprintf(command, sizeof command, "rm -r %s", dir);
+	tap(system(command) == 0, "cleared away");
 	cpu_set_t set;
+	CPU_ZERO(&set);
+	for (size_t c = 3; c < 40; c += 2)
+		CPU_SET(c, &set);
+	tap(cpus_within(&set, 1.5) == 2 && CPU_COUNT(&set) == 2 && CPU_ISSET(3, &set) &&
+		    CPU_ISSET(5, &set) && cpus_within(&set, INFINITY) == 2,
+	    "of the processors the first, as many as a quota has begun");
 	tap(cpus_of_process(&set) >= 1 && CPU_COUNT(&set) == cpus_of_process(&set),
 	    "this process has a processor");
 }

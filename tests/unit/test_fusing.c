@@ -163,6 +163,130 @@ static void caches(void)
 	tap(near(total("caches"), 2 + 4 * 91 * 16 / 1e3),
 	    "a join that does not become a result is no cache");
 	graph_free(g);
+
+	/* Rows of a cache in another order: the beam's. */
+	graph_begin();
+	input("2,90,4"), input("2,1,4"), node("Parameter", "opset1", "", EL_I64, "2", "");
+	node("Const", "opset1", "", EL_I64, "", "");
+	g->const_node[g->n_const++] = 3;
+	op("Gather", "0,2,3", "2,90,4");
+	op("Concat", "4,1", "2,91,4");
+	op("Result", "5", "-");
+	tap(near(total("caches"), 1 + 2 * .032), "the Gather of a cache costs nothing");
+	graph_free(g);
+}
+
+/* What a kernel reads is counted once, however kernels lie between each other. */
+static void shared_inputs(void)
+{
+	double of[2];
+
+	spec = "device a flops 1e12 bandwidth 1e3 overhead 1";
+	for (int order = 0; order < 2; order++) {
+		graph_begin();
+		input("10,10"), input("10,10"), input("10,10");
+		op("MatMul", "0,1", "10,10");
+		op(order ? "MatMul" : "Add", order ? "0,2" : "3,0", "10,10");
+		op(order ? "Add" : "MatMul", order ? "3,0" : "0,2", "10,10");
+		op("Add", order ? "4,0" : "5,0", "10,10");
+		op("Result", order ? "5" : "4", "-");
+		op("Result", "6", "-");
+		of[order] = total("all");
+		graph_free(g);
+	}
+	tap(near(of[0], 2 + 6 * .4) && near(of[1], of[0]),
+	    "two kernels that read one tensor, one behind the other or mixed");
+
+	/* x, its two halves, joined, and x added: x is read once */
+	graph_begin();
+	input("10,10");
+	for (int i = 0; i < 4; i++) {
+		node("Const", "opset1", "", EL_I64, "1", "");
+		g->const_node[g->n_const++] = (uint32_t)(1 + i);
+	}
+	op("Slice", "0,1,2,3,4", "10,5");
+	op("Slice", "0,2,3,3,4", "10,5");
+	op("Negative", "6", "10,5");
+	node("Concat", "opset1", "7,5", EL_F32, "10,10", "axis=1");
+	op("Add", "8,0", "10,10");
+	op("Result", "9", "-");
+	tap(near(total("pointwise"), 1 + .8 + 4 * 8 / 1e3),
+	    "halves and the whole of a tensor are the whole");
+	graph_free(g);
+
+	/* A Split of which a second kernel reads one output. */
+	graph_begin();
+	input("10,10"), input("5,10");
+	node("Const", "opset1", "", EL_I64, "", "");
+	g->const_node[g->n_const++] = 2;
+	op("ReLU", "0", "10,10");
+	op("Slice", "3,2,2,2,2", "5,10");
+	op("MatMul", "4,1", "5,5");
+	op("Sigmoid", "3", "10,10");
+	op("Result", "5", "-");
+	op("Result", "6", "-");
+	/* ReLU reads 400; Slice writes 200; Sigmoid 400: ReLU's result stays inside; the product reads 200 + 200, writes 100 */
+	tap(near(total("pointwise"), 2 + (400 + 8 * 4 - 8 * 3 + 200 + 400 + 400 + 100) / 1e3),
+	    "each output is written if somebody outside reads it");
+	graph_free(g);
+	spec = "device a flops 1e3 bandwidth 1e3 overhead 1";
+}
+
+/* Products and softmaxes in turns: attention is two products, and no kernel has more than 64 operations. */
+static void chains(void)
+{
+	graph_begin();
+	input("10,10");
+	for (uint32_t i = 0; i < 10; i++) {
+		char in[20];
+
+		snprintf(in, sizeof in, "%u,0", i == 0 ? 0 : 2 * i);
+		op("MatMul", in, "10,10");
+		snprintf(in, sizeof in, "%u", 2 * i + 1);
+		op("Softmax", in, "10,10");
+	}
+	op("Result", "20", "-");
+	double launches = 0;
+	spec = "device a flops 1e12 bandwidth 1e12 overhead 1";
+	launches = total("attention");
+	tap(launches > 9.9 && launches < 10.1,
+	    "five kernels of two products and a softmax, and five others");
+	graph_free(g);
+
+	/* the softmax is the right operand of a product with a constant: no attention */
+	graph_begin();
+	input("10,10"), input("10,10");
+	node("Const", "opset1", "", EL_F32, "10,10", "");
+	g->const_node[g->n_const++] = 2;
+	op("MatMul", "0,1", "10,10");
+	op("Softmax", "3", "10,10");
+	op("MatMul", "2,4", "10,10");
+	op("Result", "5", "-");
+	launches = total("attention");
+	tap(launches > 2.9 && launches < 3.1, "scores that are multiplied from the left are none");
+	graph_free(g);
+	spec = "device a flops 1e3 bandwidth 1e3 overhead 1";
+}
+
+/* A reshape to a shape that is found while the model runs waits for what finds it. */
+static void shapes_at_run_time(void)
+{
+	graph_begin();
+	input("10,10"), input("10,10");
+	op("ReLU", "0", "10,10");
+	op("MatMul", "2,1", "10,10");
+	node("ShapeOf", "opset1", "3", EL_I64, "2", "");
+	op("Reshape", "0,4", "10,10");
+	op("Add", "2,5", "10,10");
+	op("Result", "3", "-");
+	op("Result", "6", "-");
+	struct arena *a = arena_new();
+	struct fusing f;
+	bool runs[NODES] = {[2] = true, [3] = true, [4] = true, [6] = true};
+	fusing_find(g, runs, KERNELS_ALL, a, &f);
+	tap(f.kernel[2] != f.kernel[6], "a kernel does not wait for a shape that waits for itself");
+	arena_free(a);
+	graph_free(g);
 }
 
 /* Kernels of random graphs, where many things are read by many. */
@@ -170,7 +294,7 @@ static void circles(void)
 {
 	static const char *const types[] = {"Add",    "ReLU",      "Multiply",
 					    "MatMul", "Transpose", "Softmax"};
-	bool acyclic = true, several = false;
+	bool acyclic = true, several = false, counted = true;
 
 	for (uint64_t seed = 1; seed <= 400; seed++) {
 		struct gen r = gen_new(seed);
@@ -193,6 +317,15 @@ static void circles(void)
 		graph_colocate(x, CONST_KEEP, false);
 		fusing_find(x, runs, KERNELS_ALL, a, &f);
 		for (uint32_t v = 0; v < 60; v++) {
+			double sum = 0;
+			uint32_t nodes_of = 0;
+
+			for (uint32_t w = 0; w < 60 && f.kernel[v] == v; w++)
+				if (f.kernel[w] == v) {
+					nodes_of++;
+					sum += f.launches[w];
+				}
+			counted &= f.kernel[v] != v || (sum == 1 && nodes_of == f.size[v]);
 			if (f.kernel[v] == v)
 				number[v] = n++;
 			kernel[v] = number[f.kernel[v]];
@@ -204,6 +337,7 @@ static void circles(void)
 		arena_free(a);
 		graph_free(x);
 	}
+	tap(counted, "each kernel has as many nodes as it says, and one launch");
 	tap(acyclic && several,
 	    "kernels of 400 random graphs do not wait for each other in circles");
 }
@@ -263,6 +397,9 @@ int main(void)
 	attention();
 	norms();
 	caches();
+	shared_inputs();
+	chains();
+	shapes_at_run_time();
 	circles();
 	words();
 	return tap_end();

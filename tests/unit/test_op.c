@@ -104,6 +104,15 @@ static void test_index_shapes(void)
 		const char *got = inferred("FakeQuantize", "opset1", "levels=256", 5, in);
 		tap(strcmp(got, fits ? "f32[2,4,3]" : "error") == 0, "limits: %s", got);
 	}
+	for (int fits = 0; fits < 2; fits++) {
+		struct tensor limit = shaped("4"), wide = shaped("2,1,1"), one = shaped("1,4,3"),
+			      x = fits ? shaped("2,4,3") : one,
+			      in[] = {x, limit, limit, fits ? limit : wide, limit};
+		const char *got = inferred("FakeQuantize", "opset1",
+					   "levels=256;auto_broadcast=pdpd;axis=1", 5, in);
+		tap(strcmp(got, fits ? "f32[2,4,3]" : "error") == 0, "limits along an axis: %s",
+		    got);
+	}
 }
 
 static void test_inference(void)

@@ -18,6 +18,9 @@ struct finder {
 	uint8_t *type;  /* (n) of kernels: enum kernel_type */
 	uint32_t *tail; /* (n) of kernels with a product: the node whose result others read */
 	uint32_t *main; /* (n) of kernels: the node that launches them */
+	/* (outputs) 1 + the last node that runs on which an output depends otherwise than by its bytes: of views by their shapes, of what
+	 * does not run by all that it reads; 0: on none */
+	uint32_t *behind;
 	/* Nodes that read output o, through views: reader[reader_ptr[o]] .. */
 	uint32_t *reader_ptr, *reader;
 };
@@ -105,18 +108,41 @@ static uint32_t producer(const struct finder *f, uint32_t v, uint32_t i)
 	return o == GRAPH_NONE || !f->runs[f->out->made_by[o]] ? GRAPH_NONE : f->out->made_by[o];
 }
 
-/* Do only v and nodes of the kernels a and b (GRAPH_NONE: none) read what u makes? */
+/* 1 + the last node that runs on which output o depends; 0: none. */
+static uint32_t last_before(const struct finder *f, uint32_t o)
+{
+	uint32_t made = f->out->made_by[f->out->root[o]], by = f->runs[made] ? made + 1 : 0;
+
+	return f->behind[o] > by ? f->behind[o] : by;
+}
+
+/* Does input i of v depend otherwise than by its bytes on node `first`, or a later one, that runs? */
+static bool waits_behind(const struct finder *f, uint32_t v, uint32_t i, uint32_t first)
+{
+	uint32_t slot = f->g->in_ptr[v] + i;
+
+	return f->g->in_node[slot] != GRAPH_NONE &&
+	       f->behind[graph_slot_output(f->g, slot)] > first;
+}
+
+/* Do only v and nodes of the kernels a and b (GRAPH_NONE: none) read output o? */
+static bool output_within(const struct finder *f, uint32_t o, uint32_t a, uint32_t b, uint32_t v)
+{
+	for (uint32_t i = f->reader_ptr[o]; i < f->reader_ptr[o + 1]; i++) {
+		uint32_t r = f->reader[i], k = f->runs[r] ? f->out->kernel[r] : GRAPH_NONE;
+
+		if (r != v && (k == GRAPH_NONE || (k != a && k != b)))
+			return false;
+	}
+	return true;
+}
+
+/* The same of all that u makes. */
 static bool read_within(const struct finder *f, uint32_t u, uint32_t a, uint32_t b, uint32_t v)
 {
-	const struct graph *g = f->g;
-
-	for (uint32_t o = g->out_ptr[u]; o < g->out_ptr[u + 1]; o++)
-		for (uint32_t i = f->reader_ptr[o]; i < f->reader_ptr[o + 1]; i++) {
-			uint32_t r = f->reader[i], k = f->runs[r] ? f->out->kernel[r] : GRAPH_NONE;
-
-			if (r != v && (k == GRAPH_NONE || (k != a && k != b)))
-				return false;
-		}
+	for (uint32_t o = f->g->out_ptr[u]; o < f->g->out_ptr[u + 1]; o++)
+		if (!output_within(f, o, a, b, v))
+			return false;
 	return true;
 }
 
@@ -163,7 +189,7 @@ static void absorb_strides(struct finder *f, uint32_t v)
 		uint32_t u = producer(f, v, i);
 
 		while (u != GRAPH_NONE && is_strides(f, u) &&
-		       f->out->size[f->out->kernel[u]] == 1 &&
+		       f->out->size[f->out->kernel[u]] == 1 && has_room(f, f->out->kernel[v], u) &&
 		       read_within(f, u, f->out->kernel[v], GRAPH_NONE, v)) {
 			merge(f, v, u);
 			u = producer(f, u, 0);
@@ -180,7 +206,9 @@ static bool reads_only(const struct finder *f, uint32_t k, uint32_t from)
 		for (uint32_t i = 0; i < n_inputs(f, w); i++) {
 			uint32_t u = producer(f, w, i);
 
-			if (u != GRAPH_NONE && f->out->kernel[u] != k && f->out->kernel[u] != from)
+			if (waits_behind(f, w, i, 0) ||
+			    (u != GRAPH_NONE && f->out->kernel[u] != k &&
+			     f->out->kernel[u] != from))
 				return false;
 		}
 		w = f->next[w];
@@ -247,8 +275,9 @@ static bool begin_together(const struct finder *f, uint32_t a, uint32_t b)
 			for (uint32_t i = 0; i < n_inputs(f, w); i++) {
 				uint32_t u = producer(f, w, i);
 
-				if (u != GRAPH_NONE && kernel[u] != a && kernel[u] != b &&
-				    u >= first)
+				if (waits_behind(f, w, i, first) ||
+				    (u != GRAPH_NONE && kernel[u] != a && kernel[u] != b &&
+				     u >= first))
 					return false;
 			}
 			w = f->next[w];
@@ -317,9 +346,15 @@ static uint32_t scores_before(const struct finder *f, uint32_t v)
 	return GRAPH_NONE;
 }
 
+/* Is v a product that is in no kernel with others yet? */
+static bool is_free_product(const struct finder *f, uint32_t v)
+{
+	return f->g->kind[v] == OP_MATMUL && f->out->size[f->out->kernel[v]] == 1;
+}
+
 static void find_attention(struct finder *f, uint32_t softmax)
 {
-	uint32_t path[2 * MOST_STEPS + 2], n = 0, v = softmax;
+	uint32_t path[2 * MOST_STEPS + 2], n = 0, v = softmax, last = softmax;
 	const enum op_kind *kind = f->g->kind;
 
 	for (int step = 0; v != GRAPH_NONE && kind[v] != OP_MATMUL; step++) {
@@ -328,17 +363,18 @@ static void find_attention(struct finder *f, uint32_t softmax)
 		path[n++] = v;
 		v = scores_before(f, v);
 	}
-	if (v == GRAPH_NONE)
+	if (v == GRAPH_NONE || !is_free_product(f, v))
 		return;
 	path[n++] = v;
 	v = only_reader(f, softmax);
 	for (int step = 0; v != GRAPH_NONE && kind[v] != OP_MATMUL; step++) {
 		if (step == MOST_STEPS || !is_elementwise(f, v) || !same_size(f, softmax, v))
 			return;
-		path[n++] = v;
+		path[n++] = last = v;
 		v = only_reader(f, v);
 	}
-	if (v == GRAPH_NONE || (producer(f, v, 1) == GRAPH_NONE && !is_held(f, v, 1)))
+	if (v == GRAPH_NONE || !is_free_product(f, v) || producer(f, v, 0) != last ||
+	    (producer(f, v, 1) == GRAPH_NONE && !is_held(f, v, 1)))
 		return;
 	f->type[v] = PRODUCT;
 	f->tail[v] = f->main[v] = v;
@@ -406,6 +442,28 @@ static void find_readers(struct finder *f, struct arena *a)
 	mem_free(node);
 }
 
+/* What outputs of views depend on by their shapes, and those of nodes that do not run by all that they read. */
+static void find_behind(struct finder *f, struct arena *a)
+{
+	const struct graph *g = f->g;
+
+	f->behind = ARENA_NEWN(a, uint32_t, g->out_ptr[g->n]);
+	for (uint32_t v = 0; v < g->n; v++) {
+		uint32_t last = 0, first_out = g->out_ptr[v];
+		bool view = first_out < g->out_ptr[v + 1] && f->out->root[first_out] != first_out;
+
+		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1] && !f->runs[v]; i++) {
+			if (g->in_node[i] == GRAPH_NONE)
+				continue;
+			uint32_t o = graph_slot_output(g, i);
+			uint32_t x = view && i == g->in_ptr[v] ? f->behind[o] : last_before(f, o);
+			last = x > last ? x : last;
+		}
+		for (uint32_t o = first_out; o < g->out_ptr[v + 1]; o++)
+			f->behind[o] = last;
+	}
+}
+
 static void fuse_node(struct finder *f, unsigned kinds, uint32_t v)
 {
 	bool small = n_inputs(f, v) <= MOST_INPUTS;
@@ -453,6 +511,7 @@ void fusing_find(const struct graph *g, const bool *runs, unsigned kinds, struct
 		out->size[v] = 1;
 	}
 	find_readers(&f, own);
+	find_behind(&f, own);
 	for (uint32_t v = 0; v < g->n; v++) {
 		if (runs[v] && kinds & KERNELS_CACHES)
 			find_cache(&f, v);
@@ -463,11 +522,12 @@ void fusing_find(const struct graph *g, const bool *runs, unsigned kinds, struct
 		if (runs[v])
 			fuse_node(&f, kinds, v);
 	for (uint32_t v = 0; v < g->n; v++) {
-		out->launches[v] = f.main[out->kernel[v]] == v;
+		out->launches[v] = f.main[out->kernel[v]] == v &&
+				   !(out->in_place[v] && g->kind[v] == OP_GATHER);
 		for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++)
 			out->inside[o] = out->size[out->kernel[v]] > 1 &&
 					 f.reader_ptr[o] < f.reader_ptr[o + 1] &&
-					 read_within(&f, v, out->kernel[v], GRAPH_NONE, v);
+					 output_within(&f, o, out->kernel[v], GRAPH_NONE, v);
 	}
 	arena_free(own);
 }

@@ -34,7 +34,7 @@ struct fusing {
 	uint32_t *
 		kernel; /* (n) the first node of the kernel that runs each node; of one that does not run, itself */
 	uint32_t *size; /* (n) nodes of the kernel with that first node */
-	bool *launches; /* (n) whose launch is the kernel's */
+	bool *launches; /* (n) whose launch is the kernel's; the Gather of a cache has none */
 	bool *in_place; /* (n) writes what it appends, input 0 stays where it is */
 	uint32_t *root; /* (outputs) the output whose bytes it has: its own, or what a view is of */
 	uint32_t *made_by; /* (outputs) the node that makes these bytes */

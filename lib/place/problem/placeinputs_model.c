@@ -418,10 +418,12 @@ static int power_of(const struct place_inputs *x, const char *const *names, uint
 
 /* ---- operations ---- */
 
-/* What the record tells of device `from` in words (NULL: in none); NULL: nothing. */
-static const char *told(const char *const *words, uint32_t from)
+/* What the record tells of device `from` in words. */
+static void tell_words(const struct cost_rec *c, uint32_t from, struct device_spec *d)
 {
-	return words ? words[from] : NULL;
+	d->keeps_told = c->keeps ? c->keeps[from] : NULL;
+	d->fuses_told = c->fuses ? c->fuses[from] : NULL;
+	d->peaks_told = c->peaks ? c->peaks[from] : NULL;
 }
 
 /* The recorded costs' specification of these devices; false: they have none. */
@@ -442,10 +444,8 @@ static bool recorded_spec(const struct place_inputs *x, const char *const *names
 						   .flops_per_s = c->flops_per_s[from],
 						   .bytes_per_s = c->bytes_per_s[from],
 						   .overhead_s = c->overhead_s[from],
-						   .efficiency = 1,
-						   .keeps_told = told(c->keeps, from),
-						   .fuses_told = told(c->fuses, from),
-						   .peaks_told = told(c->peaks, from)};
+						   .efficiency = 1};
+		tell_words(c, from, &out->dev[i]);
 		if (spec_device_told(&out->dev[i], a, &none) < 0)
 			err_clear(&none); /* place_inputs_model told it */
 	}
@@ -487,17 +487,22 @@ bool place_inputs_operations(const struct place_inputs *x, const char *const *na
 
 /* keeps (k): types in which devices keep weights, by the specification or the record of costs. */
 static int weights_kept(const struct place_inputs *x, const char *const *names, uint32_t k,
-			op_keeps *keeps, struct err *e)
+			struct arena *a, op_keeps *keeps, struct err *e)
 {
 	const struct cost_rec *c = &x->cost;
 
 	for (uint32_t i = 0; i < k; i++) {
 		const struct device_spec *d = spec_find(&x->spec, names[i]);
-		uint32_t from = x->spec.n_devs || !c->keeps ? c->k : cost_column(x, names[i]);
+		uint32_t from = x->spec.n_devs ? c->k : cost_column(x, names[i]);
+		struct device_spec recorded = {.efficiency = 1};
 
 		keeps[i] = d ? d->keeps : op_keeps_usual();
-		if (from < c->k && spec_keeps(c->keeps[from], &keeps[i], e) < 0)
+		if (from >= c->k)
+			continue;
+		tell_words(c, from, &recorded);
+		if (spec_device_told(&recorded, a, e) < 0)
 			return err_prefix(e, "cost");
+		keeps[i] = recorded.keeps;
 	}
 	return 0;
 }
@@ -528,7 +533,7 @@ static int one_model(const struct place_inputs *x, const char *const *names, uin
 	op_keeps *keeps = ARENA_NEWN(a, op_keeps, k);
 	s.keeps = keeps;
 	if (rc < 0 || power_of(x, names, k, a, &s.power, e) < 0 ||
-	    weights_kept(x, names, k, keeps, e) < 0)
+	    weights_kept(x, names, k, a, keeps, e) < 0)
 		return -1;
 	apply_mask(x, names, k, set_s);
 	for (uint32_t i = 0; i < k; i++)

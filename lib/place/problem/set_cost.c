@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "graph/rows.h"
 #include "op/op.h"
 #include "place/problem/placemodel.h"
 
@@ -41,10 +42,16 @@ struct node_work {
 	double *flops, *bytes; /* (n) of each node as part of its kernel */
 };
 
-/* Bytes that node v, one of several of its kernel, reads from outside and writes; seen (outputs): the last kernel, counted from 1,
- * that has read an output. */
+/* What a kernel has read of an output so far. */
+struct seen {
+	uint32_t kernel; /* 1 + the kernel; another one's: nothing */
+	double bytes;
+};
+
+/* Bytes that node v, one of several of its kernel, reads from outside beyond what was read before it, and writes.  Parts of a tensor
+ * that several operations read add up to the whole at most.  seen (outputs). */
 static double bytes_in_kernel(const struct graph *g, const struct node_work *w, const bool *runs,
-			      uint32_t v, uint32_t *seen)
+			      uint32_t v, struct seen *seen)
 {
 	const struct fusing *x = &w->kernels;
 	double out = 0, sum = 0;
@@ -59,48 +66,68 @@ static double bytes_in_kernel(const struct graph *g, const struct node_work *w, 
 		if (g->in_node[i] == GRAPH_NONE)
 			continue;
 		uint32_t o = graph_slot_output(g, i), root = x->root[o], made = x->made_by[root];
-		if (seen[root] == x->kernel[v] + 1 ||
-		    (runs[made] && x->kernel[made] == x->kernel[v]))
+		if (runs[made] && x->kernel[made] == x->kernel[v])
 			continue;
-		seen[root] = x->kernel[v] + 1;
-		double b = (double)op_stored_bytes_on(g, runs[made] ? root : o, w->keeps);
+		double whole = (double)op_stored_bytes_on(g, runs[made] ? root : o, w->keeps);
 		bool part = i == g->in_ptr[v] && op_info(g->kind[v])->flags & OPF_READS_PART;
-		sum += part && b > out ? out : b;
+		double was = seen[root].kernel == x->kernel[v] + 1 ? seen[root].bytes : 0,
+		       is = part ? fmin(whole, was + out) : whole;
+		seen[root] = (struct seen){x->kernel[v] + 1, is};
+		sum += is - was;
 	}
 	return sum;
 }
 
-/* What comes to input 0 is read, and written behind it. */
+/* A cache stays where it is, input 0.  What is appended or written into it is read and written, indices are read. */
 static double bytes_appended(const struct graph *g, uint32_t v, op_keeps keeps)
 {
+	enum { UPDATES = 2 };
+	bool joins = g->kind[v] == OP_CONCAT;
 	double sum = 0;
 
-	for (uint32_t i = g->in_ptr[v] + 1; i < g->in_ptr[v + 1]; i++)
-		if (g->in_node[i] != GRAPH_NONE)
-			sum += 2 * (double)op_stored_bytes_on(g, graph_slot_output(g, i), keeps);
+	for (uint32_t i = 1; i < g->in_ptr[v + 1] - g->in_ptr[v] && g->kind[v] != OP_GATHER; i++)
+		if (g->in_node[g->in_ptr[v] + i] != GRAPH_NONE)
+			sum += (joins || i == UPDATES ? 2 : 1) *
+			       (double)op_stored_bytes_on(g, graph_slot_output(g, g->in_ptr[v] + i),
+							  keeps);
 	return sum;
+}
+
+/* bytes of the nodes that run, kernel by kernel. */
+static void find_bytes(const struct graph *g, const bool *runs, struct node_work *w)
+{
+	struct seen *seen = MEM_NEWN(struct seen, g->out_ptr[g->n]);
+	uint32_t *ptr = MEM_NEWN(uint32_t, (size_t)g->n + 2), *node = MEM_NEWN(uint32_t, g->n);
+
+	rows_sort(w->kernels.kernel, NULL, ROWS_STEP, g->n, g->n, ptr, node);
+	for (uint32_t i = 0; i < g->n; i++) {
+		uint32_t v = node[i];
+
+		if (runs[v])
+			w->bytes[v] = w->kernels.in_place[v] ? bytes_appended(g, v, w->keeps)
+				      : w->kernels.size[w->kernels.kernel[v]] > 1
+					      ? bytes_in_kernel(g, w, runs, v, seen)
+					      : (double)op_bytes_on(g, v, w->keeps);
+	}
+	mem_free(node);
+	mem_free(ptr);
+	mem_free(seen);
 }
 
 static void find_work(const struct graph *g, const bool *runs, const struct device_spec *d,
 		      struct arena *a, struct node_work *w)
 {
-	uint32_t *seen = MEM_NEWN(uint32_t, g->out_ptr[g->n]);
-
 	*w = (struct node_work){.fuses = d->fuses,
 				.keeps = d->keeps,
 				.flops = ARENA_NEWN(a, double, g->n),
 				.bytes = ARENA_NEWN(a, double, g->n)};
 	fusing_find(g, runs, d->fuses, a, &w->kernels);
 	for (uint32_t v = 0; v < g->n; v++) {
-		if (!runs[v])
-			continue;
-		w->flops[v] = (double)op_flops(g, v);
-		w->bytes[v] = w->kernels.in_place[v] ? bytes_appended(g, v, d->keeps)
-			      : w->kernels.size[w->kernels.kernel[v]] > 1
-				      ? bytes_in_kernel(g, w, runs, v, seen)
-				      : (double)op_bytes_on(g, v, d->keeps);
+		bool reorders = w->kernels.in_place[v] && g->kind[v] == OP_GATHER;
+
+		w->flops[v] = runs[v] && !reorders ? (double)op_flops(g, v) : 0;
 	}
-	mem_free(seen);
+	find_bytes(g, runs, w);
 }
 
 static double rate(const struct graph *g, const struct device_spec *d, uint32_t v)
@@ -136,11 +163,16 @@ static void fill_column(const struct graph *g, const bool *runs, const struct de
 	mem_free(move_s);
 }
 
+static bool same_peaks(const double *x, const double *y)
+{
+	return x == y || (x && y && memcmp(x, y, EL_COUNT * sizeof *x) == 0);
+}
+
 static bool same_times(const struct device_spec *x, const struct device_spec *y)
 {
 	return x->flops_per_s == y->flops_per_s && x->bytes_per_s == y->bytes_per_s &&
 	       x->overhead_s == y->overhead_s && x->keeps == y->keeps && x->fuses == y->fuses &&
-	       x->peak == y->peak;
+	       same_peaks(x->peak, y->peak);
 }
 
 /* work_s (n,k) of the devices d (k).  Those that are alike are counted once. */

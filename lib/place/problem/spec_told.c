@@ -47,7 +47,7 @@ static int read_peaks(const char *text, double efficiency, struct arena *a, cons
 			return err_set(e, ST_INPUT,
 				       "peaks: '%.*s' is no type and FLOP/s, as in bf16=9.9e14",
 				       (int)n, text);
-		if (opt_real(value, "peaks", 1, 1e30, &x, e) < 0) {
+		if (opt_real(value, "peaks", 1e-30, 1e30, &x, e) < 0) {
 			e->code = ST_INPUT;
 			return -1;
 		}
