@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dynamic/shapes.h"
+#include "graph/strtab.h"
 
 enum { MOST_LENGTHS = 4096 };
 static const double MOST_WEIGHT = 1e12;
@@ -33,13 +34,14 @@ static int read_line(char *line, struct arena *a, struct length *x, struct err *
 }
 
 /* Another length, or more of one that is there. */
-static int add(struct lengths *out, const struct length *x, struct err *e)
+static int add(struct lengths *out, struct strtab *known, const struct length *x, struct err *e)
 {
-	for (uint32_t i = 0; i < out->n; i++)
-		if (strcmp(out->v[i].shapes, x->shapes) == 0) {
-			out->v[i].weight += x->weight;
-			return 0;
-		}
+	uint32_t at = strtab_add(known, x->shapes);
+
+	if (at < out->n) {
+		out->v[at].weight += x->weight;
+		return 0;
+	}
 	if (out->n == MOST_LENGTHS)
 		return err_set(e, ST_INPUT, "more than %d different shapes", MOST_LENGTHS);
 	out->v[out->n++] = *x;
@@ -50,6 +52,7 @@ int lengths_read(const char *path, struct arena *a, struct lengths *out, struct 
 {
 	FILE *f = fopen(path, "re");
 	char *line = NULL;
+	struct strtab known = {0};
 	size_t cap = 0;
 	int rc = 0;
 	if (!f)
@@ -59,7 +62,7 @@ int lengths_read(const char *path, struct arena *a, struct lengths *out, struct 
 		struct length x;
 		rc = read_line(line, a, &x, e);
 		if (rc > 0)
-			rc = add(out, &x, e);
+			rc = add(out, &known, &x, e);
 		if (rc < 0)
 			rc = err_prefix(e, "'%s', line %llu", path, (unsigned long long)n);
 	}
@@ -67,6 +70,7 @@ int lengths_read(const char *path, struct arena *a, struct lengths *out, struct 
 		rc = err_sys(e, ST_RUNTIME, "cannot read '%s'", path);
 	if (rc >= 0 && out->n == 0)
 		rc = err_set(e, ST_INPUT, "'%s' has no shapes", path);
+	strtab_release(&known);
 	free(line); /* getline's */
 	fclose(f);
 	return rc < 0 ? -1 : 0;

@@ -318,7 +318,7 @@ static void print_rule(FILE *out, const struct answer *x)
 	else if (why == CONTEST_WHY_SURPRISE)
 		fprintf(out, "; so far from what was predicted, %.1f s do not tell",
 			x->race.seconds);
-	else
+	else if (why == CONTEST_WHY_RESTLESS)
 		fprintf(out, "; whether that lasts, %.1f s on a machine as restless do not tell",
 			x->race.seconds);
 }

@@ -144,7 +144,7 @@ def complain(commands, statuses, said):
 def place(model=None, devices=None, budget=None, output=None, **options):
     """Run the pipeline place (hsdag-place --help-all): find the placement of a model's operations that runs fastest.
 
-    model: a path.  devices: "cpu:0,cpu:1" or a list.  budget: seconds.  output: the folder of results (MODEL.placed).
+    model: a path, or several ("detector.xml", "classifier.xml:4").  devices: "cpu:0,cpu:1" or a list.  budget: seconds.  output: the folder of results (MODEL.placed).
     Other options have the names of the command line's: memory="cpu:0=512M", whole=True, pin=["a*=cpu:0", ...], example="layers".
     Progress goes to sys.stderr.  Returns a Report, the dict of report.json, with the attribute folder.
     An interrupt (Ctrl-C) ends the search early, and the report is of the best so far.
@@ -153,9 +153,11 @@ def place(model=None, devices=None, budget=None, output=None, **options):
         program = find("hsdag-place")
     except Error:
         program = find("place")     # of a checkout
-    name = pathlib.Path(model).stem if model is not None else options.get("example", "model")
+    models = [] if model is None else [os.fspath(x) for x in (model if isinstance(model, (list, tuple)) else [model])]
+    example = options.get("example", "model")
+    name = "+".join(pathlib.Path(x.split("=")[-1].split(".xml:")[0]).stem for x in models) or ("layers" if example is True else example)
     folder = pathlib.Path(output if output is not None else "%s.placed" % name)
-    command = [program, *([] if model is None else [os.fspath(model)])]
+    command = [program, *models]
     command += arguments({"devices": listed(devices), "budget": budget, "output": folder, **options})
     lines = []
     with tempfile.TemporaryFile() as told:     # report.txt, which the folder has, too
