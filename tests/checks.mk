@@ -63,6 +63,12 @@ giants:
 	@+$(BUILD) all
 	@PATH="$(abspath $(B))/bin:$$PATH" $(B)/venv/bin/python tests/bench/giants.py $(GIANT)
 
+# What is surprising about other people's libraries, and is still so (findings/README.md).
+findings:
+	@mkdir -p $(B)
+	@for f in findings/*.sh; do bash "$$f" > $(B)/finding.log 2>&1 && echo "as told: $$f" || { echo "has changed: $$f"; tail -n 3 $(B)/finding.log; failed=1; }; done; \
+	  exit $${failed:-0}
+
 # Costs from a specification beside rooflines by hand.
 rooflines:
 	@$(DEPS) $(B)/venv
@@ -103,7 +109,7 @@ torch-check:
 	PATH="$(abspath $(B))/bin:$$PATH" $(TORCH_PYTHON) tests/oracle/torch_check.py $(TORCH)
 
 .PHONY: torch-check
-.PHONY: layers style docs golden fuzz split-check simgrid-check free-orders giants rooflines matrix onnx-suite stateful
+.PHONY: layers style docs golden fuzz split-check simgrid-check free-orders giants rooflines findings matrix onnx-suite stateful
 
 # What reports of races claim, on TRIALS machines that are played, from number FIRST on, beside their tables and the truth.
 TRIALS ?= 5000

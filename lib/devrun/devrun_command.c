@@ -59,13 +59,10 @@ static const struct {
 		   "Placements run when their episode or the stream ends, as the programs\n"
 		   "before devrun are asleep then. One that cannot run, or whose device\n"
 		   "fails, gives a run record with the reason."},
-	[V_PAIRED] =
-		{"[FILE]", 0, 1,
-		 "Rounds of bursts of all candidates and single devices choose a candidate.\n"
-		 "Fresh rounds, 20 or more unless that takes long, give its ratio to the best\n"
-		 "single device. A stream without best records has its placements compared.\n"
-		 "--race gives runs to those that may be the best, in bursts beside each\n"
-		 "other, and drops what is surely slower."},
+	[V_PAIRED] = {"[FILE]", 0, 1,
+		      "Rounds of bursts of all candidates, or of a stream's placements where it\n"
+		      "has none, and of single devices choose one. Fresh rounds give its ratio to\n"
+		      "the best single device. --race drops what is surely slower."},
 };
 
 static const char no_verb_details[] =
@@ -121,9 +118,8 @@ static void choose_options(struct devrun_command *c, int64_t *runs, int of, stru
 			      "where it has best records")},
 		{PAIRED,
 		 {"choose", 0, OPT_CHOICE, &s->choose, "WHICH",
-		  "the answer: the fastest, if it beats single devices, or the first candidate "
-		  "that runs, whatever it takes",
-		  0, 0, answers, NULL}},
+		  "the answer: what is surely the fastest, or the first that runs", 0, 0, answers,
+		  NULL}},
 		{PAIRED, NUMBER("race", 0, OPT_REAL, m->race_s, "S",
 				"candidates compete for S seconds, preparing them\n"
 				"included, not in 20 rounds",
@@ -143,9 +139,8 @@ static void choose_options(struct devrun_command *c, int64_t *runs, int of, stru
 		{PLACED, NUMBER("requests", 0, OPT_INT, s->requests, "N",
 				"in flight at once; times are seconds a request", 1, 4096)},
 		{PAIRED, TEXT("objective", 'O', c->objective, "WHAT",
-			      "with --requests N: throughput, or the most a second\n"
-			      "of which 95 % end in time, up to N at once:\n"
-			      "throughput,latency<=50ms")},
+			      "with --requests N: throughput; throughput,latency<=50ms:\n"
+			      "up to N at once, of which 95 % end in time")},
 		{RUN, FLAG("paper", 0, m->paper, "10 runs, the mean of the last 5")},
 		{OPENED,
 		 TEXT("memory", 'm', s->memory, "LIST", "plans' limits: cpu:0=512M,cl:0.0=2G")},

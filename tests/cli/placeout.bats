@@ -250,7 +250,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[ "$(verdict v1.mp)" = "gpu alone is the fastest of all that ran" ]
 	[ "$(verdict v2.mp)" = "cannot tell: heft looked best (1.250 times as fast, 95 % interval 0.800 to 2.000), not surely faster than gpu alone, which is kept; to tell may take 12 s more" ]
 	[ "$(verdict v3.mp)" = "cannot tell: gpu alone looked best, and as fast may be cpu:0,1 alone (0.800 times as fast, in too few runs for an interval)" ]
-	[ "$(verdict v4.mp)" = "cannot tell: heft looked best (1.250 times as fast, 95 % interval 1.111 to 1.562), not surely faster than gpu alone, which is kept; whether that lasts, 2.5 s on a machine as restless do not tell; to tell may take 10 minutes more" ]
+	[ "$(verdict v4.mp)" = "cannot tell: heft looked best (1.250 times as fast, 95 % interval 1.111 to 1.562), not surely faster than gpu alone, which is kept; to tell may take 10 minutes more" ]
 	while IFS=: read -r why text; do
 		[[ $(verdict "v4$why.mp") == *"1.111 to 1.562), not surely faster than gpu alone, which is kept; $text" ]]
 		[[ $(placeout -f json "v4$why.mp") == *"\"why\": \"$why\""* ]]

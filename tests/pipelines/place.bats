@@ -421,8 +421,8 @@ onnx_model() {
 		told = json.load(open("rates/report.json"))["in_flight"]
 		assert told["requests"] == 3 and abs(told["a_second"] * final["lat_s"] - 1) < 1e-6, told
 	'
-	run -2 "$PLACE" m.xml --objective 'throughput,latency<=5' -o none
-	[[ "$output" == "place: error: objective 'throughput,latency<=5': 'latency<=5' is no time above 0 in s, ms or us, as in latency<=50ms" && ! -e none ]]
+	run -2 "$PLACE" m.xml --objective 'throughput,latency<=5' -o no.limit
+	[[ "$output" == "place: error: objective 'throughput,latency<=5': 'latency<=5' is no time above 0 in s, ms or us, as in latency<=50ms" && ! -e no.limit ]]
 	run -2 "$PLACE" m.xml --requests 3
 	[[ "$output" == "place: error: --requests goes with --objective throughput"* ]]
 	run -2 "$PLACE" m.xml --objective throughput --requests 1
