@@ -34,9 +34,11 @@ static int read_line(char *line, struct arena *a, struct length *x, struct err *
 }
 
 /* Another length, or more of one that is there. */
-static int add(struct lengths *out, struct strtab *known, const struct length *x, struct err *e)
+static int add(struct lengths *out, struct strtab *known, const struct length *x, struct arena *a,
+	       struct err *e)
 {
 	uint32_t at = strtab_add(known, x->shapes);
+	struct shape_list shapes = {0};
 
 	if (at < out->n) {
 		out->v[at].weight += x->weight;
@@ -44,6 +46,10 @@ static int add(struct lengths *out, struct strtab *known, const struct length *x
 	}
 	if (out->n == MOST_LENGTHS)
 		return err_set(e, ST_INPUT, "more than %d different shapes", MOST_LENGTHS);
+	if (shapes_parse(x->shapes, a, &shapes, e) < 0) {
+		e->code = ST_INPUT; /* they are not from the command line */
+		return -1;
+	}
 	out->v[out->n++] = *x;
 	return 0;
 }
@@ -62,7 +68,7 @@ int lengths_read(const char *path, struct arena *a, struct lengths *out, struct 
 		struct length x;
 		rc = read_line(line, a, &x, e);
 		if (rc > 0)
-			rc = add(out, &known, &x, e);
+			rc = add(out, &known, &x, a, e);
 		if (rc < 0)
 			rc = err_prefix(e, "'%s', line %llu", path, (unsigned long long)n);
 	}
@@ -79,7 +85,7 @@ int lengths_read(const char *path, struct arena *a, struct lengths *out, struct 
 /* ---- in order ---- */
 
 struct point {
-	struct shape_list shapes;
+	struct shape_list shapes = {0};
 	double at; /* the sum of its dims */
 	struct length x;
 };
@@ -87,10 +93,8 @@ struct point {
 static int read_point(const struct length *x, struct arena *a, struct point *p, struct err *e)
 {
 	*p = (struct point){.x = *x};
-	if (shapes_parse(x->shapes, a, &p->shapes, e) < 0) {
-		e->code = ST_INPUT; /* they are not from the command line */
+	if (shapes_parse(x->shapes, a, &p->shapes, e) < 0)
 		return -1;
-	}
 	for (uint32_t i = 0; i < p->shapes.n; i++)
 		for (uint32_t d = 0; d < p->shapes.v[i].rank; d++)
 			p->at += (double)p->shapes.v[i].dim[d];

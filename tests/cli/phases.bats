@@ -156,6 +156,9 @@ assert abs(sum(c["weight"] * int(n) for c, n in zip(g["cases"], names)) - mean) 
 	echo '1,2 3 4' > bad.tsv
 	run -3 --separate-stderr ir2dag grows.xml --shapes bad.tsv
 	[ "$stderr" = "ir2dag: error: 'bad.tsv', line 1: more than shapes and a weight" ]
+	printf 'x=2,3,16;beam_idx=2;*.cache=2,5,16\nnonsense\n' > bad.tsv
+	run -3 --separate-stderr ir2dag grows.xml --shapes bad.tsv
+	[[ $stderr == "ir2dag: error: 'bad.tsv', line 2: "*nonsense* ]] || { echo "$stderr"; return 1; }
 	run -1 --separate-stderr ir2dag grows.xml --shapes nowhere.tsv
 	run -2 --separate-stderr ir2dag grows.xml --shapes lengths.tsv --case x=1,2,16
 }
