@@ -85,7 +85,7 @@ int lengths_read(const char *path, struct arena *a, struct lengths *out, struct 
 /* ---- in order ---- */
 
 struct point {
-	struct shape_list shapes = {0};
+	struct shape_list shapes;
 	double at; /* the sum of its dims */
 	struct length x;
 };

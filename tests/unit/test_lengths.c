@@ -178,16 +178,15 @@ static void files(void)
 	    "lines (%s)", e.msg);
 	tap(lengths_merge(&x, 3, 0, a, &few, &e) == 0 && few.n == 3 && few.v[0].weight == 4,
 	    "as they come");
-	static const char *const bad[] = {"",          "#\n",       "1,8 0\n",   "1,8 x\n",
-					  "1,8 2 3\n", "1,8 nan\n", "1,8 1e99\n"};
+	static const char *const bad[] = {"",          "#\n",       "1,8 0\n",    "1,8 x\n",
+					  "1,8 2 3\n", "1,8 nan\n", "1,8 1e99\n", "1,8\n1,x\n"};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		tap(read(bad[i], a, &x, &e) < 0 && e.code == ST_INPUT, "refused: %s",
 		    strchr(e.msg, ',') ? strchr(e.msg, ',') : "");
 	err_clear(&e);
 	tap(lengths_read("/nowhere/x", a, &x, &e) < 0 && e.code == ST_RUNTIME, "no file");
 	static const char *const apart[] = {"1,8\n2,4\n3,9\n4,10\n", "a=1,8\nb=1,9\na=1,7\na=1,1\n",
-					    "1,8\n1,1,8\n1,9\n1,7\n", "1,?\n1,9\n1,7\n1,1\n",
-					    "1,8\n1,x\n1,7\n1,1\n"};
+					    "1,8\n1,1,8\n1,9\n1,7\n", "1,?\n1,9\n1,7\n1,1\n"};
 	for (size_t i = 0; i < sizeof apart / sizeof *apart; i++) {
 		bool read_all = read(apart[i], a, &x, &e) == 0 && x.n == 4;
 		tap(read_all && lengths_merge(&x, 3, 0, a, &few, &e) < 0 && e.code == ST_INPUT,
