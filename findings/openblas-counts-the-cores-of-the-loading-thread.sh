@@ -8,15 +8,18 @@ trap 'rm -rf "$dir"' EXIT
 python3 -m venv "$dir/venv"
 "$dir/venv/bin/pip" -q install scipy-openblas32==0.3.31.188.0
 cat > "$dir/load.py" <<'E'
-import ctypes, os, sys
-import scipy_openblas32 as package
+import ctypes, glob, importlib.util, os, sys
+
+# The package would load the library when it is imported.
+folder = os.path.dirname(importlib.util.find_spec("scipy_openblas32").origin)
+(path,) = glob.glob(os.path.join(folder, "lib", "libscipy_openblas*.so"))
 
 bound = sys.argv[1] == "bound"
 cores = os.sched_getaffinity(0)
 before = len(os.listdir("/proc/self/task"))
 if bound:
     os.sched_setaffinity(0, {min(cores)})
-library = ctypes.CDLL(os.path.join(package.get_lib_dir(), package.get_library(fullname=True)))
+library = ctypes.CDLL(path)
 os.sched_setaffinity(0, cores)
 started = len(os.listdir("/proc/self/task")) - before
 library.scipy_openblas_set_num_threads(1)
