@@ -55,12 +55,6 @@ static int read_word(const char *word, struct arena *a, struct ir_joined *x, con
 	return 0;
 }
 
-/* What operations of copy i begin with. */
-static const char *prefix(const struct ir_joined *x, uint32_t i, struct arena *a)
-{
-	return x->copies == 1 ? x->name : arena_printf(a, "%s.%u", x->name, i + 1);
-}
-
 /* Nobody else has these names, nor all of them together too many copies. */
 static int check(const struct models *m, const struct ir_joined *x, struct err *e)
 {
@@ -74,7 +68,8 @@ static int check(const struct models *m, const struct ir_joined *x, struct err *
 		sum += y->copies;
 		for (uint32_t j = 0; j < x->copies && sum <= IR_JOIN_MOST; j++)
 			for (uint32_t k = 0; k < y->copies; k++)
-				same |= strcmp(prefix(x, j, m->a), prefix(y, k, m->a)) == 0;
+				same |= strcmp(ir_joined_name(x, j, m->a),
+					       ir_joined_name(y, k, m->a)) == 0;
 		if (same)
 			return err_set(e, ST_USAGE,
 				       "two models are called '%s'; NAME=MODEL.xml names one",
@@ -118,7 +113,7 @@ static int add_model(struct models *m, const char *word, struct err *e)
 static int output_names(const struct opt_common *o, struct arena *a, const char **bin,
 			struct err *e)
 {
-	size_t n = strlen(o->output);
+	size_t n = o->output ? strlen(o->output) : 0;
 
 	if (n < 5 || strcmp(o->output + n - 4, ".xml") != 0)
 		return err_set(e, ST_USAGE,
@@ -162,23 +157,26 @@ static int run(const struct opt_common *o, int n, char **word, struct err *e)
 
 int main(int argc, char **argv)
 {
-	struct opt_common common = OPT_COMMON_INIT;
-	const struct opt none[] = {{0}};
+	struct opt_common common = {.output = NULL};
+	const struct opt opts[] = {{"output", 'o', OPT_TEXT, &common.output, "FILE.xml",
+				    "where the model goes, its weights beside it", 0, 0, NULL,
+				    NULL},
+				   {0}};
 	const struct opt_program p = {
 		.name = "irjoin",
 		.summary = "several models as one, to place them on the same devices at once",
 		.args = "[NAME=]MODEL.xml[:COPIES]...",
 		.min_args = 1,
 		.max_args = IR_JOIN_MOST,
-		.opts = none,
-		.details = "Writes FILE.xml and FILE.bin, with the inputs and outputs of all "
-			   "models: an "
-			   "inference of it is one of each. COPIES: so many inferences of this "
-			   "model for "
-			   "one of the others, which share its weights. Operations, tensors and "
-			   "variables "
-			   "are called NAME/theirs, as in detector/conv1, those of several copies "
-			   "NAME.1/, NAME.2/ and so on; NAME is the file's unless it is told.",
+		.no_output = true,
+		.opts = opts,
+		.details =
+			"Writes FILE.xml and FILE.bin, with the inputs and outputs of all models:\n"
+			"an inference of it is one of each. COPIES: so many inferences of this\n"
+			"model for one of the others, which share its weights. Operations,\n"
+			"tensors and variables are called NAME/theirs, as in detector/conv1,\n"
+			"those of several copies NAME.1/, NAME.2/ and so on; NAME is the file's\n"
+			"unless it is told.",
 		.example = "irjoin detector.xml classifier.xml:4 -o both.xml",
 	};
 	struct err e = ERR_INIT;

@@ -96,6 +96,11 @@ static void write_copy(struct joiner *x, bool first)
 	}
 }
 
+const char *ir_joined_name(const struct ir_joined *x, uint32_t i, struct arena *a)
+{
+	return x->copies == 1 ? x->name : arena_printf(a, "%s.%u", x->name, i + 1);
+}
+
 static void write_part(const struct ir_joined *part, struct ir_writer *w, struct new_bin *bin)
 {
 	struct joiner x = {.w = w, .g = part->g, .a = arena_new()};
@@ -104,8 +109,7 @@ static void write_part(const struct ir_joined *part, struct ir_writer *w, struct
 	ir_writer_variables(w, graph_fixed_variables(x.g, x.a));
 	x.layer = ARENA_NEWN(x.a, uint32_t, x.g->n);
 	for (uint32_t i = 0; i < part->copies; i++) {
-		x.prefix = part->copies == 1 ? part->name
-					     : arena_printf(x.a, "%s.%u", part->name, i + 1);
+		x.prefix = ir_joined_name(part, i, x.a);
 		write_copy(&x, i == 0);
 	}
 	arena_free(x.a);

@@ -13,6 +13,9 @@ struct ir_joined {
 	uint32_t copies; /* of the model, with the same weights */
 };
 
+/* What operations of copy i of x begin with, without the slash; memory from a. */
+const char *ir_joined_name(const struct ir_joined *x, uint32_t i, struct arena *a);
+
 enum { IR_JOIN_MOST = 64 }; /* copies of all models together */
 
 /* part[n], from IR, as the IR `xml` and `bin`, with the inputs and outputs of all.  ST_RUNTIME when something cannot be written,

@@ -1,7 +1,6 @@
 /* fusing.c - which operations of a model a device runs as one kernel. */
 #include "place/problem/fusing.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "graph/rows.h"
@@ -245,7 +244,8 @@ static bool is_epilogue(struct finder *f, uint32_t v)
 		for (uint32_t j = 0; j < n_inputs(f, v); j++) {
 			uint32_t w = producer(f, v, j), gate = w == GRAPH_NONE ? w : kernel[w];
 
-			if (gate != GRAPH_NONE && gate != k && has_room(f, k, gate) &&
+			if (gate != GRAPH_NONE && gate != k &&
+			    f->out->size[k] + f->out->size[gate] < MOST_NODES &&
 			    read_within(f, u, gate, GRAPH_NONE, v) && is_gate(f, gate, k, v))
 				merge(f, u, w);
 			k = kernel[u];

@@ -115,9 +115,8 @@ int spec_load(const char *list, struct arena *a, struct spec *out, struct err *e
 int spec_parse(const char *text, size_t n, const char *origin, struct arena *a, struct spec *out,
 	       struct err *e) MUST_CHECK;
 
-/* What `keeps` says; text NULL: the default.  ST_INPUT when a type is none. */
-int spec_keeps(const char *text, op_keeps *out, struct err *e) MUST_CHECK;
-/* What keeps_told, fuses_told and peaks_told of d say (NULL: the default) becomes its keeps, fuses and peak; memory from a. */
+/* What keeps_told, fuses_told and peaks_told of d say (NULL: the default) becomes its keeps, fuses and peak; memory from a.  ST_INPUT names a
+ * type or kind that there is not. */
 int spec_device_told(struct device_spec *d, struct arena *a, struct err *e) MUST_CHECK;
 
 /* The specification behind a device name: that name exactly, else its part

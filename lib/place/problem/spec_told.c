@@ -5,7 +5,8 @@
 #include "base/opt.h"
 #include "place/problem/spec.h"
 
-int spec_keeps(const char *text, op_keeps *out, struct err *e)
+/* What `keeps` says; text NULL: the default. */
+static int read_keeps(const char *text, op_keeps *out, struct err *e)
 {
 	char name[20];
 
@@ -59,7 +60,7 @@ static int read_peaks(const char *text, double efficiency, struct arena *a, cons
 
 int spec_device_told(struct device_spec *d, struct arena *a, struct err *e)
 {
-	if (spec_keeps(d->keeps_told, &d->keeps, e) < 0 ||
+	if (read_keeps(d->keeps_told, &d->keeps, e) < 0 ||
 	    fusing_parse(d->fuses_told, &d->fuses, e) < 0)
 		return -1;
 	d->peak = NULL;
