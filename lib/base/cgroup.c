@@ -160,3 +160,10 @@ uint64_t mem_available(void)
 		 group = cgroup_memory(NULL);
 	return machine < group ? machine : group;
 }
+
+uint64_t mem_peak(void)
+{
+	double kib = number_in("/proc/self", "status", "VmHWM:");
+
+	return kib < 0x1p53 ? (uint64_t)kib * 1024 : 0;
+}

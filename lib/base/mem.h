@@ -43,6 +43,10 @@ int mem_check(struct err *e) MUST_CHECK; /* -1: it was; for what goes on for lon
  * when the memory is used. */
 uint64_t mem_available(void);
 
+/* The most bytes of memory that the process has had at once since its program began; 0: unknown.
+ * The ru_maxrss of getrusage also counts what its starter had before the program was loaded. */
+uint64_t mem_peak(void);
+
 #define MEM_NEW(T) ((T *)mem_alloc(1, sizeof(T)))
 #define MEM_NEWN(T, n) ((T *)mem_alloc((n), sizeof(T)))
 

@@ -476,8 +476,7 @@ int opt_finish(int rc, struct err *e)
 	msg_progress(NULL);
 	struct rusage u;
 	if (getrusage(RUSAGE_SELF, &u) == 0)
-		msg_note(2, "peak memory %.1f MB, processor time %.3f s",
-			 (double)u.ru_maxrss / 1024,
+		msg_note(2, "peak memory %.1f MB, processor time %.3f s", 1e-6 * (double)mem_peak(),
 			 (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
 				 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec));
 	return rc < 0 ? msg_error(e) : ST_OK;

@@ -67,16 +67,15 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	py '
 		from peak import peak
 		# The least of three: at times the kernel leaves pages of the weights file, which were read and given back, in the set.
-		# The most for the small models: they end so soon that a look at them may come before their peak.
-		def run(name, pick=min):
-		    p = pick(peak("devrun", "--runs", "8", "--no-reference", "-o", "use.mp", name) for _ in range(3))
+		def run(name):
+		    p = min(peak("devrun", "--runs", "8", "--no-reference", "-o", "use.mp", name) for _ in range(3))
 		    return p, int(array(runs("use.mp")[0]["mem_bytes"])[0])
-		bare, conv = run("base.mp", max)[0], run("base_conv.mp", max)[0]
+		bare, conv = run("base.mp")[0], run("base_conv.mp")[0]
 		for m in ("mobilenet_v3_large", "googlenet", "rnnlm"):
 		    p, says = run(m + ".place.mp")
 		    base = bare if m == "rnnlm" else conv
-		    # The graph, the streams and the heap around them: a few MB more than the small model.
-		    assert says * 0.85 < p - base < says * 1.15 + (6 << 20), (m, p - base, says)
+		    # The graph, the streams, the heap around them and the pages of oneDNN that more kinds of operations touch.
+		    assert says * 0.85 < p - base < says * 1.15 + (10 << 20), (m, p - base, says)
 	'
 }
 
