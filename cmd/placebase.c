@@ -64,7 +64,7 @@ struct state {
 	double method_began_s;             /* of clock_s */
 	bool unwritten;                    /* a placement could not be handed over */
 	struct newfile plan;               /* of --plan */
-	bool planned;                      /* it has a placement */
+	bool planned;                      /* it has an entry */
 	struct method_run run;
 };
 
@@ -211,6 +211,14 @@ static uint16_t *with_replicas(struct state *s, const struct method_run *r)
 	return device;
 }
 
+/* Where the next one of --plan goes. */
+static FILE *next_plan(struct state *s)
+{
+	fputs(s->planned ? ",\n" : "", newfile_text(&s->plan));
+	s->planned = true;
+	return newfile_text(&s->plan);
+}
+
 /* A placement, with what it would take and what none can beat when costs are known.  Its number is that
  * of its device where the source is "single", whichever others there are: whoever reads the run relies
  * on it. */
@@ -244,10 +252,8 @@ static int emit(struct method_run *r, struct err *e)
 	if (r->n_more > 0)
 		p.device = with_replicas(s, r);
 	for (uint32_t i = 0; s->o->plan && s->ev && r->k == s->k && i <= r->n_more; i++) {
-		fputs(s->planned ? ",\n" : "", newfile_text(&s->plan));
-		memory_plan_write(newfile_text(&s->plan), s->ev, s->units, source,
-				  p.device + (size_t)i * p.n_sets, s->in.headroom);
-		s->planned = true;
+		memory_plan_write(next_plan(s), s->ev, s->units, source,
+				  p.device + (size_t)i * p.n_sets);
 	}
 	if (s->of_all && r->k == s->k) {
 		size_t n = (1 + r->n_more) * (size_t)p.n_sets;
@@ -421,6 +427,8 @@ static int run_methods(struct state *s, struct err *e)
 		}
 		bool last = i + 1 == s->o->n_chosen && done == 0;
 
+		if (s->o->plan && s->ev && !s->unwritten)
+			memory_plan_none(next_plan(s), s->run.m, s->method->name, one.msg);
 		if (s->unwritten || last || s->o->chosen[i].arg) {
 			*e = one;
 			return -1;
@@ -539,9 +547,13 @@ static int run_file(struct state *s, const char *path, int argc, char **argv, st
 		fputs("[\n", newfile_text(&s->plan));
 	if (rc == 0)
 		rc = filter_close(&f, run_filter(s, &f, e), e);
-	if (rc == 0 && o->plan) {
+	/* Also where no method has a placement: why is in it then. */
+	if (o->plan && (rc == 0 || s->planned)) {
+		struct err other = ERR_INIT;
+
 		fputs("\n]\n", newfile_text(&s->plan));
-		rc = newfile_commit(&s->plan, e);
+		if (newfile_commit(&s->plan, rc == 0 ? e : &other) < 0)
+			rc = -1;
 	} else if (s->plan.path) {
 		newfile_abandon(&s->plan);
 	}
@@ -583,8 +595,8 @@ int main(int argc, char **argv)
 		 "answer",
 		 0, 0, NULL, NULL},
 		{"plan", 0, OPT_TEXT, &o.plan, "FILE",
-		 "what each placement needs of each device's memory, as JSON: weights, tensors at "
-		 "their peak, room",
+		 "what each placement needs of each device's memory, as JSON: weights, variables, "
+		 "tensors at their peak, room; where there is none, what is missing",
 		 0, 0, NULL, NULL},
 		{"apart", 0, OPT_FLAG, &o.apart, NULL,
 		 "of these, on those that compute at once: cpu:0 and cpu:1, not cpu beside them", 0,

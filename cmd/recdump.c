@@ -32,7 +32,8 @@ static const char known_keys[] =
 	"columns "
 	"const_bytes const_node const_offset contention copies copy_bytes copy_holds "
 	"costs cut data device devices digest dim dim_ptr elems encoding energy_j entropy "
-	"episode failed fd final flops_per_s fuses given grad_norm graph group groups held hi_s "
+	"episode failed fd final flops_per_s fuses given grad_norm graph group groups headroom "
+	"held hi_s "
 	"hyper "
 	"id idle_watts in_flight in_host in_node in_port in_ptr incumbent inner ir_version keeps "
 	"key "
@@ -49,7 +50,7 @@ static const char known_keys[] =
 	"shared shared_ptr shared_set shares slowdown source splits start stay step "
 	"steps tail tail_at together took_s tried turns type types unlimited_s value verdict "
 	"version "
-	"visits watts weights weights_bytes whole work x xml z";
+	"visits watts weights weights_bytes whole work workspace x xml z";
 
 /* A kind that the stream does not have, and that is none of ours, or much like one that it has. */
 static int unknown_kind(const char *kind, const char *seen, struct err *e)

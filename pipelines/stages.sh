@@ -62,6 +62,19 @@ read_beside() {
 	fi > "$dir/.new.mp"
 }
 
+# What the model needs of the devices' memory, as if all were equally fast: each alone, and a placement that keeps to the limits.
+plan_memory() {
+	local status=0
+	stage devrun probe ${devices:+-D "$devices"} "${running[@]}" "$dir/graph.mp" | pin > "$dir/.plan.mp" || return
+	{
+		recdump -k devs --tsv 'names[]' "$dir/.plan.mp" | sed 's/.*/device & flops 1e11 bandwidth 1e10 overhead 1e-6/'
+		echo 'link * * latency 1e-5 bandwidth 1e10'
+	} > "$dir/.plan.spec"
+	placebase single,heft --no-hints --spec "$dir/.plan.spec" --plan "$dir/.plan.json" -o "$dir/.placed.mp" "$dir/.plan.mp" || status=$?
+	[ -s "$dir/.plan.json" ] || return "$status"
+	rm -f "$dir"/.plan.{mp,spec} "$dir/.placed.mp"
+}
+
 # The devices: what each can run, and how fast.
 measure_costs() {
 	local probe=(devrun probe --profile --max-seconds "$profile" ${devices:+-D "$devices"} "${running[@]}" "$dir/graph.mp")

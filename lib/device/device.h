@@ -34,6 +34,7 @@
 #include "graph/graph.h"
 #include "kernel/step_env.h"
 #include "op/op.h"
+#include "record/headroom.h"
 
 /* ---- steps ---- */
 
@@ -237,14 +238,15 @@ struct device_class {
 
 struct device {
 	const struct device_class *class;
-	char name[64];         /* as the user wrote it: "cpu:0-1", "cl:0.0" */
-	char description[160]; /* for people: model name, units */
-	uint64_t mem_bytes;    /* 0: unknown */
-	uint64_t mem_limit;    /* what the user allows; 0: mem_bytes */
-	size_t align;          /* power of two, >= 64: of views */
-	int n_cpus;            /* cores of this machine that it computes on; 0: none */
-	int *cpus;             /* (n_cpus) their numbers, ascending; mem_free by device_close */
-	bool is_open;          /* open has succeeded */
+	char name[64];                 /* as the user wrote it: "cpu:0-1", "cl:0.0" */
+	char description[160];         /* for people: model name, units */
+	uint64_t mem_bytes;            /* 0: unknown */
+	uint64_t mem_limit;            /* what the user allows; 0: mem_bytes */
+	struct headroom_item headroom; /* what stays free of that */
+	size_t align;                  /* power of two, >= 64: of views */
+	int n_cpus;                    /* cores of this machine that it computes on; 0: none */
+	int *cpus;    /* (n_cpus) their numbers, ascending; mem_free by device_close */
+	bool is_open; /* open has succeeded */
 	/* The executor's, from before `enter` on: true when the run has failed, and a step that
 	 * takes long may end with an error.  NULL: none. */
 	const atomic_bool *stop;
@@ -289,12 +291,13 @@ char *device_list_precision(const char *list, const char *precision);
 int device_list_names(const char *const *names, uint32_t n, struct device_list *out,
 		      struct err *e) MUST_CHECK;
 /* Memory limits "cpu:0=512M,cl:0.0=2G" (K, M, G: powers of 1024) of devices of l, by name;
- * devices that are not named keep theirs.  ST_USAGE. */
-int device_list_limit(struct device_list *l, const char *text, struct err *e) MUST_CHECK;
+ * devices that are not named keep theirs.  And what stays free of it (record/headroom.h).  NULL: as it is.  ST_USAGE. */
+int device_list_limit(struct device_list *l, const char *memory, const char *headroom,
+		      struct err *e) MUST_CHECK;
 /* Take the limits of all devices away, until device_list_restore puts them back and frees what the
  * first returned. */
-uint64_t *device_list_lift(struct device_list *l);
-void device_list_restore(struct device_list *l, uint64_t *limits);
+struct device_limit *device_list_lift(struct device_list *l);
+void device_list_restore(struct device_list *l, struct device_limit *limits);
 int device_list_find(const struct device_list *l, const char *name); /* index, or -1 */
 /* The first device of l that is made like device d, as far as is known: of its class, with as many
  * cores, which the system says are as fast.  Devices without cores of this machine are like no
@@ -302,6 +305,8 @@ int device_list_find(const struct device_list *l, const char *name); /* index, o
 uint32_t device_alike(const struct device_list *l, uint32_t d);
 /* What a plan may take of d's memory; 0: unknown. */
 uint64_t device_memory(const struct device *d);
+/* What has to stay free of it besides. */
+uint64_t device_headroom(const struct device *d);
 /* Open all, after each class has set the environment that its driver reads.  Devices that share
  * cores take turns, unless at_once; those that cannot (device_list_turns) are refused (ST_USAGE). */
 int device_list_open(struct device_list *l, bool at_once, struct err *e) MUST_CHECK;

@@ -90,11 +90,22 @@ int device_list_parse(const char *text, struct device_list *out, struct err *e)
 	return rc;
 }
 
-uint64_t device_memory(const struct device *d)
+/* With what stays free of it. */
+static uint64_t all_memory(const struct device *d)
 {
 	return d->mem_limit > 0 && (d->mem_limit < d->mem_bytes || d->mem_bytes == 0)
 		       ? d->mem_limit
 		       : d->mem_bytes;
+}
+
+uint64_t device_headroom(const struct device *d)
+{
+	return headroom_bytes(&d->headroom, all_memory(d));
+}
+
+uint64_t device_memory(const struct device *d)
+{
+	return all_memory(d) - device_headroom(d);
 }
 
 /* "512M" up to the next comma or the end; where it ends, or NULL. */
@@ -125,7 +136,7 @@ static int unknown_limit(const struct device_list *l, const char *item, struct e
 }
 
 /* Names may have commas (cpu:0,2=1G), so they are looked for, not cut out. */
-int device_list_limit(struct device_list *l, const char *text, struct err *e)
+static int limit_memory(struct device_list *l, const char *text, struct err *e)
 {
 	const char *s = text;
 	char q[200];
@@ -155,6 +166,32 @@ int device_list_limit(struct device_list *l, const char *text, struct err *e)
 		s += *s == ',';
 	}
 	return 0;
+}
+
+static int keep_free(struct device_list *l, const char *text, struct err *e)
+{
+	struct arena *a = arena_new();
+	const char *names[DEVS_MAX];
+	struct headroom x;
+	for (uint32_t i = 0; i < l->n; i++)
+		names[i] = l->dev[i].name;
+	int rc = headroom_parse(text, a, &x, e);
+	if (rc == 0)
+		rc = headroom_check(&x, names, l->n, e);
+	for (uint32_t i = 0; rc == 0 && i < l->n; i++) {
+		l->dev[i].headroom = headroom_of(&x, names[i]);
+		l->dev[i].headroom.name = NULL;
+	}
+	arena_free(a);
+	return rc;
+}
+
+int device_list_limit(struct device_list *l, const char *memory, const char *headroom,
+		      struct err *e)
+{
+	if (memory && limit_memory(l, memory, e) < 0)
+		return -1;
+	return headroom ? keep_free(l, headroom, e) : 0;
 }
 
 int device_list_find(const struct device_list *l, const char *name)
@@ -435,19 +472,27 @@ char *device_list_precision(const char *list, const char *precision)
 	return all;
 }
 
-uint64_t *device_list_lift(struct device_list *l)
+struct device_limit {
+	uint64_t mem_limit;
+	struct headroom_item headroom;
+};
+
+struct device_limit *device_list_lift(struct device_list *l)
 {
-	uint64_t *limits = MEM_NEWN(uint64_t, (size_t)l->n + 1);
+	struct device_limit *limits = MEM_NEWN(struct device_limit, (size_t)l->n + 1);
 	for (uint32_t d = 0; d < l->n; d++) {
-		limits[d] = l->dev[d].mem_limit;
+		limits[d] = (struct device_limit){l->dev[d].mem_limit, l->dev[d].headroom};
 		l->dev[d].mem_limit = 0;
+		l->dev[d].headroom = (struct headroom_item){0};
 	}
 	return limits;
 }
 
-void device_list_restore(struct device_list *l, uint64_t *limits)
+void device_list_restore(struct device_list *l, struct device_limit *limits)
 {
-	for (uint32_t d = 0; d < l->n; d++)
-		l->dev[d].mem_limit = limits[d];
+	for (uint32_t d = 0; d < l->n; d++) {
+		l->dev[d].mem_limit = limits[d].mem_limit;
+		l->dev[d].headroom = limits[d].headroom;
+	}
 	mem_free(limits);
 }

@@ -144,6 +144,8 @@ static void choose_options(struct devrun_command *c, int64_t *runs, int of, stru
 		{RUN, FLAG("paper", 0, m->paper, "10 runs, the mean of the last 5")},
 		{OPENED,
 		 TEXT("memory", 'm', s->memory, "LIST", "plans' limits: cpu:0=512M,cl:0.0=2G")},
+		{OPENED, TEXT("headroom", 0, s->headroom, "LIST",
+			      "stays free of it: 10%, 2G, cl:0.0=512M")},
 		{OPENED,
 		 TEXT("precision", 0, c->precision, "f16|bf16|f32",
 		      "of devices that do not say it themselves: OpenCL\nf16 or bf16, cpu bf16")},
@@ -271,8 +273,8 @@ static int check_options(struct devrun_command *c, struct err *e)
 			       (long long)m->max_runs, (long long)m->min_runs);
 	struct device_list l = {0};
 	int rc = o->devices ? device_list_parse(o->devices, &l, e) : 0;
-	if (rc == 0 && o->devices && o->memory)
-		rc = device_list_limit(&l, o->memory, e);
+	if (rc == 0 && o->devices)
+		rc = device_list_limit(&l, o->memory, o->headroom, e);
 	device_list_close(&l);
 	return rc;
 }

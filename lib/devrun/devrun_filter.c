@@ -84,8 +84,8 @@ static int open_session(struct state *s, const struct place_rec *p, struct err *
 	if (s->is_open)
 		return 0;
 	int rc = list_devices(s, p, &l, e);
-	if (rc == 0 && o->memory)
-		rc = device_list_limit(&l, o->memory, e);
+	if (rc == 0)
+		rc = device_list_limit(&l, o->memory, o->headroom, e);
 	if (rc == 0) {
 		s->is_open = true;
 		rc = session_open(&s->session, s->g, &l, o->allow_shared, o->weights, o->inputs,
@@ -421,8 +421,8 @@ static int on_record(struct state *s, const struct rec *r, struct err *e)
 		return o->again     ? 0
 		       : o->profile ? s->g->n_cases ? write_case_profiles(s, e)
 						    : write_profile(s, NULL, e)
-		       : o->probe ? probe_encode(s->g, o->devices, o->memory, o->allow_shared,
-						 o->weights, s->f->out, e)
+		       : o->probe ? probe_encode(s->g, o->devices, o->memory, o->headroom,
+						 o->allow_shared, o->weights, s->f->out, e)
 				    : 0;
 	}
 	/* Costs and devices of an earlier profile are replaced, or make a mean. */

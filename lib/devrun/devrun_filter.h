@@ -17,9 +17,10 @@ enum choose_answer { CHOOSE_FASTEST, CHOOSE_FIRST };
 struct devrun_options {
 	const char *devices; /* names; NULL: what the stream has (not with probe) */
 	bool by_model; /* with probe: devices are the machine's; for a model with FakeQuantize, those of quantised ones */
-	const char *memory;  /* limits, "DEVICE=BYTES,..."; NULL: none */
-	const char *weights; /* the .bin; NULL: the one that the graph names */
-	const char *inputs;  /* directory to read; NULL: drawn from the seed */
+	const char *memory;   /* limits, "DEVICE=BYTES,..."; NULL: none */
+	const char *headroom; /* what stays free of it (record/headroom.h); NULL: nothing */
+	const char *weights;  /* the .bin; NULL: the one that the graph names */
+	const char *inputs;   /* directory to read; NULL: drawn from the seed */
 	const char *outputs, *save_inputs, *boundaries; /* directories to write; NULL: not */
 	bool again;       /* with profile: the mean with that of the stream (profile_mean.h) */
 	int64_t requests; /* in flight at once, of placements that run; 1: one inference after another */

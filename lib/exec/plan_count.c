@@ -159,7 +159,7 @@ int plan_could_fit(struct builder *b, struct err *e)
 /* Devices of the host, but for those with a limit of their own, share its memory. */
 static int host_fits(const struct builder *b, uint32_t last, struct err *e)
 {
-	uint64_t sum = 0, has = dev_of(b, last)->mem_bytes;
+	uint64_t sum = 0, has = device_memory(dev_of(b, last));
 	for (uint32_t d = 0; d < n_devices(b); d++)
 		if (is_host(b, d) && dev_of(b, d)->mem_limit == 0)
 			sum += (d <= last ? b->plan->mem_bytes[d] : 0) + plan_others_bytes(b, d);

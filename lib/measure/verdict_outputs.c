@@ -60,7 +60,7 @@ static int reference_results(struct session *s, struct verdict *v, struct result
 	v->compared = outputs_of(s, v);
 	if (v->compared >= 0)
 		return session_results(s, v->single[v->compared].device, keep_results, r, e);
-	uint64_t *limit = device_list_lift(&s->devices);
+	struct device_limit *limit = device_list_lift(&s->devices);
 	for (int f32 = 1; f32 >= 0; f32--)
 		for (uint32_t d = 0; rc < 0 && d < s->devices.n && executor_alive(s->x); d++) {
 			if (device_is_f32(&s->devices.dev[d]) != f32)

@@ -2,10 +2,12 @@
 #include "place/memory_plan.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
-#include "place/simulate/held.h"
 #include "text/markup.h"
+
+enum { LARGEST = 5 };
 
 static void write_text(FILE *out, const char *key, const char *text)
 {
@@ -13,32 +15,120 @@ static void write_text(FILE *out, const char *key, const char *text)
 	markup_json(out, text, strlen(text), false);
 }
 
-static void write_device(FILE *out, const struct place_model *m, const struct place_result *r,
-			 uint64_t held, uint32_t d, double headroom)
+/* What a device holds, and the largest of it. */
+struct holds {
+	uint64_t of[HELD_KINDS], stored, inner;
+	uint32_t n, value[LARGEST]; /* (n) numbers, the largest first */
+	uint64_t bytes[LARGEST];    /* (n) */
+};
+
+static void note_value(struct holds *x, uint32_t value, uint64_t bytes)
 {
-	uint64_t peak = place_peak_bytes(m, r, d), work = peak - r->mem_bytes[d],
-		 weights = held < r->mem_bytes[d] ? held : r->mem_bytes[d],
-		 usable = m->mem_limit[d] + (m->work ? m->work[d] : 0);
+	uint32_t at = x->n;
+
+	while (at > 0 && x->bytes[at - 1] < bytes)
+		at--;
+	if (at == LARGEST || bytes == 0)
+		return;
+	x->n += x->n < LARGEST;
+	for (uint32_t i = x->n - 1; i > at; i--) {
+		x->value[i] = x->value[i - 1];
+		x->bytes[i] = x->bytes[i - 1];
+	}
+	x->value[at] = value;
+	x->bytes[at] = bytes;
+}
+
+static void write_largest(FILE *out, const struct place_model *m, const struct holds *x)
+{
+	static const char *const kinds[] = {"weights", "input", "variable"};
+
+	fputs("\"largest\": [", out);
+	for (uint32_t i = 0; i < x->n; i++) {
+		const struct held_value *v = &m->value[x->value[i]];
+
+		fputs(i ? ", {" : "{", out);
+		write_text(out, "name", m->g->node_name[v->node]);
+		fprintf(out, ", \"kind\": \"%s\", \"bytes\": %" PRIu64 "}", kinds[v->kind],
+			x->bytes[i]);
+	}
+	fputs("]", out);
+}
+
+/* What each device (k) holds, in holds (k), zeroed. */
+static void find_holds(const struct place_model *m, const uint16_t *device, struct holds *holds)
+{
+	uint32_t *seen = MEM_NEWN(uint32_t, m->k);
+
+	for (uint32_t i = 0; i < m->n_values; i++) {
+		const struct held_value *v = &m->value[i];
+
+		for (uint32_t j = v->first; j < v->first + v->n; j++) {
+			uint32_t d = device[m->tasks.task_set[m->holder[j]]];
+
+			if (seen[d] == i + 1)
+				continue;
+			seen[d] = i + 1;
+			holds[d].of[v->kind] += v->bytes[d];
+			holds[d].stored += v->kind == HELD_WEIGHTS ? v->stored : 0;
+			note_value(&holds[d], i, v->bytes[d]);
+		}
+	}
+	for (uint32_t t = 0; m->inner && t < m->tasks.dag.n; t++) {
+		uint32_t d = device[m->tasks.task_set[t]];
+		uint64_t bytes = m->inner[(size_t)t * m->k + d];
+
+		holds[d].inner = bytes > holds[d].inner ? bytes : holds[d].inner;
+	}
+	mem_free(seen);
+}
+
+static void write_limit(FILE *out, const struct place_model *m, uint32_t d, uint64_t usable)
+{
+	uint64_t headroom = m->headroom ? m->headroom[d] : 0;
+
+	if (m->mem_limit[d])
+		fprintf(out,
+			", \"memory\": %" PRIu64 ", \"headroom\": %" PRIu64
+			", \"usable\": %" PRIu64,
+			usable + headroom, headroom, usable);
+	else
+		fputs(", \"memory\": null, \"headroom\": 0, \"usable\": null", out);
+}
+
+static void write_device(FILE *out, const struct place_model *m, const struct place_result *r,
+			 const struct holds *x, uint32_t d)
+{
+	uint64_t peak = place_peak_bytes(m, r, d), work = peak - r->mem_bytes[d] + x->inner,
+		 usable = m->mem_limit[d] + (m->work ? m->work[d] : 0),
+		 held = x->inner + x->of[HELD_WEIGHTS] + x->of[HELD_INPUTS] + x->of[HELD_VARIABLES],
+		 made = held < r->mem_bytes[d] ? r->mem_bytes[d] - held : 0,
+		 tensors =
+			 m->workspace ? (uint64_t)ceil((double)made / (1 + m->workspace[d])) : made;
 
 	fputs(d ? ",\n   {" : "\n   {", out);
 	write_text(out, "device", m->names[d]);
-	if (m->mem_limit[d])
-		fprintf(out, ", \"memory\": %.0f, \"usable\": %" PRIu64,
-			(double)usable / (1 - headroom), usable);
+	write_limit(out, m, d, usable);
+	fprintf(out, ", \"weights\": %" PRIu64 ", \"stored\": ", x->of[HELD_WEIGHTS]);
+	if (m->inner) /* measured: not what the model has */
+		fputs("null", out);
 	else
-		fputs(", \"memory\": null, \"usable\": null", out);
+		fprintf(out, "%" PRIu64, x->stored);
 	fprintf(out,
-		", \"weights\": %" PRIu64 ", \"tensors\": %" PRIu64 ", \"work\": %" PRIu64
-		", \"peak\": %" PRIu64 ", \"free\": ",
-		weights, r->mem_bytes[d] - weights, work, peak);
+		", \"inputs\": %" PRIu64 ", \"variables\": %" PRIu64 ", \"tensors\": %" PRIu64
+		", \"workspace\": %" PRIu64 ", \"work\": %" PRIu64 ", \"peak\": %" PRIu64
+		", \"free\": ",
+		x->of[HELD_INPUTS], x->of[HELD_VARIABLES], tensors, made - tensors, work, peak);
 	if (m->mem_limit[d])
-		fprintf(out, "%.0f}", (double)usable - (double)peak);
+		fprintf(out, "%.0f, ", (double)usable - (double)peak);
 	else
-		fputs("null}", out);
+		fputs("null, ", out);
+	write_largest(out, m, x);
+	fputs("}", out);
 }
 
 void memory_plan_write(FILE *out, struct evaluator *ev, const struct place_units *u,
-		       const char *source, const uint16_t *device, double headroom)
+		       const char *source, const uint16_t *device)
 {
 	const struct place_model *m = u->m;
 	const struct place_result *r = place_evaluate(ev, device);
@@ -55,15 +145,44 @@ void memory_plan_write(FILE *out, struct evaluator *ev, const struct place_units
 		}
 		fputs(", ", out);
 	}
-	struct arena *a = arena_new();
-	struct held held;
+	struct holds *holds = MEM_NEWN(struct holds, m->k);
 
-	held_init(&held, u, a);
-	for (uint32_t i = 0; i < u->n; i++)
-		held_add(&held, i, device[u->set[u->ptr[i]]]);
-	fprintf(out, "\"predicted_s\": %.9g, \"devices\": [", r->lat_s);
+	find_holds(m, device, holds);
+	fprintf(out, "\"predicted_s\": %.9g, \"missing\": %" PRIu64 ", \"devices\": [", r->lat_s,
+		place_missing_bytes(m, r));
 	for (uint32_t d = 0; d < m->k; d++)
-		write_device(out, m, r, held.bytes[d], d, headroom);
+		write_device(out, m, r, &holds[d], d);
 	fputs("]}", out);
-	arena_free(a);
+	mem_free(holds);
+}
+
+void memory_plan_none(FILE *out, const struct place_model *m, const char *source, const char *why)
+{
+	struct holds all = {0};
+	double needs = 0, usable = 0;
+	bool limited = true;
+
+	for (uint32_t i = 0; i < m->n_values; i++) {
+		uint64_t least = UINT64_MAX;
+
+		for (uint32_t d = 0; d < m->k; d++)
+			least = m->value[i].bytes[d] < least ? m->value[i].bytes[d] : least;
+		needs += (double)least;
+		note_value(&all, i, least);
+	}
+	for (uint32_t d = 0; d < m->k; d++) {
+		limited &= m->mem_limit[d] > 0;
+		usable += (double)m->mem_limit[d];
+	}
+	fputs(" {", out);
+	write_text(out, "source", source);
+	fputs(", \"legal\": false, ", out);
+	write_text(out, "why", why);
+	fprintf(out, ", \"needs\": %.0f, \"usable\": ", needs);
+	if (limited)
+		fprintf(out, "%.0f, \"missing\": %.0f, ", usable, fmax(0, needs - usable));
+	else
+		fputs("null, \"missing\": null, ", out);
+	write_largest(out, m, &all);
+	fputs("}", out);
 }

@@ -24,6 +24,10 @@ static void describe(struct devs *d, const struct device_list *l, struct arena *
 	d->types = ARENA_NEWN(a, const char *, l->n);
 	d->mem_bytes = ARENA_NEWN(a, uint64_t, l->n);
 	for (uint32_t i = 0; i < l->n; i++) {
+		if (device_headroom(&l->dev[i]) && !d->headroom)
+			d->headroom = ARENA_NEWN(a, uint64_t, l->n);
+		if (d->headroom)
+			d->headroom[i] = device_headroom(&l->dev[i]);
 		d->names[i] = l->dev[i].name;
 		d->types[i] = device_class_type(l->dev[i].class);
 		d->mem_bytes[i] = device_memory(&l->dev[i]);
@@ -31,16 +35,16 @@ static void describe(struct devs *d, const struct device_list *l, struct arena *
 	describe_shares(d, l, a);
 }
 
-int probe_encode(const struct graph *g, const char *list, const char *memory, bool allow_shared,
-		 const char *weights, struct rec_writer *w, struct err *e)
+int probe_encode(const struct graph *g, const char *list, const char *memory, const char *headroom,
+		 bool allow_shared, const char *weights, struct rec_writer *w, struct err *e)
 {
 	struct device_list l;
 	struct model m;
 	struct arena *a = arena_new();
 	struct devs d = {.graph = g->digest, .n_sets = g->n_sets};
 	int rc = device_list_parse(list, &l, e);
-	if (rc == 0 && memory)
-		rc = device_list_limit(&l, memory, e);
+	if (rc == 0)
+		rc = device_list_limit(&l, memory, headroom, e);
 	d.mask = ARENA_NEWN(a, uint8_t, (size_t)g->n_sets * l.n);
 	if (rc == 0)
 		rc = device_list_open(&l, allow_shared, e);

@@ -8,10 +8,11 @@
 #include "record/costrec.h"
 #include "stream/rec.h"
 
-/* The devices named in `list` (memory: limits, may be NULL) and the sets of g that each can run,
+/* The devices named in `list` (memory, headroom: limits, may be NULL) and the sets of g that each can run,
  * as a `devs` record. */
-int probe_encode(const struct graph *g, const char *list, const char *memory, bool allow_shared,
-		 const char *weights, struct rec_writer *w, struct err *e) MUST_CHECK;
+int probe_encode(const struct graph *g, const char *list, const char *memory, const char *headroom,
+		 bool allow_shared, const char *weights, struct rec_writer *w,
+		 struct err *e) MUST_CHECK;
 
 /* A session's devices with their links as a `devs` record. */
 int profile_devs_encode(const struct session *s, const struct profile *p, struct rec_writer *w,

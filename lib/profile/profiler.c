@@ -483,7 +483,7 @@ int profile_take(struct session *s, struct arena *a, struct profile *out, struct
 	planner_step_sets(&s->planner, x.step_set);
 	/* The user's limits are for placements.  What is timed here is the whole model on one device,
 	 * which runs as long as there is real memory for it. */
-	uint64_t *limit = device_list_lift(&s->devices);
+	struct device_limit *limit = device_list_lift(&s->devices);
 	int rc = profile_run(&x, e);
 	device_list_restore(&s->devices, limit);
 	probes_close(x.probes);

@@ -45,6 +45,8 @@ static void put_costs(const struct cost_rec *x, struct rec_writer *w)
 		put_vector(w, "flops_per_s", TT_F64, x->k, x->flops_per_s);
 		put_vector(w, "bytes_per_s", TT_F64, x->k, x->bytes_per_s);
 		put_vector(w, "overhead_s", TT_F64, x->k, x->overhead_s);
+		if (x->workspace)
+			put_vector(w, "workspace", TT_F64, x->k, x->workspace);
 		put_words(w, "keeps", x->keeps, x->k);
 		put_words(w, "fuses", x->fuses, x->k);
 		put_words(w, "peaks", x->peaks, x->k);
@@ -295,8 +297,14 @@ static int decode_figures(const struct rec *r, struct arena *a, struct cost_rec 
 		return 0;
 	if (get_tensor(r->map, "flops_per_s", TT_F64, 1, k, a, &x->flops_per_s, e) < 0 ||
 	    get_tensor(r->map, "bytes_per_s", TT_F64, 1, k, a, &x->bytes_per_s, e) < 0 ||
-	    get_tensor(r->map, "overhead_s", TT_F64, 1, k, a, &x->overhead_s, e) < 0)
+	    get_tensor(r->map, "overhead_s", TT_F64, 1, k, a, &x->overhead_s, e) < 0 ||
+	    (val_get(r->map, "workspace") &&
+	     get_tensor(r->map, "workspace", TT_F64, 1, k, a, &x->workspace, e) < 0))
 		return -1;
+	for (uint32_t d = 0; x->workspace && d < x->k; d++)
+		if (!(x->workspace[d] >= 0 && x->workspace[d] <= COST_MAX_WORKSPACE))
+			return err_set(e, ST_INPUT, "workspace is not between 0 and %d",
+				       COST_MAX_WORKSPACE);
 	for (uint32_t d = 0; d < x->k; d++)
 		if (!(x->flops_per_s[d] > 0 && x->bytes_per_s[d] > 0 && x->overhead_s[d] >= 0))
 			return err_set(e, ST_INPUT,

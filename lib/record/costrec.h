@@ -40,6 +40,7 @@ struct cost_rec {
 	const uint64_t *work;
 	/* (k) what set_s was computed from (struct device_spec); NULL: it was not */
 	const double *flops_per_s, *bytes_per_s, *overhead_s;
+	const double *workspace; /* (k) with these: scratch for each byte of tensors; NULL: none */
 	/* (k) in which types weights are kept there, what is fused, peaks by type, as a specification has them
 	 * (place/problem/spec.h); NULL: not told */
 	const char *const *keeps, *const *fuses, *const *peaks;
@@ -83,7 +84,7 @@ enum {
 	COST_OVERLAP = 2, /* overlap, copy_holds, where told: has_rules */
 	COST_PROFILE = 4  /* what every profile tells: all intervals, pairs, slowdown; profiles */
 };
-enum { COST_MAX_SLOWDOWN = 1000 };
+enum { COST_MAX_SLOWDOWN = 1000, COST_MAX_WORKSPACE = 1000 };
 
 /* The rest into x, which cost_decode_head filled, for a graph of n_sets. */
 int cost_decode(const struct rec *r, uint32_t n_sets, unsigned keys, struct arena *a,

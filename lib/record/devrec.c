@@ -310,6 +310,8 @@ int devs_decode(const struct rec *r, struct arena *a, struct devs *out, struct e
 	else if (get_texts(r->map, "types", a, &k, &d.types, e) == 0 &&
 		 get_tensor(r->map, "mem_bytes", TT_U64, 1, shape, a, &d.mem_bytes, e) == 0 &&
 		 check_names(&d, ST_INPUT, e) == 0 &&
+		 (!val_get(r->map, "headroom") ||
+		  get_tensor(r->map, "headroom", TT_U64, 1, shape, a, &d.headroom, e) == 0) &&
 		 (!val_get(r->map, "watts") || decode_watts(r, a, &d, e) == 0) &&
 		 (!val_get(r->map, "mask") || decode_mask(r, a, &d, e) == 0) &&
 		 (!val_get(r->map, "turns") || decode_turns(r, a, &d, e) == 0) &&
@@ -393,6 +395,8 @@ int devs_encode(const struct devs *d, struct rec_writer *w, struct err *e)
 	put_texts(w, "names", d->names, d->k);
 	put_texts(w, "types", d->types, d->k);
 	put_vector(w, "mem_bytes", TT_U64, d->k, d->mem_bytes);
+	if (d->headroom)
+		put_vector(w, "headroom", TT_U64, d->k, d->headroom);
 	if (d->watts) {
 		put_vector(w, "watts", TT_F64, d->k, d->watts);
 		put_vector(w, "idle_watts", TT_F64, d->k, d->idle_watts);

@@ -57,7 +57,8 @@ struct dev_share {
 struct devs {
 	uint32_t k;
 	const char **names, **types; /* (k) */
-	uint64_t *mem_bytes;         /* (k) 0: unknown */
+	uint64_t *mem_bytes;         /* (k) that may be used; 0: unknown */
+	uint64_t *headroom;          /* (k) what stays free beside these; NULL: nothing */
 	double *watts, *idle_watts;  /* (k) while it computes, and while not; both NULL: not told */
 	uint64_t graph;              /* digest of the graph that mask is about */
 	uint32_t n_sets;             /* rows of mask */

@@ -221,3 +221,37 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		assert all(not x["ok"] for x in m) and "the closest " + least["reason"] in sys.argv[1], (sys.argv[1], least)
 	' "$stderr"
 }
+
+@test "devrun --headroom: what stays free is no plan's, by share and by bytes, and the devs record tells it" {
+	two_cores
+	placebase single -D cpu:0,cpu:1 mobilenet_v3_large.mp > two.mp
+	devrun --runs 1 --no-reference -o all.mp two.mp
+	py 'print(int(array(runs("all.mp")[0]["mem_bytes"])[0]))' > need
+	local need; need=$(cat need)
+	# 90 % of a ninth more is enough, with 4 KiB for rounding; 89 % is not.
+	devrun --runs 1 --no-reference -m "cpu:0=$((need * 10 / 9 + 4096)),cpu:1=1G" --headroom 10% -o enough.mp two.mp
+	devrun --runs 1 --no-reference -m "cpu:0=$((need * 10 / 9 + 4096)),cpu:1=1G" --headroom cpu:1=10%,cpu:0=$((need / 8))B -o less.mp two.mp
+	py '
+		assert [m["ok"] for m in runs("enough.mp")] == [True, True], runs("enough.mp")
+		less, other = runs("less.mp")
+		assert not less["ok"] and other["ok"] and "needs" in less["reason"], less
+	'
+	devrun probe -D cpu:0,cpu:1 -m cpu:0=1000M --headroom cpu:0=10% mobilenet_v3_large.mp > probed.mp
+	py '
+		d, = of("probed.mp", "devs")
+		assert array(d["mem_bytes"])[0] == 900 << 20 and list(array(d["headroom"])) == [100 << 20, 0], d
+	'
+	# Whoever reads it tells the whole and what is free, and may leave more free, not less.
+	placebase single --spec desktop-cpu --plan - -o out.mp probed.mp > plan.json
+	placebase single --spec desktop-cpu --headroom cpu:0=200M --plan - -o out.mp probed.mp > more.json
+	placebase single --spec desktop-cpu --headroom 1% --plan - -o out.mp probed.mp > less.json
+	py '
+		for name, free in ("plan", 100), ("more", 200), ("less", 100):
+			d = json.load(open(name + ".json"))[0]["devices"][0]
+			assert (d["memory"], d["headroom"], d["usable"]) == (1000 << 20, free << 20, (1000 - free) << 20), (name, d)
+	'
+	run -2 --separate-stderr devrun probe -D cpu:0 --headroom 100% mobilenet_v3_large.mp
+	[[ "$stderr" == "devrun: error: --headroom: "* && ${#stderr_lines[@]} -eq 1 ]]
+	run -2 --separate-stderr devrun probe -D cpu:0 --headroom cpu:5=10% mobilenet_v3_large.mp
+	[[ "$stderr" == "devrun: error: --headroom: there is no device 'cpu:5'"* ]]
+}

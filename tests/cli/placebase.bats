@@ -641,20 +641,67 @@ chains() {
 			"nodes": [{"id": v, "name": n, "mem_bytes": m, "cost_s": {d: 1}} for v, (n, m, d) in enumerate([("a", 10, "g"), ("b", 20, "g"), ("c", 30, "cpu")])],
 			"edges": [{"src": 0, "dst": 1, "bytes": 4}, {"src": 1, "dst": 2, "bytes": 6}]}))
 	' | json2dag > abc.mp
-	placebase heft,single --headroom 10 --plan plan.json abc.mp -o out.mp
-	placebase heft --headroom 20 --plan - abc.mp -o out.mp > less.json
+	placebase heft,single --headroom 10% --plan plan.json abc.mp -o out.mp
+	placebase heft --headroom 10B,g=10B --plan - abc.mp -o out.mp > less.json
 	py '
 		heft, *single = json.load(open("plan.json"))
 		assert heft["source"] == "heft" and heft["legal"] and heft["predicted_s"] == 9, heft
 		# While b runs the 4 of a and its own 6 are there; c has a copy of 6.
-		assert heft["devices"] == [
-			{"device": "g", "memory": 50, "usable": 45, "weights": 30, "tensors": 10, "work": 0, "peak": 40, "free": 5},
-			{"device": "cpu", "memory": None, "usable": None, "weights": 30, "tensors": 6, "work": 0, "peak": 36, "free": None}], heft
+		def w(name, size): return {"name": name, "kind": "weights", "bytes": size}
+		assert heft["missing"] == 0 and heft["devices"] == [
+			{"device": "g", "memory": 50, "headroom": 5, "usable": 45, "weights": 30, "stored": 30, "inputs": 0, "variables": 0,
+			 "tensors": 10, "workspace": 0, "work": 0, "peak": 40, "free": 5, "largest": [w("b", 20), w("a", 10)]},
+			{"device": "cpu", "memory": None, "headroom": 0, "usable": None, "weights": 30, "stored": 30, "inputs": 0, "variables": 0,
+			 "tensors": 6, "workspace": 0, "work": 0, "peak": 36, "free": None, "largest": [w("c", 30)]}], heft
 		assert [(p["source"], p["legal"], "devices" in p) for p in single] == 2 * [("single", False, False)] and "cpu" in single[1]["why"], single
 		less, = json.load(open("less.json"))
 		assert less["legal"] and less["devices"][0]["usable"] == 40 and less["devices"][0]["free"] == 0, less
 	'
-	run -0 --separate-stderr placebase heft --headroom 30 --plan less.json abc.mp -o out.mp
-	py 'p, = json.load(open("less.json")); assert not p["legal"] and p["devices"][0]["free"] == -5, p' || { cat less.json; return 1; }
-	run -2 placebase heft --headroom 100 abc.mp -o out.mp
+	run -0 --separate-stderr placebase heft --headroom g=30% --plan less.json abc.mp -o out.mp
+	py 'p, = json.load(open("less.json")); assert not p["legal"] and p["missing"] == 5 and p["devices"][0]["free"] == -5, p' || { cat less.json; return 1; }
+	for bad in 100 100% -1 5x '' g= =3 g=1,,2 gg=10% inf g=1e40; do
+		run -2 --separate-stderr placebase heft --headroom "$bad" abc.mp -o out.mp
+		[[ "$stderr" == "placebase: error: --headroom: "* && ${#stderr_lines[@]} -eq 1 ]] || { echo "$bad: $stderr"; return 1; }
+	done
+}
+
+@test "placebase --plan where nothing fits: by how much, and the largest pieces" {
+	py '
+		print(json.dumps({"devices": [{"name": "g", "mem_bytes": 30}, {"name": "h", "mem_bytes": 20}],
+			"links": [{"src": "*", "dst": "*", "latency_s": 0, "bytes_per_s": 1}],
+			"nodes": [{"id": v, "name": "v%d" % v, "mem_bytes": 10 + v, "cost_s": 1} for v in range(6)],
+			"edges": [{"src": v, "dst": v + 1, "bytes": 0} for v in range(5)]}))
+	' | json2dag > six.mp
+	run -1 --separate-stderr placebase heft --plan six.json six.mp -o six_placed.mp
+	[ ! -e six_placed.mp ]
+	py '
+		p, = json.load(open("six.json"))
+		assert p["source"] == "heft" and not p["legal"] and p["why"], p
+		assert (p["needs"], p["usable"], p["missing"]) == (75, 50, 25), p
+		assert [(x["name"], x["bytes"]) for x in p["largest"]] == [("v%d" % v, 10 + v) for v in (5, 4, 3, 2, 1)], p
+	'
+}
+
+@test "memory: scratch grows with tensors (workspace), variables stay, --headroom of one device decides" {
+	printf 'device a flops 1e9 bandwidth 1e9 memory 1e9 workspace 0.5\ndevice b flops 1e9 bandwidth 1e9\nlink * * latency 0 bandwidth 1e9\n' > w.spec
+	ir2dag "$ROOT/tests/models/lstm_stateful.xml" > lstm.mp
+	placebase single --spec w.spec --plan now.json lstm.mp -o out.mp
+	devsim --probe --spec w.spec lstm.mp | placebase single --plan recorded.json | devsim > run.mp
+	py '
+		a, b = json.load(open("now.json"))
+		a, b = a["devices"][0], b["devices"][1]
+		assert json.load(open("recorded.json")) == json.load(open("now.json"))
+		assert a["tensors"] == b["tensors"] > 0 and a["workspace"] == a["tensors"] // 2 and b["workspace"] == 0, (a, b)
+		assert a["peak"] == b["peak"] + a["workspace"] == sum(a[x] for x in ("weights", "inputs", "variables", "tensors", "workspace")), (a, b)
+		assert int(array(runs("run.mp")[0]["mem_bytes"])[0]) == a["peak"], a
+		# What is read and assigned: the shapes of all ReadValue, as the file has them.
+		import math, xml.etree.ElementTree as ET
+		layers = ET.parse(os.environ["ROOT"] + "/tests/models/lstm_stateful.xml").getroot().iter("layer")
+		size = lambda l: math.prod(int(d.text) for d in l.find("output").iter("dim"))
+		assert a["variables"] == sum(4 * size(l) for l in layers if l.get("type") == "ReadValue") > 0, a
+		open("free", "w").write(str(1000000000 - a["peak"]))
+	'
+	placebase single --spec w.spec --headroom "a=$(cat free)B" lstm.mp | devsim --spec w.spec --headroom "a=$(cat free)B" > fits.mp
+	placebase single --spec w.spec lstm.mp | devsim --spec w.spec --headroom "a=$(($(cat free) + 1))B" > not.mp
+	py 'assert runs("fits.mp")[0]["ok"] and not runs("not.mp")[0]["ok"] and runs("not.mp")[1]["ok"]'
 }

@@ -250,6 +250,27 @@ onnx_model() {
 	[ "$(budget=0 left=0 may_skip=yes has_proposals= proposals=4 plan)" = '4, , 25, 3' ]
 }
 
+@test "--plan: memory of each device before anything runs; --plan-only ends there, and says what is missing" {
+	"$HSDAG_PYTHON" "$ROOT/tests/support/llm.py" llm --layers 2 --past 16
+	run -0 --separate-stderr timeout 60 "$PLACE" llm.xml -D cpu:0,cpu:1 -m cpu:0=1300K,cpu:1=1300K --headroom 10% --plan plan.json --plan-only -o planned
+	[ -z "$output" ] && [ ! -e planned ]
+	py '
+		*single, heft = json.load(open("plan.json"))
+		assert [p["legal"] for p in single] == [False, False] and heft["legal"], heft
+		for d in heft["devices"]:
+			assert (d["memory"], d["headroom"], d["usable"]) == (1331200, 133120, 1198080) and d["peak"] <= d["usable"], d
+	'
+	run -1 --separate-stderr timeout 60 "$PLACE" llm.xml -D cpu:0,cpu:1 -m cpu:0=900K,cpu:1=800K --plan - --plan-only -o planned
+	[ "${#stderr_lines[@]}" -eq 1 ] && [[ "$stderr" =~ "place: error: nothing fits: at least "([0-9]+)" bytes are missing"$ ]]
+	[ ! -e planned ]
+	echo "$output" > plan.json
+	MISSING=${BASH_REMATCH[1]} py 'assert any(p["missing"] == int(os.environ["MISSING"]) and p["largest"][0]["bytes"] > 500000 for p in json.load(open("plan.json")) if "needs" in p)'
+	run -2 --separate-stderr "$PLACE" llm.xml --plan-only
+	[ "$stderr" = "place: error: --plan-only goes with --plan FILE" ]
+	run -2 --separate-stderr "$PLACE" llm.xml --headroom 200%
+	[[ "$stderr" == "place: error: --headroom: '200%' is neither "* ]]
+}
+
 @test "a model that no device holds: placed within the limits, its outputs compared, or refused with what is missing" {
 	"$HSDAG_PYTHON" "$ROOT/tests/support/llm.py" llm --layers 2 --past 16
 	run -0 timeout 300 "$PLACE" llm.xml -D cpu:0,cpu:1 -m cpu:0=1300K,cpu:1=1300K --budget 5 --random 7 -o limits

@@ -44,8 +44,11 @@ static bool fits_anywhere(const struct place_model *m)
 		}
 		all += (double)most + (double)inner;
 	}
+	double scratch = 0;
+	for (uint32_t i = 0; m->workspace && i < m->k; i++)
+		scratch = fmax(scratch, m->workspace[i]);
 	for (uint32_t i = 0; i < d->n_tensors; i++)
-		all += (double)d->tensor_bytes[i];
+		all += (1 + scratch) * (double)d->tensor_bytes[i];
 	for (uint32_t i = 0; i < m->n_shared; i++)
 		for (uint32_t j = 0; j < m->k; j++)
 			all += (double)m->shared[i].bytes[j];

@@ -7,6 +7,7 @@
 #include "record/devrec.h"
 #include "graph/graph.h"
 #include "record/grouprec.h"
+#include "record/headroom.h"
 #include "place/problem/placemodel.h"
 #include "place/problem/spec.h"
 #include "place/problem/watts.h"
@@ -25,7 +26,7 @@ extern const char *const place_order_names[]; /* as options and records have the
 struct place_inputs {
 	const char *spec_list;    /* --spec; NULL: not given */
 	bool contention, overlap; /* false: off, whatever the cost record says */
-	double headroom;          /* share of memory that stays free */
+	struct headroom headroom; /* of memory; n 0: not given */
 	enum place_order order;
 	struct place_objective objective;
 	struct watts_list watts; /* n 0: not given */

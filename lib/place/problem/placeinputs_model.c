@@ -340,7 +340,8 @@ static void recorded_rules(const struct place_inputs *x, const char *const *name
 	s->policy = policy_of(x->order != PLACE_ORDER_RECORDED ? x->order : x->cost_order);
 }
 
-static uint64_t memory_limit(const struct place_inputs *x, const char *name)
+/* What may be used of a device's memory, 0: any; *headroom: what stays free. */
+static uint64_t memory_limit(const struct place_inputs *x, const char *name, uint64_t *headroom)
 {
 	int row = x->has_devs ? devs_find(&x->devs, known_as(x, name)) : -1;
 	const struct device_spec *d = spec_find(&x->spec, name);
@@ -348,9 +349,33 @@ static uint64_t memory_limit(const struct place_inputs *x, const char *name)
 	uint64_t all = row >= 0 && x->devs.mem_bytes[row] ? x->devs.mem_bytes[row]
 		       : d                                ? d->mem_bytes
 							  : 0;
-	uint64_t left = (uint64_t)((double)all * (1 - x->headroom));
+	uint64_t recorded = row >= 0 && all == x->devs.mem_bytes[row] && x->devs.headroom
+				    ? x->devs.headroom[row]
+				    : 0;
+	struct headroom_item asked = headroom_of(&x->headroom, name);
 
-	return x->headroom <= 0 || all == 0 ? all : left ? left : 1;
+	all += recorded;
+	*headroom = headroom_bytes(&asked, all);
+	*headroom = *headroom > recorded ? *headroom : recorded;
+	return all - *headroom;
+}
+
+/* (k) scratch of devices by the specification or the record of costs; NULL: none has any. */
+static const double *workspaces(const struct place_inputs *x, const char *const *names, uint32_t k,
+				struct arena *a)
+{
+	double *out = ARENA_NEWN(a, double, k);
+	bool any = false;
+
+	for (uint32_t i = 0; i < k; i++) {
+		const struct device_spec *d = spec_find(&x->spec, names[i]);
+		uint32_t from =
+			x->spec.n_devs || !x->cost.workspace ? x->cost.k : cost_column(x, names[i]);
+
+		out[i] = d ? d->workspace : from < x->cost.k ? x->cost.workspace[from] : 0;
+		any |= out[i] > 0;
+	}
+	return any ? out : NULL;
 }
 
 /* ---- watts ---- */
@@ -516,7 +541,7 @@ static int one_model(const struct place_inputs *x, const char *const *names, uin
 				.overlap = x->overlap,
 				.objective = x->objective};
 	double *set_s = ARENA_NEWN(a, double, (size_t)x->g->n_sets *k);
-	uint64_t *limit = ARENA_NEWN(a, uint64_t, k);
+	uint64_t *limit = ARENA_NEWN(a, uint64_t, k), *headroom = ARENA_NEWN(a, uint64_t, k);
 	double *j_per_byte = ARENA_NEWN(a, double, (size_t)k *k);
 	int rc;
 
@@ -532,14 +557,16 @@ static int one_model(const struct place_inputs *x, const char *const *names, uin
 	s.power.j_per_byte = j_per_byte;
 	op_keeps *keeps = ARENA_NEWN(a, op_keeps, k);
 	s.keeps = keeps;
-	if (rc < 0 || power_of(x, names, k, a, &s.power, e) < 0 ||
-	    weights_kept(x, names, k, a, keeps, e) < 0)
+	if (rc < 0 || headroom_check(&x->headroom, names, k, e) < 0 ||
+	    power_of(x, names, k, a, &s.power, e) < 0 || weights_kept(x, names, k, a, keeps, e) < 0)
 		return -1;
 	apply_mask(x, names, k, set_s);
 	for (uint32_t i = 0; i < k; i++)
-		limit[i] = memory_limit(x, names[i]);
+		limit[i] = memory_limit(x, names[i], &headroom[i]);
 	s.set_s = set_s;
 	s.mem_limit = limit;
+	s.headroom = headroom;
+	s.workspace = workspaces(x, names, k, a);
 	recorded_rules(x, names, k, a, &s);
 	if (s.rules != PLACE_SCHEDULE && !s.move_s)
 		return err_set(e, ST_INPUT,

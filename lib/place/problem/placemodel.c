@@ -14,143 +14,6 @@ bool place_is_processor(const struct place_model *m, uint32_t dev)
 	       strncmp(m->names[dev], "cpu", 3) == 0 || strncmp(m->names[dev], "ov:CPU", 6) == 0;
 }
 
-/* Does node v read a range of input 0 for a part of an operation?  A device is sent this range of the model's input alone. */
-static bool is_range(const struct graph *g, uint32_t v)
-{
-	return g->part && g->part[v] != GRAPH_NONE && g->part_of[v] == GRAPH_NONE &&
-	       g->kind[v] == OP_SLICE;
-}
-
-/* A value that no task makes, or a range of it, and one task that reads it. */
-struct value_reader {
-	uint32_t out, task;
-};
-
-static int reader_compare(const void *pa, const void *pb)
-{
-	const struct value_reader *a = pa, *b = pb;
-
-	if (a->out != b->out)
-		return a->out < b->out ? -1 : 1;
-	return (a->task > b->task) - (a->task < b->task);
-}
-
-static size_t collect_readers(const struct place_model *m, const uint32_t *root,
-			      struct value_reader *r)
-{
-	const struct graph *g = m->g;
-	size_t n = 0;
-
-	for (uint32_t v = 0; v < g->n; v++) {
-		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
-			uint32_t o = graph_read_output(g, root, i), task = m->tasks.node_task[v];
-
-			if (task == GRAPH_NONE || o == GRAPH_NONE ||
-			    m->tasks.node_task[graph_node_of(g, o)] != GRAPH_NONE)
-				continue;
-			if (i == g->in_ptr[v] && is_range(g, v))
-				o = g->out_ptr[v];
-			r[n++] = (struct value_reader){o, task};
-		}
-	}
-	if (n > 1)
-		qsort(r, n, sizeof(*r), reader_compare);
-	return n;
-}
-
-/* The same bytes on all devices. */
-static const uint64_t *bytes_anywhere(const struct place_model *m, uint64_t bytes, struct arena *a)
-{
-	uint64_t *row = ARENA_NEWN(a, uint64_t, m->k);
-
-	for (uint32_t d = 0; d < m->k; d++)
-		row[d] = bytes;
-	return row;
-}
-
-/* Bytes of value o on each device; keeps (k); NULL: all keep the usual types. */
-static const uint64_t *bytes_by_device(const struct place_model *m, uint32_t o,
-				       const op_keeps *keeps, struct arena *a)
-{
-	uint64_t *row = ARENA_NEWN(a, uint64_t, m->k);
-
-	for (uint32_t d = 0; d < m->k; d++)
-		row[d] = d == 0 || (keeps && keeps[d] != keeps[d - 1])
-				 ? op_stored_bytes_on(m->g, o, keeps ? keeps[d] : op_keeps_usual())
-				 : row[d - 1];
-	return row;
-}
-
-static void hold(struct place_model *m, uint32_t task, const uint64_t *bytes)
-{
-	for (uint32_t d = 0; d < m->k; d++)
-		m->task_mem[(size_t)task * m->k + d] += bytes[d];
-}
-
-/* Values that no task makes occupy memory where they are read: task_mem of their only reader, or
- * the list of shared ones. */
-static void assign_weights(struct place_model *m, const op_keeps *keeps, const uint32_t *root,
-			   struct arena *a)
-{
-	uint32_t n_in = m->g->in_ptr[m->g->n];
-	struct value_reader *r = MEM_NEWN(struct value_reader, n_in);
-	size_t n = collect_readers(m, root, r), end;
-
-	m->shared = ARENA_NEWN(a, struct shared_weight, n);
-	m->weight_task = ARENA_NEWN(a, uint32_t, n);
-	uint32_t n_readers = 0;
-	for (size_t i = 0; i < n; i = end) {
-		int64_t bytes = graph_out_bytes(m->g, r[i].out);
-		struct shared_weight x = {NULL, n_readers, 0};
-
-		for (end = i; end < n && r[end].out == r[i].out; end++)
-			if (end == i || r[end].task != r[end - 1].task)
-				m->weight_task[x.first + x.n++] = r[end].task;
-		if (bytes <= 0)
-			continue;
-		x.bytes = bytes_by_device(m, r[i].out, keeps, a);
-		if (x.n == 1) {
-			hold(m, r[i].task, x.bytes);
-		} else {
-			m->shared[m->n_shared++] = x;
-			n_readers += x.n;
-		}
-	}
-	mem_free(r);
-}
-
-/* The same from what was measured.  Sets that run nothing hold nothing that counts. */
-static void assign_held(struct place_model *m, const struct place_held *h, struct arena *a)
-{
-	uint32_t n = m->tasks.dag.n, *set_task = MEM_NEWN(uint32_t, m->n_sets), n_readers = 0;
-
-	memset(set_task, 0xff, m->n_sets * sizeof(*set_task));
-	for (uint32_t t = 0; t < n; t++) {
-		set_task[m->tasks.task_set[t]] = t;
-		hold(m, t, h->set + (size_t)m->tasks.task_set[t] * m->k);
-	}
-	m->inner = ARENA_NEWN(a, uint64_t, (size_t)n * m->k);
-	for (uint32_t t = 0; t < n; t++)
-		memcpy(m->inner + (size_t)t * m->k, h->inner + (size_t)m->tasks.task_set[t] * m->k,
-		       m->k * sizeof(*m->inner));
-	m->shared = ARENA_NEWN(a, struct shared_weight, h->n_shared);
-	m->weight_task = ARENA_NEWN(a, uint32_t, h->n_shared ? h->shared_ptr[h->n_shared] : 0);
-	for (uint32_t i = 0; i < h->n_shared; i++) {
-		struct shared_weight x = {h->shared + (size_t)i * m->k, n_readers, 0};
-
-		for (uint32_t j = h->shared_ptr[i]; j < h->shared_ptr[i + 1]; j++)
-			if (set_task[h->shared_set[j]] != GRAPH_NONE)
-				m->weight_task[x.first + x.n++] = set_task[h->shared_set[j]];
-		if (x.n == 1)
-			hold(m, m->weight_task[x.first], x.bytes);
-		if (x.n < 2)
-			continue;
-		m->shared[m->n_shared++] = x;
-		n_readers += x.n;
-	}
-	mem_free(set_task);
-}
-
 /* What is left of limits beside the work space of devices: at least a byte, as 0 is no limit. */
 static const uint64_t *limits_beside(const uint64_t *limit, const uint64_t *work, uint32_t k,
 				     struct arena *a)
@@ -306,6 +169,8 @@ int place_model_init(struct place_model *m, const struct graph *g, const struct 
 	m->rules = s->rules;
 	m->types = s->types;
 	m->move_s = s->move_s;
+	m->headroom = s->headroom;
+	m->workspace = s->workspace;
 	place_model_together(m, s->together, a);
 	place_idle_nodes(g, s->set_s, s->k, idle, root);
 	if (graph_tasks_init(&m->tasks, g, idle, root, true, a, e) < 0)
@@ -321,16 +186,11 @@ int place_model_init(struct place_model *m, const struct graph *g, const struct 
 					.copy_holds = s->copy_holds,
 					.turns = s->turns,
 					.policy = s->policy};
-	m->task_mem = ARENA_NEWN(a, uint64_t, (size_t)m->tasks.dag.n * m->k);
+	place_model_hold(m, s, root, a);
 	if (s->held.set) {
-		assign_held(m, &s->held, a);
 		m->work = s->held.work;
 		m->mem_limit = limits_beside(s->mem_limit, m->work, m->k, a);
-	} else {
-		assign_weights(m, s->keeps, root, a);
 	}
-	for (uint32_t t = 0; s->set_mem && !s->held.set && t < m->tasks.dag.n; t++)
-		hold(m, t, bytes_anywhere(m, s->set_mem[m->tasks.task_set[t]], a));
 	if (s->saved.n) {
 		assign_savings(m, &s->saved, a);
 		m->costs.least_s = least_costs(m, a);

@@ -55,6 +55,9 @@ struct place_setup {
 	struct sched_links links;
 	const uint64_t *mem_limit; /* (k) bytes, 0: not limited */
 	const op_keeps *keeps;     /* (k) types that weights are kept in; NULL: op_keeps_usual */
+	const uint64_t *
+		headroom; /* (k) what stays free beside the limits, for who tells it; NULL: nothing */
+	const double *workspace; /* (k) as struct place_model has it; NULL: none */
 	bool contention, overlap;
 	const uint8_t *copy_holds; /* as struct sched_costs has it, and the next two */
 	enum sched_policy policy;
@@ -81,6 +84,16 @@ struct shared_weight {
 	uint32_t first, n;     /* readers: weight_task[first .. first+n-1] */
 };
 
+/* What a device holds all the time for some tasks: a constant, an input of the model, a variable, or what was measured of a set. */
+enum held_kind { HELD_WEIGHTS, HELD_INPUTS, HELD_VARIABLES, HELD_KINDS };
+struct held_value {
+	enum held_kind kind;
+	uint32_t node;         /* that stands for it */
+	uint64_t stored;       /* bytes as the model has it; 0: nobody knows */
+	const uint64_t *bytes; /* (k) */
+	uint32_t first, n;     /* readers: holder[first .. first+n-1] */
+};
+
 struct place_model {
 	const struct graph *g;
 	uint32_t k, n_sets;
@@ -100,6 +113,13 @@ struct place_model {
 	uint32_t n_shared;
 	struct shared_weight *shared;
 	uint32_t *weight_task;
+	/* All of that one by one, for who tells it: task_mem and shared are sums of these. */
+	uint32_t n_values;
+	struct held_value *value;
+	uint32_t *holder;         /* tasks */
+	const uint64_t *headroom; /* (k) what stays free beside mem_limit and work; NULL: nothing */
+	const double *
+		workspace; /* (k) scratch, in bytes for each byte of tensors at their peak; NULL: none */
 	double slowdown, multi_slowdown;
 	struct place_objective objective;
 	struct place_power power;
@@ -120,6 +140,10 @@ struct place_model {
  * graph_tasks_init. */
 int place_model_init(struct place_model *m, const struct graph *g, const struct place_setup *s,
 		     struct arena *a, struct err *e) MUST_CHECK;
+
+/* Fill what m's tasks hold, of place_model_init alone; root as place_idle_nodes has it. */
+void place_model_hold(struct place_model *m, const struct place_setup *s, const uint32_t *root,
+		      struct arena *a);
 
 /* The nodes of g that run nothing, idle (g->n), and the outputs whose bytes outputs have, root
  * (outputs of g), as graph_tasks_init takes them.  Sets of nothing but inputs, results and views
@@ -149,6 +173,12 @@ int place_no_device(const struct place_model *m, uint32_t set, const char *wants
 static inline bool place_allowed(const struct place_model *m, uint32_t set, uint32_t dev)
 {
 	return m->set_s[(size_t)set * m->k + dev] >= 0;
+}
+
+/* Scratch memory of device dev beside so many bytes of tensors. */
+static inline uint64_t place_workspace(const struct place_model *m, uint32_t dev, uint64_t tensors)
+{
+	return m->workspace ? (uint64_t)(m->workspace[dev] * (double)tensors) : 0;
 }
 
 /* Is device `dev` the host's processor, not an accelerator?  By its type (json2dag's, devrun's), or by its name: cpu, cpu:0,

@@ -21,7 +21,8 @@ int place_options_inputs(const struct place_options *o, const char *default_spec
 	x->objective = objective;
 	x->rules = (enum place_rules)o->rules;
 	x->order = (enum place_order)o->order;
-	x->headroom = o->headroom / 100;
+	if (o->headroom && headroom_parse(o->headroom, x->arena, &x->headroom, e) < 0)
+		return -1;
 	x->only_case = o->only_case;
 	x->contention = o->contention;
 	x->overlap = o->overlap;

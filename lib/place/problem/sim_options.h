@@ -7,10 +7,9 @@
 #include "place/problem/placeinputs.h"
 
 struct place_options {
-	const char *spec, *objective, *watts;
-	int rules;       /* enum place_rules */
-	int order;       /* enum place_order */
-	double headroom; /* percent of devices' memory that stays free */
+	const char *spec, *objective, *watts, *headroom;
+	int rules; /* enum place_rules */
+	int order; /* enum place_order */
 	int64_t only_case;
 	bool contention, overlap;
 };
@@ -57,9 +56,9 @@ struct place_options {
 		 NULL, \
 		 NULL}, \
 		{"headroom", 0, \
-		 OPT_REAL,   &(o).headroom, \
-		 "PERCENT",  "of each device's memory stays free, for what is not simulated", \
-		 0,          99, \
+		 OPT_TEXT,   &(o).headroom, \
+		 "LIST",     "stays free of devices' memory: 10%, 2G, gpu=512M", \
+		 0,          0, \
 		 NULL,       NULL}, \
 		{"order", \
 		 0, \

@@ -165,6 +165,7 @@ static int read_device(const struct spec_line *l, struct arena *a, struct spec *
 				 {"efficiency", &efficiency, 1e-6, 1, false},
 				 {"overhead", &d.overhead_s, 0, 1e6, false},
 				 {"memory", &memory, 0, 1e18, false},
+				 {"workspace", &d.workspace, 0, 1000, false},
 				 {"watts", &d.watts, 0, 1e9, false},
 				 {"idle", &d.idle_watts, 0, 1e9, false},
 				 {NULL, NULL, 0, 0, false}};

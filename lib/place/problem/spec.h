@@ -25,7 +25,7 @@
  *
  * SI units: FLOP/s, bytes/s, seconds, bytes, watts, joules.  type (default model), efficiency
  * (share of the peak that is reached, default 1), overhead (seconds per operation, default 0),
- * memory (default 0: not limited), keeps (types in which it keeps weights as they are stored, as in u8,i8,u4,i4; all; none; default:
+ * memory (default 0: not limited), workspace (bytes of scratch for each byte of tensors at their peak, default 0), keeps (types in which it keeps weights as they are stored, as in u8,i8,u4,i4; all; none; default:
  * those of at most 8 bits), which it widens else, fuses (which operations it runs as one kernel, fusing.h, as in
  * epilogues,caches; all; none, the default), peaks (FLOP/s of products and convolutions by the type of their first input, as in
  * f32=6.7e13,bf16=9.9e14, in the place of flops; efficiency counts), watts while computing and while idle, and a link's joules per
@@ -59,6 +59,7 @@ struct device_spec {
 	double flops_per_s, bytes_per_s; /* what is reached: efficiency is in it */
 	double overhead_s;
 	uint64_t mem_bytes;                  /* 0: not limited */
+	double workspace;                    /* bytes for each byte of tensors */
 	const char *keeps_told;              /* as it was told; NULL: it was not */
 	op_keeps keeps;                      /* types that weights are kept in */
 	const char *fuses_told, *peaks_told; /* as keeps_told */

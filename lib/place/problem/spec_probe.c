@@ -126,6 +126,7 @@ static int write_records(const struct graph *g, const struct spec *spec, struct 
 {
 	double *flops = ARENA_NEWN(a, double, d->k), *bytes = ARENA_NEWN(a, double, d->k),
 	       *overhead = ARENA_NEWN(a, double, d->k);
+	double *workspace = NULL;
 	const char **keeps = NULL, **fuses = NULL, **peaks = NULL;
 
 	d->graph = g->digest;
@@ -138,6 +139,10 @@ static int write_records(const struct graph *g, const struct spec *spec, struct 
 		flops[i] = x->flops_per_s;
 		bytes[i] = x->bytes_per_s;
 		overhead[i] = x->overhead_s;
+		if (x->workspace > 0 && !workspace)
+			workspace = ARENA_NEWN(a, double, d->k);
+		if (workspace)
+			workspace[i] = x->workspace;
 		tell(&keeps, i, d->k, x->keeps_told, "usual", a);
 		tell(&fuses, i, d->k, x->fuses_told, "none", a);
 		tell(&peaks, i, d->k, peaks_text(x, a), "none", a);
@@ -160,6 +165,7 @@ static int write_records(const struct graph *g, const struct spec *spec, struct 
 					    .flops_per_s = flops,
 					    .bytes_per_s = bytes,
 					    .overhead_s = overhead,
+					    .workspace = workspace,
 					    .keeps = keeps,
 					    .fuses = fuses,
 					    .peaks = peaks};

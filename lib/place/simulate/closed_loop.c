@@ -319,7 +319,7 @@ void closed_loop_memory(const struct closed_loop *x, uint64_t *mem)
 	for (uint32_t d = 0; d < m->k; d++) {
 		uint64_t inner = 0;
 		bool used = false;
-		mem[d] = x->tensor_bytes[d];
+		mem[d] = x->tensor_bytes[d] + place_workspace(m, d, x->tensor_bytes[d]);
 		for (uint32_t v = 0; v < m->tasks.dag.n; v++) {
 			size_t at = (size_t)v * m->k + d;
 			if (!x->held[at])

@@ -97,7 +97,7 @@ static void check_memory(struct evaluator *x, const uint64_t *peak)
 	struct place_result *r = &x->r;
 
 	for (uint32_t i = m->k; i-- > 0;) {
-		r->mem_bytes[i] += peak ? peak[i] : 0;
+		r->mem_bytes[i] += peak ? peak[i] + place_workspace(m, i, peak[i]) : 0;
 		if (m->mem_limit[i] && r->mem_bytes[i] > m->mem_limit[i]) {
 			r->status = PLACE_MEMORY;
 			r->bad_dev = i;

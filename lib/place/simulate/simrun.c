@@ -32,8 +32,9 @@ static bool equally_good(const struct place_model *m, uint32_t a, uint32_t b)
 {
 	const struct place_power *p = &m->power;
 
-	if (m->mem_limit[a] != m->mem_limit[b] || strcmp(m->types[a], m->types[b]) != 0 ||
-	    (p->watts && p->watts[a] != p->watts[b]) ||
+	if (m->mem_limit[a] != m->mem_limit[b] ||
+	    (m->workspace && m->workspace[a] != m->workspace[b]) ||
+	    strcmp(m->types[a], m->types[b]) != 0 || (p->watts && p->watts[a] != p->watts[b]) ||
 	    (p->idle_watts && p->idle_watts[a] != p->idle_watts[b]))
 		return false;
 	for (uint32_t s = 0; s < m->n_sets; s++)
