@@ -53,6 +53,135 @@ const struct case_run *case_runs_best(const struct case_runs *x, uint32_t i)
 	return best;
 }
 
+/* The sum of all dims of the inputs; NAN: some are open. */
+static double size_of_inputs(const struct graph *g)
+{
+	double sum = 0;
+	for (uint32_t v = 0; v < g->n; v++) {
+		uint32_t o = g->out_ptr[v];
+		if (g->kind[v] != OP_PARAMETER)
+			continue;
+		if (graph_out_elements(g, o) < 0)
+			return NAN;
+		for (uint32_t d = g->dim_ptr[o]; d < g->dim_ptr[o + 1]; d++)
+			sum += (double)g->dim[d];
+	}
+	return sum;
+}
+
+/* What r takes at a share of the way from case a to case b; INFINITY: it has not run. */
+static double time_between(const struct case_run *r, uint32_t a, uint32_t b, double share)
+{
+	if (!r->case_s || !r->place.n_sets || !(r->case_s[a] > 0 && r->case_s[b] > 0))
+		return INFINITY;
+	return (1 - share) * r->case_s[a] + share * r->case_s[b];
+}
+
+const struct case_run *case_runs_at(const struct case_runs *x, const struct graph *g,
+				    const struct graph *at)
+{
+	double size = size_of_inputs(at), size_a = -INFINITY, size_b = INFINITY, least = INFINITY;
+	uint32_t a = GRAPH_NONE, b = GRAPH_NONE; /* the cases around `at` */
+	const struct case_run *best = NULL;
+	for (uint32_t i = 0; i < g->n_cases; i++) {
+		double s = size_of_inputs(i ? g->cases[i].graph : g);
+		if (s <= size && s > size_a) {
+			a = i;
+			size_a = s;
+		}
+		if (s >= size && s < size_b) {
+			b = i;
+			size_b = s;
+		}
+	}
+	if (a == GRAPH_NONE && b == GRAPH_NONE)
+		return NULL;
+	a = a == GRAPH_NONE ? b : a;
+	b = b == GRAPH_NONE ? a : b;
+	double share = a != b ? (size - size_a) / (size_b - size_a) : 0;
+	for (uint32_t j = 0; j < x->n; j++) {
+		double t = time_between(&x->v[j], a, b, share);
+		if (t < least) {
+			least = t;
+			best = &x->v[j];
+		}
+	}
+	return best;
+}
+
+/* Who takes least at `share`, and of equal ones behind it; NULL: none has run. */
+static const struct case_run *best_between(const struct case_runs *x, uint32_t a, uint32_t b,
+					   double share)
+{
+	const struct case_run *best = NULL;
+	double least = INFINITY;
+	for (uint32_t j = 0; j < x->n; j++) {
+		double t = time_between(&x->v[j], a, b, share);
+		if (t < least || (best && t == least && x->v[j].case_s[b] < best->case_s[b])) {
+			least = t;
+			best = &x->v[j];
+		}
+	}
+	return best;
+}
+
+/* Behind `share`: who is the first to take no longer than `best`, and where; *share is 1 where nobody is. */
+static const struct case_run *next_between(const struct case_runs *x, uint32_t a, uint32_t b,
+					   const struct case_run *best, double *share)
+{
+	const struct case_run *next = NULL;
+	double at = 1;
+	for (uint32_t j = 0; j < x->n; j++) {
+		const struct case_run *r = &x->v[j];
+		/* What it is behind in a, and ahead in b. */
+		double behind = time_between(r, a, b, 0) - best->case_s[a];
+		double ahead = best->case_s[b] - time_between(r, a, b, 1);
+		double t = behind / (behind + ahead);
+		if (isfinite(behind) && ahead > 0 && behind > 0 && t > *share &&
+		    (t < at || (next && t == at && r->case_s[b] < next->case_s[b]))) {
+			at = t;
+			next = r;
+		}
+	}
+	*share = at;
+	return next;
+}
+
+struct case_range *case_runs_ranges(const struct case_runs *x, const struct graph *g, uint32_t *n)
+{
+	uint32_t order[GRAPH_MAX_CASES], m = 0;
+	double size[GRAPH_MAX_CASES];
+	struct case_range *v = NULL;
+	size_t cap = 0;
+	*n = 0;
+	for (uint32_t i = 0; i < g->n_cases && !g->cases[i].tokens; i++) {
+		double s = size_of_inputs(i ? g->cases[i].graph : g);
+		uint32_t k = m;
+		if (isnan(s))
+			continue;
+		for (; k > 0 && size[k - 1] > s; k--) {
+			size[k] = size[k - 1];
+			order[k] = order[k - 1];
+		}
+		size[k] = s;
+		order[k] = i;
+		m++;
+	}
+	for (uint32_t k = 0; k + 1 < m; k++) {
+		uint32_t a = order[k], b = order[k + 1];
+		double from = 0, to = 0;
+		if (size[k] == size[k + 1])
+			continue;
+		for (const struct case_run *r = best_between(x, a, b, 0); r; from = to) {
+			const struct case_run *next = next_between(x, a, b, r, &to);
+			v = mem_grow(v, &cap, *n + 1, sizeof *v);
+			v[(*n)++] = (struct case_range){&g->cases[a], &g->cases[b], from, to, r};
+			r = next;
+		}
+	}
+	return v;
+}
+
 static bool places_alike(const struct place_rec *a, const struct place_rec *b)
 {
 	bool same = a->n_sets == b->n_sets;
@@ -127,6 +256,41 @@ static void tell_between(FILE *out, const struct graph *g)
 		err_escape(to, sizeof to, b, strlen(b)));
 }
 
+/* Cases by their rows in the table. */
+static void tell_place(FILE *out, const struct graph *g, const struct case_range *r, double share)
+{
+	int a = 1 + (int)(r->a - g->cases), b = 1 + (int)(r->b - g->cases);
+	if (share > 0 && share < 1)
+		fprintf(out, "%.0f %% of the way from case %d to case %d", 100 * share, a, b);
+	else
+		fprintf(out, "case %d", share > 0 ? b : a);
+}
+
+/* Where several placements share the work by the inputs, which one has which part. */
+static void tell_ranges(FILE *out, const struct case_runs *x, const struct graph *g)
+{
+	uint32_t n, i = 0, j, changes = 0;
+	struct case_range *v = case_runs_ranges(x, g, &n);
+	for (uint32_t k = 1; k < n; k++)
+		changes += v[k].best != v[0].best;
+	if (changes)
+		fputs("the fastest one by shapes, between cases by their times (libhsdag-run takes "
+		      "it):\n",
+		      out);
+	for (; changes && i < n; i = j) {
+		char source[100];
+		const char *of = v[i].best->place.source;
+		for (j = i + 1; j < n && v[j].best == v[i].best; j++)
+			;
+		fprintf(out, "  %s: from ", err_escape(source, sizeof source, of, strlen(of)));
+		tell_place(out, g, &v[i], v[i].from);
+		fputs(" to ", out);
+		tell_place(out, g, &v[j - 1], v[j - 1].to);
+		fputc('\n', out);
+	}
+	mem_free(v);
+}
+
 enum { MOST_NAME = 64 };
 
 void case_runs_print(FILE *out, const struct case_runs *x, const struct graph *g,
@@ -160,6 +324,7 @@ void case_runs_print(FILE *out, const struct case_runs *x, const struct graph *g
 		g->over > 0 ? cases_over_name(g->over, over) : "all", "", all * 1e3, best * 1e3,
 		100 * (all / best - 1));
 	tell_between(out, g);
+	tell_ranges(out, x, g);
 	if (n == 2 && row[1].c->tokens) {
 		fprintf(out,
 			"time to first token: %.3f ms; then %.1f tokens a second (with a placement "

@@ -30,6 +30,24 @@ void case_runs_run(struct case_runs *x, const struct run_rec *run);
 /* The placement that takes least in case i; NULL: none has run. */
 const struct case_run *case_runs_best(const struct case_runs *x, uint32_t i);
 
+/* The placement that takes least with the inputs of `at`, which has the nodes of g, of those that ran with each of g's
+ * cases.  By the sum of all dims of the inputs `at` lies between two cases, where times are linear (as in lengths.h), or beyond
+ * the first or last one, where they are as there.  NULL: none ran, or the dims are open. */
+const struct case_run *case_runs_at(const struct case_runs *x, const struct graph *g,
+				    const struct graph *at);
+
+/* Between two cases that follow each other by the sum of their inputs' dims, from a share of the way to another one, this is the
+ * placement of case_runs_at. */
+struct case_range {
+	const struct graph_case *a, *b;
+	double from, to; /* from 0 (a) to 1 (b) */
+	const struct case_run *best;
+};
+
+/* All of them in order, *n, in memory of the caller's (mem_free): those of several lists of shapes that have run; of phases of a
+ * language model there are none. */
+struct case_range *case_runs_ranges(const struct case_runs *x, const struct graph *g, uint32_t *n);
+
 /* A case of which is told: its seconds in the answer, and in the placement that is best for it alone. */
 struct case_row {
 	const struct graph_case *c;

@@ -206,6 +206,20 @@ static void cases(FILE *out, const struct answer *x)
 		fputs("}", out);
 	}
 	fputs("]", out);
+	uint32_t n_ranges;
+	struct case_range *range = case_runs_ranges(&x->cases, x->graph, &n_ranges);
+	key(out, "ranges");
+	fputs("[", out);
+	for (uint32_t i = 0; i < n_ranges; i++) {
+		fprintf(out, "%s{\"from\": %.9g, \"to\": %.9g", i ? ",\n  " : "\n  ", range[i].from,
+			range[i].to);
+		text(out, "smaller", range[i].a->name);
+		text(out, "larger", range[i].b->name);
+		text(out, "best", range[i].best->place.source);
+		fputs("}", out);
+	}
+	fputs("]", out);
+	mem_free(range);
 }
 
 static int verdict(FILE *out, const struct report_input *in, struct err *e)

@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define HSDAG_RUN_API 1 /* functions and members are added with larger numbers; none changes */
+#define HSDAG_RUN_API 2 /* functions and members are added with larger numbers; none changes */
 
 typedef enum {
 	HSDAG_OK = 0,
@@ -91,6 +91,19 @@ size_t hsdag_n_outputs(const hsdag_model *m);
 hsdag_status hsdag_input(hsdag_model *m, size_t i, hsdag_tensor *out);
 /* Copy into it; bytes must be the input's. */
 hsdag_status hsdag_set_input(hsdag_model *m, size_t i, const void *data, size_t bytes);
+
+/* From API 2 on.  Run the model with other shapes from now on: "ids=1,100;mask=1,100" (names of inputs), or "1,3,224,224" where
+ * there is one input; those that are not named stay as in the stream, and NULL or "" are the stream's own.  Of a stream of several
+ * lists of shapes (`place --case`, `--shapes`) the placement is, of those that were compared, the fastest one for these shapes: between
+ * two lists by times that are linear in the sum of the dims.  Other streams have one placement for all.  Inputs are zeros after
+ * shapes are opened; pointers and dims of inputs and outputs are those of the shapes that they were asked with.  The last
+ * HSDAG_SHAPES_KEPT lists stay open with their weights, beside the stream's own: going back to one takes no time, and its inputs are as
+ * they were.  HSDAG_USAGE: no such input, or variables that are to last (keep_state), since they have the shapes of one list;
+ * HSDAG_INPUT: shapes that do not fit the model, or a model in parts.  After a failure the shapes are those of before. */
+enum { HSDAG_SHAPES_KEPT = 4 };
+hsdag_status hsdag_set_shapes(hsdag_model *m, const char *shapes);
+/* The method that found the placement of the shapes that are set, as reports name it; "" where the stream does not tell. */
+const char *hsdag_placed_by(const hsdag_model *m);
 
 /* One inference.  After a failure the model may be run again. */
 hsdag_status hsdag_run(hsdag_model *m);

@@ -21,7 +21,7 @@ class Tensor(ctypes.Structure):
 class Model:
     def __init__(self, path, library="libhsdag-run.so.1"):
         self.lib, self.model = ctypes.CDLL(library), ctypes.c_void_p()
-        self.lib.hsdag_error.restype = ctypes.c_char_p
+        self.lib.hsdag_error.restype = self.lib.hsdag_placed_by.restype = ctypes.c_char_p
         for name in "hsdag_n_inputs", "hsdag_n_outputs":
             getattr(self.lib, name).restype = ctypes.c_size_t
         why = ctypes.create_string_buffer(1000)
@@ -37,6 +37,10 @@ class Model:
         for i, t in enumerate(found):
             self.call(function, ctypes.c_size_t(i), ctypes.byref(t))
         return found
+
+    def set_shapes(self, shapes):
+        """Other shapes from now on, such as "ids=1,100;mask=1,100"; "" are the stream's own."""
+        self.call(self.lib.hsdag_set_shapes, shapes.encode())
 
     def run(self, inputs=()):
         """Outputs as arrays of their own."""

@@ -13,7 +13,7 @@
 	} while (0)
 
 /* Real numbers by way of W, whose least number stands for what it does not hold. */
-#define WITHIN(W, least) (W)((x[i] >= (least)) & (x[i] < -(least)) ? x[i] : (least))
+#define WITHIN(W, least) (W)((x[i] >= (least) && x[i] < -(least)) ? x[i] : (least))
 #define FROM(T, W, least) \
 	switch (from) { \
 	case EL_F32: LOOP(T, float, WITHIN(W, least)); \
