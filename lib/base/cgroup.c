@@ -90,10 +90,15 @@ static double least_above(const char *mount, const char *controllers, char *path
 /* Is `name` among the controllers of a list? */
 static bool has_controller(const char *list, const char *name)
 {
-	for (size_t n = strlen(name); list; list = strchr(list, ','), list += list != NULL)
-		if (strncmp(list, name, n) == 0 && (list[n] == ',' || list[n] == '\0'))
-			return true;
-	return false;
+	size_t n = strlen(name);
+
+	while (strncmp(list, name, n) != 0 || (list[n] != ',' && list[n] != '\0')) {
+		list = strchr(list, ',');
+		if (!list)
+			return false;
+		list++;
+	}
+	return true;
 }
 
 /* Lines ID:CONTROLLERS:PATH; version 2 has no controllers. */
