@@ -21,6 +21,9 @@ discard_folder() { [ -z "$is_new" ] || trap 'phases_exit $? "$BASH_COMMAND"; rm 
 
 graph_digest() { recdump -k graph --tsv digest "$1" | tail -n 1; }
 
+# What an earlier answer was; no other one may stand in its place.
+forget_answer() { rm -f "$dir"/placement{,.*}.json "$dir"/placement.tsv "$dir"/report.{txt,json,html} "$dir/cases.tsv"; }
+
 # Where those of the search that runs are.
 running_search() { checkpoint=$dir/.checkpoint.mp curves=$dir/.curves.tsv; }
 
@@ -55,7 +58,7 @@ has_checkpoint() { [ -s "$dir/checkpoint.mp" ] || [ -s "$checkpoint" ]; }
 is_search() { [ "$(head -n 3 "$1" 2> /dev/null)" = "$(this_search "$2" | head -n 3)" ]; }
 
 # this_search DIGEST: what DIR/search has of it.
-this_search() { printf '%s\n' "graph $1" "devices ${devices:-those that were found}${pins[*]:+ ${pins[*]}}" "objective $objective" "model $(realpath "$model")"; }
+this_search() { printf '%s\n' "graph $1" "devices ${devices:-those that were found}${pins[*]:+ ${pins[*]}}" "objective $objective${max_error:+, max-error $max_error}" "model $(realpath "$model")"; }
 
 # refuse_other_search DIGEST
 refuse_other_search() {

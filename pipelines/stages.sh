@@ -200,7 +200,8 @@ make_case_starts() {
 
 # A race (compete.sh).
 race() {
-	stage devrun paired -vv --placements --candidates 1000 --min-runs 3 --max-seconds 0.1 "${running[@]}" "${racing_with[@]}" --race "$@"
+	stage devrun paired -vv --placements --candidates 1000 --min-runs 3 --max-seconds 0.1 ${max_error:+--max-error "$max_error"} \
+		"${running[@]}" "${racing_with[@]}" --race "$@"
 }
 
 # What costs that fit the first race say of placements; without one, the measured costs.

@@ -394,9 +394,7 @@ static const char precision_key[] = "/precision=";
 
 bool device_is_f32(const struct device *d)
 {
-	const char *option = strstr(d->name, precision_key),
-		   *word = option ? option + sizeof precision_key - 1 : "f32";
-	return strcspn(word, "/") == 3 && strncmp(word, "f32", 3) == 0;
+	return devs_name_is_f32(d->name);
 }
 
 /* The device of all cores in int8, where it can be opened. */

@@ -89,7 +89,7 @@ struct option_row {
 	int of; /* the verbs that have it */
 	struct opt opt;
 };
-enum { MANY_RUNS = 100000, MOST_OPTIONS = 48 };
+enum { MANY_RUNS = 100000, MOST_OPTIONS = 52 };
 static const char *const answers[] = {"fastest", "first", NULL}; /* enum choose_answer */
 static const char *const fuse_modes[] = {"none", "sets", "all", "cuts", NULL};
 
@@ -128,9 +128,8 @@ static void choose_options(struct devrun_command *c, int64_t *runs, int of, stru
 				"with --race: the first N candidates are what others\n"
 				"must surely beat",
 				0, 1000)},
-		{PAIRED, FLAG("explore", 0, m->explore,
-			      "with --race: all candidates run once before any runs\n"
-			      "more often")},
+		{PAIRED,
+		 FLAG("explore", 0, m->explore, "with --race: all run once before any runs again")},
 		{PLACED,
 		 TEXT("only", 0, s->only, "LIST", "only these placements, as in 1-20,25,30-")},
 		{PLACED, FLAG("keep-state", 0, m->keep_state,
@@ -141,6 +140,8 @@ static void choose_options(struct devrun_command *c, int64_t *runs, int of, stru
 		{PAIRED, TEXT("objective", 'O', c->objective, "WHAT",
 			      "with --requests N: throughput; throughput,latency<=50ms:\n"
 			      "up to N at once, of which 95 % end in time")},
+		{PAIRED, TEXT("max-error", 0, c->max_error, "E",
+			      "out: what is further than E from f32's outputs")},
 		{RUN, FLAG("paper", 0, m->paper, "10 runs, the mean of the last 5")},
 		{OPENED,
 		 TEXT("memory", 'm', s->memory, "LIST", "plans' limits: cpu:0=512M,cl:0.0=2G")},
@@ -257,11 +258,24 @@ static int check_objective(struct devrun_command *c, struct err *e)
 	return 0;
 }
 
+/* What a comparison keeps to. */
+static int check_max_error(struct devrun_command *c, struct err *e)
+{
+	static const double MOST = 1e6; /* it is a share */
+	struct devrun_options *o = &c->filter;
+	o->max_error = -1;
+	if (!c->max_error)
+		return 0;
+	if (!o->paired)
+		return err_set(e, ST_USAGE, "--max-error goes with --paired");
+	return opt_real(c->max_error, "--max-error", 0, MOST, &o->max_error, e);
+}
+
 static int check_options(struct devrun_command *c, struct err *e)
 {
 	const struct devrun_options *o = &c->filter;
 	const struct measure_options *m = &o->measure;
-	if (check_modes(c, e) < 0 || check_objective(c, e) < 0)
+	if (check_modes(c, e) < 0 || check_objective(c, e) < 0 || check_max_error(c, e) < 0)
 		return -1;
 	if (c->precision && strcmp(c->precision, "f16") != 0 && strcmp(c->precision, "bf16") != 0 &&
 	    strcmp(c->precision, "f32") != 0)

@@ -14,6 +14,7 @@ struct devrun_command {
 	const char *file;      /* "-": standard input */
 	const char *openvino;  /* where OpenVINO is; NULL: looked for */
 	const char *objective; /* of --paired; NULL: the latency, of requests in flight the rate */
+	const char *max_error; /* of --paired, as it was typed; NULL: none */
 	const char *precision; /* of devices that do not say it; NULL: f32 */
 	struct opt_common common;     /* output and seed */
 	struct devrun_options filter; /* `untimed` is the caller's to set */

@@ -112,6 +112,7 @@ static int open_session(struct state *s, const struct place_rec *p, struct err *
 		s->session.opt.interrupted = s->session.flight.drain = &interrupted;
 	}
 	s->session.flight.limit_s = o->limit_s;
+	s->session.max_error = o->max_error;
 	s->session.no_reference = !o->reference;
 	s->session.rounds = (uint32_t)o->rounds;
 	s->session.core_speed = o->core_speed;

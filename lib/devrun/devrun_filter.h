@@ -24,7 +24,8 @@ struct devrun_options {
 	const char *outputs, *save_inputs, *boundaries; /* directories to write; NULL: not */
 	bool again;       /* with profile: the mean with that of the stream (profile_mean.h) */
 	int64_t requests; /* in flight at once, of placements that run; 1: one inference after another */
-	double limit_s; /* with paired: of the latency of 95 % of them; 0: none */
+	double limit_s;   /* with paired: of the latency of 95 % of them; 0: none */
+	double max_error; /* with paired: as session.h has it; negative: no limit */
 	bool probe, profile, paired, allow_shared, reference;
 	int64_t candidates; /* with paired: so many of them at most */
 	bool placements;    /* with paired: placements are candidates, best records are not */

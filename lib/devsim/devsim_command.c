@@ -178,6 +178,8 @@ int devsim_command_parse(struct devsim_command *c, int argc, char **argv, void (
 		{"starts", 0, OPT_INT, &runs->starts, "N",
 		 "with --race: the first N candidates are what others must surely beat", 0, 1000,
 		 NULL, NULL},
+		{"max-error", 0, OPT_TEXT, &c->max_error, "E",
+		 "devrun paired has it: a simulation has no outputs", 0, 0, NULL, NULL},
 		{"truth", 0, OPT_FLAG, &m->truth, NULL,
 		 "with --machine: what placements and best records take undisturbed", 0, 0, NULL,
 		 NULL},
@@ -216,5 +218,9 @@ int devsim_command_parse(struct devsim_command *c, int argc, char **argv, void (
 	if (rc <= 0)
 		return rc;
 	c->file = first < argc ? argv[first] : "-";
+	if (c->max_error)
+		return err_set(e, ST_USAGE,
+			       "--max-error: a machine that is simulated or played computes no "
+			       "outputs; devrun paired has it");
 	return check_options(o, e) < 0 ? -1 : rc;
 }

@@ -7,6 +7,7 @@
 
 struct devsim_command {
 	const char *file;         /* "-": standard input */
+	const char *max_error;    /* refused: there are no outputs */
 	struct opt_common common; /* output and seed */
 	struct devsim_options filter;
 };

@@ -33,6 +33,9 @@ int session_open(struct session *s, const struct graph *g, struct device_list *d
 			      .flight = {.n = 1},
 			      .best = -1,
 			      .seed = seed,
+			      .weights = weights,
+			      .inputs = inputs,
+			      .max_error = -1,
 			      .arena = arena_new()};
 	*devices = (struct device_list){0};
 	uint32_t k = s->devices.n;
@@ -158,6 +161,11 @@ int session_use_cases(struct session *s, const char *weights, const char *inputs
 		last = last->next_case = &c->planner;
 	}
 	return 0;
+}
+
+const struct model *session_model(const struct session *s, uint32_t i)
+{
+	return i == 0 ? &s->model : &s->more[i - 1].model;
 }
 
 int session_in_flight(struct session *s, uint32_t n, const char *inputs, struct err *e)
@@ -612,6 +620,36 @@ int session_results(struct session *s, const uint16_t *device,
 		rc = executor_run(s->x, &p, &sample, e);
 	if (rc == 0)
 		rc = fn(arg, p.result, e);
+	plan_release(&p);
+	return rc;
+}
+
+int session_plan_results(struct session *s, struct plan *p,
+			 int (*fn)(void *arg, uint32_t i, const void *const *result, struct err *e),
+			 void *arg, struct err *e)
+{
+	int64_t runs = s->opt.keep_state ? s->opt.min_runs : 1;
+	int rc = 0;
+	for (uint32_t n = 0; p && rc == 0; p = p->next_case, n++) {
+		struct exec_sample sample = {0};
+		for (int64_t i = 0; i < runs && rc == 0; i++)
+			rc = executor_run(s->x, p, &sample, e);
+		if (rc == 0)
+			rc = fn(arg, n, p->result, e);
+	}
+	return rc;
+}
+
+int session_case_results(struct session *s, const uint16_t *device,
+			 int (*fn)(void *arg, uint32_t i, const void *const *result, struct err *e),
+			 void *arg, struct err *e)
+{
+	struct plan p = {0};
+	s->planner.in_flight = 1;
+	int rc = plan_make(&s->planner, device, &p, e);
+	s->planner.in_flight = s->flight.n;
+	if (rc == 0)
+		rc = session_plan_results(s, &p, fn, arg, e);
 	plan_release(&p);
 	return rc;
 }

@@ -42,7 +42,9 @@ struct session {
 	bool schedules;  /* set after opening: trials, and a verdict's answer, tell a schedule */
 	bool has_costs;  /* the planner's durations are those of a profile (planned_costs.h) */
 	uint64_t seed;   /* of inputs, and of orders in rounds */
-	uint8_t *mask;   /* (n_sets, k) 1: the set can run there */
+	const char *weights, *inputs; /* as session_open had them; borrowed */
+	double max_error; /* set after opening, of contests: what computes less exactly is out (error_limit.h); negative: no limit */
+	uint8_t *mask;    /* (n_sets, k) 1: the set can run there */
 	uint32_t *
 		first; /* (n_sets) session_allow: the first set that shares its device; NULL: any may part */
 	uint8_t *may; /* (n_sets, k) session_allow: 1: the set may run there; NULL: anywhere */
@@ -76,6 +78,8 @@ struct trial {
 	bool left;                  /* it takes part in none: it left an earlier one */
 	struct contest_past past;   /* what an earlier one measured of it */
 	struct contest_bursts bursts;
+	bool has_error; /* with a limit of error: how far its outputs are from those in f32 */
+	double error;
 	uint64_t *mem_bytes; /* (k) */
 	uint32_t n_copies;
 	uint64_t copy_bytes;
@@ -101,6 +105,9 @@ int session_use_whole(struct session *s, const char *weights, struct err *e) MUS
  * session_open. */
 int session_use_cases(struct session *s, const char *weights, const char *inputs,
 		      struct err *e) MUST_CHECK;
+
+/* The model of case i <= n_more. */
+const struct model *session_model(const struct session *s, uint32_t i);
 
 /* Placements keep to the mask and the classes of devs, where they are about the session's graph: what does not cannot
  * run, and that may be every single device. */
@@ -160,6 +167,14 @@ int session_schedule(struct session *s, struct trial *t, struct plan *p, struct 
 int session_results(struct session *s, const uint16_t *device,
 		    int (*fn)(void *arg, const void *const *result, struct err *e), void *arg,
 		    struct err *e) MUST_CHECK;
+/* The same of the model with each of its lists of shapes, which fn is told the number of, 0 first; and by a plan that there is, of the
+ * first of several requests. */
+int session_case_results(struct session *s, const uint16_t *device,
+			 int (*fn)(void *arg, uint32_t i, const void *const *result, struct err *e),
+			 void *arg, struct err *e) MUST_CHECK;
+int session_plan_results(struct session *s, struct plan *p,
+			 int (*fn)(void *arg, uint32_t i, const void *const *result, struct err *e),
+			 void *arg, struct err *e) MUST_CHECK;
 /* The same of each request in flight, which all run at once; fn is told which one, and nothing of those that fail. */
 int session_all_results(struct session *s, const uint16_t *device, uint32_t n_more,
 			int (*fn)(void *arg, uint32_t request, const void *const *result,

@@ -103,6 +103,8 @@ int trial_encode(const struct session *s, const struct place_rec *p, const uint3
 	struct run_rec x =
 		run_rec_measured(p, &m, t->ref_s * by, t->has_ratio ? &t->ratio : NULL, &t->turns);
 	x.reason = t->ok ? NULL : t->reason;
+	x.has_error = t->has_error;
+	x.error = t->error;
 	x.bursts = t->bursts;
 	x.bursts.lat_s = burst_s;
 	x.flight = told_flight(s, t->served);
@@ -198,6 +200,10 @@ int verdict_encode(const struct verdict *v, const struct session *s, const struc
 			     .out_mse = v->diff.mse,
 			     .out_cos = v->diff.cosine,
 			     .out_max = v->diff.largest,
+			     .has_error = t->has_error,
+			     .error = t->error,
+			     .max_error = s->max_error,
+			     .error_of = v->error_of,
 			     .out_of = v->compared == v->reference || v->compared < 0
 					       ? ""
 					       : s->devices.dev[v->compared].name};

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "measure/error_limit.h"
 #include "measure/latency_limit.h"
 #include "measure/load.h"
 #include "measure/verdict_outputs.h"
@@ -400,6 +401,11 @@ static int run_contest(struct participants *p, struct verdict *v, struct err *e)
 	const struct limited within = {p->s, p->k, p->n, p->trial, p->run, p->in, p->order};
 	load_begin(&watch);
 	open_runs(p);
+	if (p->s->max_error >= 0 &&
+	    error_limit_open(&(struct error_limited){p->s, p->k, p->n, p->trial, p->like, p->plan,
+						     p->in, p->order},
+			     p->a, v->error_of, sizeof v->error_of, e) < 0)
+		return -1;
 	if (race_s > 0)
 		expect_window(p, race_s);
 	if (p->s->flight.limit_s > 0 && limited_open(&within, e) < 0)

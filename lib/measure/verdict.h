@@ -17,6 +17,8 @@ struct verdict {
 	struct output_difference diff; /* of the winner's outputs to the reference's */
 	char not_compared[sizeof((struct err *)0)->msg]; /* why there is no diff; "": there is */
 	int compared; /* the device with whose outputs; -1: none */
+	char error_of[sizeof((struct device *)0)
+			      ->name]; /* under a limit of error: what computed in f32 */
 };
 
 /* What an earlier race measured of everything on each device; n may be any number. */

@@ -3,9 +3,10 @@
 
 #include <string.h>
 
+#include "measure/kept_results.h"
+
 struct results {
-	const struct model *m;
-	void **copy; /* (n_results) */
+	struct kept_results kept;
 	bool compared;
 	struct output_difference diff; /* of those that were compared the largest */
 };
@@ -13,27 +14,14 @@ struct results {
 static int keep_results(void *arg, const void *const *result, struct err *e)
 {
 	struct results *r = arg;
-	for (uint32_t i = 0; i < r->m->n_results; i++) {
-		/* A result of dynamic shape is a struct tensor; its data follow. */
-		enum { HEAD = (sizeof(struct tensor) + 63) / 64 * 64 };
-		struct tensor want = result_tensor(r->m, i), t = result_value(r->m, i, result[i]);
-		size_t bytes = (size_t)tensor_bytes(&t), head = tensor_is_static(&want) ? 0 : HEAD;
-		if (!(r->copy[i] = mem_try(head + bytes + 1)))
-			return err_set(e, ST_RUNTIME, "no memory for %zu bytes of results", bytes);
-		if (bytes)
-			memcpy((char *)r->copy[i] + head, t.data, bytes);
-		t.data = (char *)r->copy[i] + head;
-		if (head)
-			memcpy(r->copy[i], &t, sizeof t);
-	}
-	return 0;
+	return kept_results_take(&r->kept, 0, result, e);
 }
 
 static int compare_results(void *arg, const void *const *result, struct err *e)
 {
 	struct results *r = arg;
 	struct output_difference d;
-	if (outputs_compare(r->m, result, (const void *const *)r->copy, &d, e) < 0)
+	if (outputs_compare(&r->kept.s->model, result, kept_results_of(&r->kept, 0), &d, e) < 0)
 		return -1;
 	if (!r->compared || d.largest > r->diff.largest)
 		r->diff = d;
@@ -74,13 +62,13 @@ static int reference_results(struct session *s, struct verdict *v, struct result
 
 int verdict_compare_outputs(struct session *s, struct verdict *v, struct arena *a, struct err *e)
 {
-	struct results r = {.m = &s->model, .copy = ARENA_NEWN(a, void *, s->model.n_results)};
+	struct results r = {.compared = false};
+	kept_results_init(&r.kept, s, a);
 	int rc = reference_results(s, v, &r, e);
 	for (uint32_t i = 0; rc == 0 && i <= v->final.n_more; i++)
 		rc = session_results(s, v->final.device + (size_t)i * s->model.g->n_sets,
 				     compare_results, &r, e);
-	for (uint32_t i = 0; i < s->model.n_results; i++)
-		mem_free(r.copy[i]);
+	kept_results_release(&r.kept);
 	v->diff = r.diff;
 	if (rc == 0 || !executor_alive(s->x))
 		return rc;

@@ -69,6 +69,11 @@ static void put_final(const struct best_rec *x, struct rec_writer *w)
 	flight_put(&x->flight, w);
 	if (x->schedule)
 		run_schedule_put(x->schedule, w);
+	if (x->has_error) {
+		put_real(w, "error", x->error);
+		put_real(w, "max_error", x->max_error);
+		put_text(w, "error_of", x->error_of);
+	}
 	if (!x->has_diff) {
 		put_text(w, "not_compared", x->not_compared);
 		return;
@@ -207,6 +212,22 @@ static int decode_load(const struct rec *r, struct contest_load *x, struct err *
 	return 0;
 }
 
+static int decode_error(const struct rec *r, struct arena *a, struct best_rec *x, struct err *e)
+{
+	bool limited;
+
+	x->error_of = "";
+	if (error_decode(r->map, "error", &x->has_error, &x->error, e) < 0)
+		return -1;
+	if (!x->has_error)
+		return 0;
+	if (error_decode(r->map, "max_error", &limited, &x->max_error, e) < 0)
+		return -1;
+	if (!limited)
+		return err_set(e, ST_INPUT, "'error' without 'max_error'");
+	return get_text(r->map, "error_of", a, &x->error_of, e);
+}
+
 static int decode_final(const struct rec *r, struct arena *a, struct best_rec *x, struct err *e)
 {
 	bool mse, cosine, largest;
@@ -226,7 +247,7 @@ static int decode_final(const struct rec *r, struct arena *a, struct best_rec *x
 	if (val_get(r->map, "mem_bytes") &&
 	    get_tensor(r->map, "mem_bytes", TT_U64, 1, k, a, &x->mem_bytes, e) < 0)
 		return -1;
-	if (flight_decode(r, a, &x->flight, e) < 0)
+	if (flight_decode(r, a, &x->flight, e) < 0 || decode_error(r, a, x, e) < 0)
 		return -1;
 	x->has_diff = mse && cosine && largest;
 	x->out_of = x->not_compared = "";

@@ -47,6 +47,9 @@ struct best_rec {
 	double out_mse, out_cos, out_max;
 	const char *
 		out_of; /* with has_diff: the device whose outputs they are compared with, where that is not the reference; else "" */
+	bool has_error; /* of a contest with a limit of it: how far its outputs are from those in f32 */
+	double error, max_error;
+	const char *error_of; /* the device that computed in f32 */
 };
 
 int best_encode(const struct best_rec *x, struct rec_writer *w, struct err *e) MUST_CHECK;

@@ -7,6 +7,14 @@
 
 #include "record/device_classes.h"
 
+bool devs_name_is_f32(const char *name)
+{
+	static const char key[] = "/precision=";
+	const char *option = strstr(name, key), *word = option ? option + sizeof key - 1 : "f32";
+
+	return strcspn(word, "/") == 3 && strncmp(word, "f32", 3) == 0;
+}
+
 int devs_find(const struct devs *d, const char *name)
 {
 	for (uint32_t i = 0; i < d->k; i++)

@@ -104,6 +104,9 @@ int devs_decode_carriage(const struct val *link, struct arena *a, const struct d
  * some are shared and some come first, are served first.  A link with media is shared. */
 int devs_settle_links(struct devs *d, struct err *e) MUST_CHECK;
 
+/* Does the device of this name compute in f32: is no other "/precision=" behind it? */
+bool devs_name_is_f32(const char *name);
+
 int devs_find(const struct devs *d, const char *name); /* index, or -1 */
 
 /* -1: none of these k devices is called so; the message has the one that may be meant, and all. */

@@ -93,6 +93,8 @@ int run_encode(const struct run_rec *x, struct rec_writer *w, struct err *e)
 	rollout_id_put(w, ID_ALL, &x->id);
 	put_text(w, "source", x->source);
 	put_bool(w, "ok", !x->reason);
+	if (x->has_error)
+		put_real(w, "error", x->error);
 	if (x->reason) {
 		put_text(w, "reason", x->reason);
 		if (x->unlimited_s > 0) {
@@ -272,6 +274,16 @@ static int decode_outcome(const struct val *map, unsigned keys, struct arena *a,
 	return keys & RUN_VALUE ? decode_value(map, keys, x, e) : 0;
 }
 
+int error_decode(const struct val *map, const char *key, bool *told, double *error, struct err *e)
+{
+	*told = val_get(map, key) != NULL;
+	if (!*told)
+		return 0;
+	if (get_real(map, key, error, e) < 0)
+		return -1;
+	return *error >= 0 ? 0 : err_set(e, ST_INPUT, "'%s' is %g, below 0", key, *error);
+}
+
 int run_decode(const struct rec *r, unsigned keys, struct arena *a, struct run_rec *out,
 	       struct err *e)
 {
@@ -283,6 +295,7 @@ int run_decode(const struct rec *r, unsigned keys, struct arena *a, struct run_r
 	    get_bool(r->map, "ok", &ok, e) < 0 ||
 	    ((keys & RUN_CLOCK) && decode_clock(r->map, &x, e) < 0) ||
 	    ((keys & RUN_FLIGHT) && flight_decode(r, a, &x.flight, e) < 0) ||
+	    ((keys & RUN_ERROR) && error_decode(r->map, "error", &x.has_error, &x.error, e) < 0) ||
 	    (ok ? decode_outcome(r->map, keys, a, &x, e)
 		: get_text(r->map, "reason", a, &x.reason, e)) < 0 ||
 	    (val_get(r->map, "missing_bytes") &&

@@ -45,6 +45,8 @@ struct run_rec {
 	const char *reason;
 	double unlimited_s;       /* > 0: what it would take if only there was memory enough */
 	uint64_t missing_bytes;   /* then: that devices have too little, all together */
+	bool has_error;           /* of a contest with a limit of it, also of what is beyond that */
+	double error;             /* of its outputs, over their scale */
 	double lat_s, lo_s, hi_s; /* of several cases the sums by their weights */
 	uint32_t n_cases;
 	const double *case_s;    /* (n_cases) what an inference of each takes */
@@ -109,6 +111,7 @@ enum {
 	RUN_CLOCK = 8192,     /* began_s and clock_s, where told; has_clock */
 	RUN_CASES = 32768,    /* case_s, where told */
 	RUN_FLIGHT = 65536,   /* flight, where told */
+	RUN_ERROR = 131072,   /* error, where told, also of what did not run; has_error */
 	RUN_TURNS = 16384     /* turns, predicted_s, n_samples, where told */
 };
 
@@ -116,6 +119,10 @@ enum {
  * record. */
 int run_decode(const struct rec *r, unsigned keys, struct arena *a, struct run_rec *out,
 	       struct err *e) MUST_CHECK;
+
+/* An error of outputs, where it is told: 0 or more. */
+int error_decode(const struct val *map, const char *key, bool *told, double *error,
+		 struct err *e) MUST_CHECK;
 
 /* Is this its source?  A record without any has none. */
 bool run_source_is(const struct rec *r, const char *name);

@@ -13,6 +13,7 @@ void answer_init(struct answer *x)
 	*x = (struct answer){.reference = "",
 			     .not_compared = "",
 			     .out_of = "",
+			     .error_of = "",
 			     .arena = arena_new(),
 			     .spare = arena_new(),
 			     .runs = arena_new()};
@@ -145,7 +146,7 @@ static int take_run_of_place(struct answer *x, const struct rec *r, struct err *
 static int take_raced(struct answer *x, const struct rec *r, struct err *e)
 {
 	const unsigned keys = RUN_STEP | RUN_SAMPLE | RUN_SOURCE | RUN_LATENCY | RUN_INTERVAL |
-			      RUN_RATIO | RUN_TURNS | RUN_FLIGHT;
+			      RUN_RATIO | RUN_TURNS | RUN_FLIGHT | RUN_ERROR;
 	struct run_rec run;
 	if (!run_has_turns(r))
 		return 0;
@@ -367,6 +368,10 @@ static int take_best(struct answer *x, const struct rec *r, struct err *e)
 	x->out_cos = b.out_cos;
 	x->out_max = b.out_max;
 	x->out_of = b.out_of;
+	x->has_error = b.has_error;
+	x->error = b.error;
+	x->max_error = b.max_error;
+	x->error_of = b.error_of;
 	return 0;
 }
 

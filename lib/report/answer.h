@@ -56,6 +56,9 @@ struct answer {
 	const char *not_compared;  /* of a final answer without has_diff: why; "": not told */
 	double out_mse, out_cos, out_max;
 	const char *out_of; /* as in bestrec.h */
+	bool has_error;     /* of a final answer: as in bestrec.h */
+	double error, max_error;
+	const char *error_of;
 
 	struct tried *tried; /* (n_tried) runs of the stream's placements, in their order */
 	uint32_t n_tried, n_places;

@@ -128,10 +128,11 @@ static void placement(FILE *out, const struct report_input *in)
 
 static void raced(FILE *out, const struct answer *x)
 {
+	const struct raced *all = &x->raced;
 	key(out, "raced");
 	fputs("[", out);
-	for (size_t i = 0; i < x->raced.n && x->kind == ANSWER_FINAL; i++) {
-		const struct raced_one *v = &x->raced.v[i];
+	for (size_t i = 0; i < all->n + all->n_out && x->kind == ANSWER_FINAL; i++) {
+		const struct raced_one *v = i < all->n ? &all->v[i] : &all->out[i - all->n];
 		fprintf(out, "%s{\"runs\": %u, \"bursts\": %u", i ? ",\n  " : "\n  ", v->n_runs,
 			v->turns.n_bursts);
 		text(out, "source", v->source);
@@ -142,6 +143,8 @@ static void raced(FILE *out, const struct answer *x)
 		real(out, "speedup", v->has_ratio && v->ratio > 0, 1 / v->ratio);
 		count(out, "requests", v->requests > 0, v->requests);
 		real(out, "p95_s", v->requests > 0, v->p95_s);
+		real(out, "error", v->has_error, v->error);
+		truth(out, "beyond_max_error", v->is_out);
 		fputs("}", out);
 	}
 	fputs("]", out);
@@ -267,6 +270,9 @@ static void outputs(FILE *out, const struct answer *x)
 	real(out, "cosine", x->has_diff, x->out_cos);
 	real(out, "largest", x->has_diff, x->out_max);
 	text(out, "of", x->has_diff ? (*x->out_of ? x->out_of : x->reference) : NULL);
+	real(out, "error", x->has_error, x->error);
+	real(out, "max_error", x->has_error, x->max_error);
+	text(out, "error_of", x->has_error ? x->error_of : NULL);
 	fputs("}", out);
 }
 

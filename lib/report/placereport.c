@@ -156,15 +156,35 @@ static void tell_unfit(FILE *out, const struct answer *x, const struct objective
 			*x->out_of ? "those in f32" : "the best single device's");
 }
 
-/* Where the best single device computes in less than f32. */
+bool placetext_is_reduced(const struct answer *x)
+{
+	for (uint32_t i = 0; i < x->place.n_sets; i++)
+		if (!devs_name_is_f32(x->place.names[x->place.device[i]]))
+			return true;
+	return false;
+}
+
+/* Where the best single device, or the answer, computes in less than f32. */
 static void tell_distance(FILE *out, const struct answer *x, const char *const *names)
 {
-	if (!x->has_diff || !*x->out_of)
+	if (x->has_error || !x->has_diff || (!*x->out_of && !placetext_is_reduced(x)))
+		return;
+	const char *of = *x->out_of ? x->out_of : x->reference;
+	fprintf(out,
+		"outputs: compared with those of %s, which computes in %s; at most %.2g %% of "
+		"their scale off\n",
+		placetext_device(x, of, names), devs_name_is_f32(of) ? "f32" : "less than f32",
+		100 * x->out_max);
+}
+
+void placetext_error(FILE *out, const struct answer *x, const char *const *names,
+		     const char *before, const char *after)
+{
+	if (!x->has_error)
 		return;
 	fprintf(out,
-		"outputs: compared with those of %s, which computes in f32; at most %.2g %% of "
-		"their scale off\n",
-		placetext_device(x, x->out_of, names), 100 * x->out_max);
+		"%s%.2g of the outputs' scale from those in f32 (%s), of %g that are allowed%s",
+		before, x->error, placetext_device(x, x->error_of, names), x->max_error, after);
 }
 
 static void row(FILE *out, int label, const char *name, const struct measured *m, uint32_t groups,
@@ -400,7 +420,10 @@ static void print_verdict(FILE *out, const struct answer *x, const char *const *
 	else if (x->kind != ANSWER_FINAL)
 		fputs("not compared in pairs; devrun paired does that", out);
 	else if (!*x->reference)
-		fputs("no single device can run the model; this placement can", out);
+		fputs(x->has_error ? "no single device can run the model, or is as exact; this "
+				     "placement can"
+				   : "no single device can run the model; this placement can",
+		      out);
 	else if (x->says.says == CONTEST_UNDECIDED)
 		undecided(out, x, ref, names);
 	else if (placetext_is_reference(x) && x->says.says == CONTEST_SINGLE) {
@@ -442,6 +465,14 @@ static bool print_limit(FILE *out, const struct answer *x)
 	return false;
 }
 
+/* That it is as exact as was asked for. */
+static void print_error(FILE *out, const struct answer *x)
+{
+	if (x->has_error && x->kind == ANSWER_FINAL)
+		fprintf(out, "; outputs are %.2g of their scale from those in f32, within %g",
+			x->error, x->max_error);
+}
+
 void placetext_verdict(FILE *out, const struct answer *x, const char *const *names,
 		       const char *objective)
 {
@@ -451,6 +482,7 @@ void placetext_verdict(FILE *out, const struct answer *x, const char *const *nam
 	if (measured || x->simulated || x->kind != ANSWER_FINAL) {
 		if (print_limit(out, x))
 			print_verdict(out, x, names);
+		print_error(out, x);
 		return;
 	}
 	if (x->m.has_value && x->m.value > 0 && o.best > 0)
@@ -463,6 +495,7 @@ void placetext_verdict(FILE *out, const struct answer *x, const char *const *nam
 		fprintf(out, "%s was not measured, and no simulation tells it; of the latency: ",
 			objective);
 	print_verdict(out, x, names);
+	print_error(out, x);
 }
 
 void placetext_flight(FILE *out, const struct answer *x, const char *before, const char *after)
@@ -686,6 +719,7 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 		fprintf(out, "speedup: %s\n", placetext_no_quotient(x));
 	tell_unfit(out, x, &o);
 	tell_distance(out, x, names);
+	placetext_error(out, x, names, "error: ", "\n");
 	tell_all(out, x);
 	fprintf(out, "\nplacement: %u sets in %u segments on", x->place.n_sets, p->n_segments);
 	for (uint32_t d = 0; d < p->k; d++)

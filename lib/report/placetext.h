@@ -61,6 +61,11 @@ void placetext_load(FILE *out, const struct answer *x, const char *before, const
 /* How many replicas of the model there are, and where, between two texts; nothing of one. */
 void placetext_replicas(FILE *out, const struct answer *x, const char *const *names,
 			const char *before, const char *after);
+/* Does a device of the answer compute in less than f32? */
+bool placetext_is_reduced(const struct answer *x);
+/* How far its outputs are from those in f32, between two texts, where there is a limit of that; else nothing. */
+void placetext_error(FILE *out, const struct answer *x, const char *const *names,
+		     const char *before, const char *after);
 /* Requests in flight, their rate and latencies, between two texts, where the answer was measured so; else nothing. */
 void placetext_flight(FILE *out, const struct answer *x, const char *before, const char *after);
 /* What speed-ups are, where they are not quotients of the latencies beside them; NULL: they are. */

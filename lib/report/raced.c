@@ -20,6 +20,7 @@ void raced_release(struct raced *x)
 {
 	release(x->v, x->n);
 	release(x->before, x->n_before);
+	release(x->out, x->n_out);
 	*x = (struct raced){0};
 }
 
@@ -37,10 +38,21 @@ void raced_take(struct raced *x, const struct run_rec *run)
 {
 	bool untried = run->reason && strcmp(run->reason, contest_no_time) == 0;
 	bool left = run->reason && strcmp(run->reason, contest_left) == 0;
-	if (!untried && !left && (run->reason || run->turns.n_bursts == 0))
+	bool beyond = run->reason && run->has_error &&
+		      strncmp(run->reason, contest_beyond, strlen(contest_beyond)) == 0;
+	if (!untried && !left && !beyond && (run->reason || run->turns.n_bursts == 0))
 		return;
 	if (x->over)
 		begin_again(x);
+	if (beyond) {
+		x->out = mem_grow(x->out, &x->cap_out, x->n_out + 1, sizeof *x->out);
+		x->out[x->n_out++] = (struct raced_one){.id = run->id,
+							.source = mem_strdup(run->source),
+							.has_error = true,
+							.error = run->error,
+							.is_out = true};
+		return;
+	}
 	x->n_untried += untried;
 	x->n_left += left;
 	if (untried || left)
@@ -58,7 +70,9 @@ void raced_take(struct raced *x, const struct run_rec *run)
 					  .p95_s = run->flight.p95_s,
 					  .requests = run->flight.requests,
 					  .n_runs = run->n_samples,
-					  .turns = run->turns};
+					  .turns = run->turns,
+					  .has_error = run->has_error,
+					  .error = run->error};
 }
 
 void raced_end(struct raced *x)
@@ -159,6 +173,8 @@ static void print_row(FILE *out, const char *label, const struct raced_one *r, c
 	if (r->limit_s > 0)
 		fprintf(out, "  %7u  %8.3f ms%c", r->requests, r->p95_s * 1e3,
 			r->p95_s > r->limit_s ? '!' : ' ');
+	if (r->has_error)
+		fprintf(out, "  %8.2g", r->error);
 	fprintf(out, "  %6u  %6u%s\n", r->n_runs, r->turns.n_bursts, answer ? " <" : "");
 }
 
@@ -221,6 +237,46 @@ static void print_others(FILE *out, const struct raced *x, size_t first, const s
 	if (n > 1)
 		snprintf(label + strlen(label), 24, ", best of %u", n);
 	print_row(out, label, best, p, is_answer(best, answer));
+}
+
+static void print_one_beyond(FILE *out, const char *label, double error, double least)
+{
+	char text[40];
+	if (error >= least)
+		snprintf(text, sizeof text, "no bound");
+	else
+		snprintf(text, sizeof text, "%.2g", error);
+	fprintf(out, "%-24s  out: error %s, beyond the limit\n", label, text);
+}
+
+/* What was beyond a limit of error: each single device and start of its own name, and of other sources with several the one with the
+ * least error. */
+static void print_beyond(FILE *out, const struct raced *x, const struct place_rec *answer)
+{
+	static const double NO_BOUND = 1e300; /* as records have it */
+	for (size_t i = 0; i < x->n_out; i++) {
+		const struct raced_one *r = &x->out[i];
+		char label[120];
+		double least = r->error;
+		uint32_t n = 0;
+		bool first = true;
+		for (size_t j = 0; j < x->n_out && !is_single(r); j++) {
+			const struct raced_one *other = &x->out[j];
+			if (strcmp(r->source, other->source) != 0)
+				continue;
+			first &= j >= i;
+			least = other->error < least ? other->error : least;
+			n++;
+		}
+		for (size_t j = 0; j < i && is_single(r); j++)
+			first &= !is_single(&x->out[j]) || x->out[j].id.sample != r->id.sample;
+		if (!first)
+			continue;
+		start_label(r, answer, label, 80);
+		if (n > 1)
+			snprintf(label + strlen(label), 24, ", least of %u", n);
+		print_one_beyond(out, label, least, NO_BOUND);
+	}
 }
 
 /* Those that may be as fast as the answer. */
@@ -373,6 +429,8 @@ void raced_print(FILE *out, const struct raced *x, const struct contest_race_fac
 	fprintf(out, "\n%-24s  %12s  %12s  %8s", "raced", "predicted", "measured", "speedup");
 	if (x->v[0].limit_s > 0)
 		fprintf(out, "  %7s  %11s ", "at once", "95 % within");
+	if (x->v[0].has_error)
+		fprintf(out, "  %8s", "error");
 	fprintf(out, "  %6s  %6s\n", "runs", "bursts");
 	for (size_t i = 0; i < x->n; i++)
 		if (x->v[i].turns.start && !repeats(x, i))
@@ -380,6 +438,7 @@ void raced_print(FILE *out, const struct raced *x, const struct contest_race_fac
 	for (size_t i = 0; i < x->n; i++)
 		if (!x->v[i].turns.start && !repeats(x, i))
 			print_others(out, x, i, &pace, answer);
+	print_beyond(out, x, answer);
 	print_accuracy(out, x, &pace, answer);
 	if (x->n_left)
 		fprintf(out, "%u others were slower in a first race, and left out\n", x->n_left);

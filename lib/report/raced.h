@@ -16,6 +16,9 @@ struct raced_one {
 	double limit_s, p95_s; /* of requests in flight; limit_s 0: there is none */
 	uint32_t requests, n_runs;
 	struct contest_turns turns;
+	bool has_error; /* of its outputs, where there is a limit */
+	double error;
+	bool is_out; /* it is beyond that, and did not run */
 };
 
 /* Of the last race of a stream, and of the one before it. */
@@ -23,12 +26,14 @@ struct raced {
 	struct raced_one *v, *before; /* (n), (n_before) */
 	size_t n, cap, n_before;
 	uint32_t n_untried, n_left; /* no time; slower in an earlier race */
-	bool over;                  /* its final `best` record has come */
+	struct raced_one *out;      /* (n_out) beyond a limit of error */
+	size_t n_out, cap_out;
+	bool over; /* its final `best` record has come */
 };
 
 void raced_release(struct raced *x);
 /* Take note of a run with RUN_SAMPLE, RUN_STEP, RUN_SOURCE, RUN_LATENCY, RUN_INTERVAL, RUN_RATIO,
- * RUN_TURNS and RUN_FLIGHT. */
+ * RUN_TURNS, RUN_FLIGHT and RUN_ERROR. */
 void raced_take(struct raced *x, const struct run_rec *run);
 /* A final `best` record has come. */
 void raced_end(struct raced *x);

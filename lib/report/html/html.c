@@ -203,6 +203,19 @@ static int fact_replicas(FILE *out, const struct report_input *in, struct err *e
 	return rc;
 }
 
+static void write_error(FILE *out, const struct report_input *in)
+{
+	placetext_error(out, in->x, in->names, "", "");
+}
+
+static int fact_error(FILE *out, const struct report_input *in, struct err *e)
+{
+	fact(out, "error");
+	int rc = put_text_of(out, in, write_error, e);
+	fputs("</dd>\n", out);
+	return rc;
+}
+
 static int put_facts(FILE *out, const void *of, struct err *e)
 {
 	const struct report_input *in = of;
@@ -233,6 +246,8 @@ static int put_facts(FILE *out, const void *of, struct err *e)
 		fputs("</dd>\n", out);
 	}
 	fact_outputs(out, x);
+	if (x->has_error && fact_error(out, in, e) < 0)
+		return -1;
 	return 0;
 }
 

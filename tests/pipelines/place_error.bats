@@ -1,0 +1,43 @@
+#!/usr/bin/env bats
+# pipelines/place --max-error: what is handed over is as exact as was asked for.
+# programs: place
+# seconds: 30
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+
+setup_file() {
+	common_setup_file
+	cd "$BATS_FILE_TMPDIR" || return 1
+	export PLACE=$ROOT/pipelines/place
+	"$HSDAG_PYTHON" "$ROOT/tests/support/sensitive_net.py"
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+@test "the answer keeps the limit, and the report says so" {
+	run -0 timeout 200 "$PLACE" sensitive.xml -D cpu:0,cpu:0/precision=bf16 --budget 5 --random 0 --max-error 0.02 -o kept
+	[[ $output == *"error: "*" of the outputs' scale from those in f32 (cpu:0), of 0.02 that are allowed"* ]]
+	[[ $output == *"cpu:0/precision=bf16 alone"*"out: error 0.08"* ]]
+	py '
+		o = json.load(open("kept/report.json"))["outputs"]
+		assert o["error"] <= o["max_error"] == 0.02, o
+	'
+}
+
+@test "where nothing keeps it there is no placement, nor an earlier one" {
+	mkdir -p none && echo '{}' > none/placement.json
+	run -1 timeout 200 "$PLACE" sensitive.xml -D cpu:0/precision=bf16 --budget 5 --random 0 --max-error 0.001 -o none
+	[[ $output == *"place: error: no placement is within --max-error 0.001: the least error is 0.085 (devrun)"* ]]
+	[ ! -e none/placement.json ] && [ ! -e none/openvino ]
+}
+
+@test "no limit of simulated objectives, of models without weights, and what is no number" {
+	run -2 "$PLACE" sensitive.xml --max-error 0.01 --objective memory
+	[[ $output == "place: error: --max-error goes with objectives that are measured: latency, throughput" ]]
+	cp sensitive.xml bare.xml
+	run -3 timeout 60 "$PLACE" bare.xml -D cpu:0 --max-error 0.01
+	[[ $output == "place: error: --max-error is about what the model computes, and its weights 'bare.bin' are missing; --weights FILE" ]]
+	[ ! -e bare.placed ]
+	run -2 "$PLACE" sensitive.xml --max-error few
+	[[ $output == "place: error: --max-error: 'few' is not a number" ]]
+}
