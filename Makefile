@@ -249,7 +249,8 @@ bench-saga:
 
 # What learned placement begins with; the library has a copy of the file inside.
 pretrain: $(B)/bin/pretrain
-	$(B)/bin/pretrain -o share/pretrained.mp
+	$(B)/bin/pretrain --checkpoint $(B)/pretrain.ck --resume -o share/pretrained.mp
+	rm -f $(B)/pretrain.ck
 
 clean:
 	rm -rf $(B)

@@ -1,5 +1,6 @@
 /* pretrain - learn what learned placement begins with, from made-up problems. */
 #include <math.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/msg.h"
@@ -8,8 +9,8 @@
 #include "stream/filter.h"
 
 struct options {
-	const char *from;
-	bool without_costs, without_structure, without_parsing;
+	const char *from, *checkpoint;
+	bool resume, without_costs, without_structure, without_parsing;
 	int64_t most_tasks, moves, policy, threads;
 	double lr;
 };
@@ -41,30 +42,11 @@ static void tell(void *arg, const struct pretrain_told *t)
 	*p = (struct progress){.last_s = now, .apart_s = fmin(2 * p->apart_s, APART_MOST)};
 }
 
-static int write_params(const struct learned_params *x, const struct opt_common *common, int argc,
-			char **argv, struct err *e)
+static int learn(const struct options *o, const struct pretrain_plan *plan, struct filter *f,
+		 struct err *e)
 {
-	struct filter f;
-	int k = filter_open(&f, NULL, common, argc, argv, e);
-
-	if (k < 0)
-		return -1;
-	if (filter_begin(&f, e) < 0 ||
-	    learned_params_encode(x, (uint64_t)common->seed, f.out, e) < 0 || filter_end(&f, e) < 0)
-		k = -1;
-	return filter_close(&f, k, e);
-}
-
-static int run(const struct options *o, const struct opt_common *common, int argc, char **argv,
-	       struct err *e)
-{
-	const struct pretrain_plan plan = {.seed = (uint64_t)common->seed,
-					   .most_tasks = (uint32_t)o->most_tasks,
-					   .move_rounds = (uint32_t)o->moves,
-					   .policy_rounds = (uint32_t)o->policy,
-					   .lr = o->lr};
 	struct learned_params *x =
-		o->from ? learned_params_read(o->from, e) : learned_params_new(plan.seed);
+		o->from ? learned_params_read(o->from, e) : learned_params_new(plan->seed);
 	struct progress p = {.last_s = clock_s(), .apart_s = 2};
 
 	if (!x)
@@ -76,12 +58,37 @@ static int run(const struct options *o, const struct opt_common *common, int arg
 
 	if (without)
 		learned_params_leave_out(x, without);
-	pretrain_run(x, &plan, pool, tell, &p);
-	pool_free(pool);
-	int rc = write_params(x, common, argc, argv, e);
+	int rc = pretrain_run(&x, plan, pool, tell, &p, e);
 
+	pool_free(pool);
+	if (rc == 0 &&
+	    (filter_begin(f, e) < 0 || learned_params_encode(x, plan->seed, f->out, e) < 0 ||
+	     filter_end(f, e) < 0))
+		rc = -1;
 	learned_params_free(x);
 	return rc;
+}
+
+static int run(const struct options *o, const struct opt_common *common, int argc, char **argv,
+	       struct err *e)
+{
+	struct filter f;
+	struct pretrain_plan plan = {.seed = (uint64_t)common->seed,
+				     .most_tasks = (uint32_t)o->most_tasks,
+				     .move_rounds = (uint32_t)o->moves,
+				     .policy_rounds = (uint32_t)o->policy,
+				     .lr = o->lr,
+				     .checkpoint = o->checkpoint,
+				     .f = &f};
+
+	if (o->resume && !o->checkpoint)
+		return err_set(e, ST_USAGE, "--resume needs --checkpoint FILE");
+	plan.resume = o->resume && access(o->checkpoint, F_OK) == 0;
+	if (o->resume && !plan.resume)
+		msg_warn("--resume: there is no checkpoint '%s'; it begins anew", o->checkpoint);
+	if (filter_open(&f, NULL, common, argc, argv, e) < 0)
+		return -1;
+	return filter_close(&f, learn(o, &plan, &f, e), e);
 }
 
 int main(int argc, char **argv)
@@ -102,6 +109,10 @@ int main(int argc, char **argv)
 		{"policy", 0, OPT_INT, &o.policy, "N",
 		 "updates of the networks that place and group", 0, 1e9, NULL, NULL},
 		{"lr", 0, OPT_REAL, &o.lr, "X", "learning rate", 0, 1, NULL, NULL},
+		{"checkpoint", 0, OPT_TEXT, &o.checkpoint, "FILE",
+		 "keep the whole state there, each half a minute", 0, 0, NULL, NULL},
+		{"resume", 0, OPT_FLAG, &o.resume, NULL,
+		 "go on from the checkpoint, if there is one", 0, 0, NULL, NULL},
 		{"without-costs", 0, OPT_FLAG, &o.without_costs, NULL,
 		 "ablation: features of costs are not looked at", 0, 0, NULL, NULL},
 		{"without-structure", 0, OPT_FLAG, &o.without_structure, NULL,

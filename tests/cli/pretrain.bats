@@ -47,6 +47,43 @@ same_records() { diff <(recdump -f -k params "$1") <(recdump -f -k params "$2") 
 	[[ $output == *"learned-moves: 40 evaluations"* ]]
 }
 
+@test "killed and resumed it has the same parameters; a checkpoint of something else is refused" {
+	local how="--moves 8 --policy 40 --tasks 40 -t 1"
+	# shellcheck disable=SC2086
+	pretrain $how -o whole.mp
+	# shellcheck disable=SC2086
+	pretrain $how --checkpoint killed.ck -o killed.mp 2> /dev/null 3>&- &
+	until [ -e killed.ck ]; do sleep 0.01; done     # behind the first of three parts
+	kill -9 $!
+	wait $! || true
+	[ ! -e killed.mp ]
+	[ "$(recdump -k pretraining --tsv part,round killed.ck)" = $'1\t0' ] || echo "killed late" >&2
+	recdump --check killed.ck
+	# shellcheck disable=SC2086
+	pretrain $how --checkpoint killed.ck --resume -t 2 -o resumed.mp
+	same_records whole.mp resumed.mp
+	# The state behind the last part, again.
+	# shellcheck disable=SC2086
+	pretrain $how --checkpoint killed.ck --resume -o again.mp
+	same_records whole.mp again.mp
+	local case
+	for case in "--moves 9:--moves" "--seed 7:--seed" "--lr 0.1:--lr" "--without-parsing:--without"; do
+		# shellcheck disable=SC2086
+		run -3 pretrain $how ${case%%:*} --checkpoint killed.ck --resume -o no.mp
+		[[ $output == "pretrain: error: checkpoint 'killed.ck': it was begun with another ${case#*:}"* && ! -e no.mp ]] || { echo "$output"; return 1; }
+	done
+	run -3 pretrain --checkpoint few.mp --resume -o no.mp
+	[[ $output == *"'few.mp': it is not a checkpoint of pretrain" ]]
+	head -c 2000 killed.ck > cut.ck
+	run -3 pretrain --checkpoint cut.ck --resume -o no.mp
+	run -2 pretrain --resume -o no.mp
+	run -1 pretrain --moves 4 --policy 0 --tasks 40 --checkpoint nowhere/c.ck -o no.mp
+	[ ! -e no.mp ]
+	# shellcheck disable=SC2086
+	run -0 pretrain --moves 4 --policy 1 --tasks 40 --checkpoint new.ck --resume -o new.mp
+	[[ ${lines[0]} == *"no checkpoint 'new.ck'; it begins anew"* ]]
+}
+
 @test "without costs, structure, parsing: the parameters say so" {
 	pretrain --moves 2 --policy 1 --tasks 30 --without-parsing --without-costs -o less.mp
 	run -0 recdump -k params --tsv hyper.without less.mp

@@ -2,7 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "learn/pretrain/pretrain.h"
+#include "base/clock.h"
+#include "learn/pretrain/pretrain_state.h"
 #include "learn/pretrain/synthetic.h"
 #include "place/learned/move_search.h"
 #include "place/learned/shot.h"
@@ -11,22 +12,16 @@ enum {
 	BATCH = 8,
 	AGAIN = 6,
 	WARM = 200,
-	KEPT = 2048,
 	LIST = 64,
 	MOVE_STEPS = 24,
 	MOVE_RUNS = 250,
 	VARIANTS = 8,
 	SAMPLES = 4,
-	FEW_NUMBERS = 1 << 24
+	FEW_NUMBERS = 1 << 24,
+	CHECKPOINT_S = 30
 };
 
 static const double HEAT = 0.003; /* of the searches that are followed and that teach */
-
-/* A problem whose teacher is known. */
-struct known {
-	uint32_t number, n_sets;
-	uint16_t *best; /* (n_sets) NULL: none yet */
-};
 
 /* One problem of a round. */
 struct lesson {
@@ -38,10 +33,8 @@ struct lesson {
 struct pretraining {
 	struct learned_params *x;
 	const struct pretrain_plan *plan;
-	uint32_t round;
+	struct pretrain_state s;
 	struct lesson lesson[BATCH];
-	struct known *known; /* (KEPT) a ring */
-	uint32_t n_known;    /* ever */
 };
 
 /* A synthetic problem with what methods need to know of it. */
@@ -117,7 +110,7 @@ static void learn_moves(void *arg, int task, int thread)
 {
 	struct pretraining *t = arg;
 	struct lesson *l = &t->lesson[task];
-	uint32_t number = t->round * BATCH + (uint32_t)task;
+	uint32_t number = t->s.round * BATCH + (uint32_t)task;
 	struct random_stream rng = random_stream_new(t->plan->seed, RANDOM_PRETRAIN, 1, number);
 	struct move_search x;
 	struct study y;
@@ -290,19 +283,31 @@ static void imitate_all(struct pretraining *t, struct study *y, struct lesson *l
 	(void)parse_learn(&y->view, t->x, y->best, sqrt(y->view.n), l->grad);
 }
 
+/* A checkpoint may have been made by a version that draws other problems. */
+static bool fits(const struct place_model *m, const struct known *x)
+{
+	bool same = x->n_sets == m->n_sets;
+
+	for (uint32_t i = 0; same && i < x->n_sets; i++)
+		same = x->best[i] < m->k;
+	return same;
+}
+
 /* Problems of earlier rounds, with the teachers that were found then. */
 static void imitate_again(struct pretraining *t, struct lesson *l, struct random_stream *rng)
 {
-	uint32_t n = t->n_known < KEPT ? t->n_known : KEPT;
+	uint32_t n = t->s.n_known < KNOWN_KEPT ? t->s.n_known : KNOWN_KEPT;
 
 	for (uint32_t i = 0; i < AGAIN && n > 0; i++) {
-		const struct known *old = &t->known[random_stream_below(rng, n)];
+		const struct known *old = &t->s.known[random_stream_below(rng, n)];
 		struct study y;
 
 		if (!study_init(&y, t, old->number))
 			continue;
-		memcpy(y.best, old->best, old->n_sets * sizeof(*y.best));
-		imitate_all(t, &y, l, rng);
+		if (fits(&y.problem.m, old)) {
+			memcpy(y.best, old->best, old->n_sets * sizeof(*y.best));
+			imitate_all(t, &y, l, rng);
+		}
 		study_release(&y);
 	}
 }
@@ -311,7 +316,7 @@ static void learn_policy(void *arg, int task, int thread)
 {
 	struct pretraining *t = arg;
 	struct lesson *l = &t->lesson[task];
-	uint32_t number = FEW_NUMBERS + t->round * BATCH + (uint32_t)task;
+	uint32_t number = FEW_NUMBERS + t->s.round * BATCH + (uint32_t)task;
 	struct random_stream rng = random_stream_new(t->plan->seed, RANDOM_PRETRAIN, 2, number);
 	struct study y;
 
@@ -341,20 +346,21 @@ static void learn_policy(void *arg, int task, int thread)
 static void keep_teachers(struct pretraining *t)
 {
 	for (int i = 0; i < BATCH; i++) {
-		struct known *found = &t->lesson[i].found, *slot = &t->known[t->n_known % KEPT];
+		struct known *found = &t->lesson[i].found,
+			     *slot = &t->s.known[t->s.n_known % KNOWN_KEPT];
 
 		if (!found->best)
 			continue;
 		mem_free(slot->best);
 		*slot = *found;
 		found->best = NULL;
-		t->n_known++;
+		t->s.n_known++;
 	}
 }
 
-static struct pretrain_told update(struct pretraining *t, struct adam *adam, uint32_t n_rounds)
+static struct pretrain_told update(struct pretraining *t, uint32_t n_rounds)
 {
-	struct pretrain_told told = {.round = t->round, .n_rounds = n_rounds};
+	struct pretrain_told told = {.round = t->s.round, .n_rounds = n_rounds};
 	struct lesson sum = {.grad = t->lesson[0].grad};
 
 	for (int i = 0; i < BATCH; i++) {
@@ -369,9 +375,11 @@ static struct pretrain_told update(struct pretraining *t, struct adam *adam, uin
 	}
 	if (sum.n > 0) {
 		double norm = sqrt(params_norm2(sum.grad, t->x->p->n)) / sum.n;
-		double left = 1 - (double)t->round / n_rounds;
+		double left = 1 - (double)t->s.round / n_rounds;
 
-		adam->lr = t->plan->lr * fmin(1, 2 * left) * fmin(1, (t->round + 1) / 50.0);
+		struct adam *adam = &t->s.adam;
+
+		adam->lr = t->plan->lr * fmin(1, 2 * left) * fmin(1, (t->s.round + 1) / 50.0);
 		adam_step(adam, t->x->p->data, sum.grad, params_clip(norm, 1) / sum.n);
 	}
 	told.loss = sum.n > 0 ? sum.loss / sum.n : 0;
@@ -379,41 +387,70 @@ static struct pretrain_told update(struct pretraining *t, struct adam *adam, uin
 	return told;
 }
 
-static void rounds(struct pretraining *t, const char *what, uint32_t n,
-		   void (*learn)(void *, int, int), struct pool *pool,
-		   void (*tell)(void *arg, const struct pretrain_told *t), void *arg)
+/* The policy learns from what moves find, moves from where the policy begins. */
+static const struct part {
+	const char *what, *score_is;
+	void (*learn)(void *arg, int task, int thread);
+} parts[] = {{"moves", "first choices that gain", learn_moves},
+	     {"policy", "log of the makespan by HEFT's", learn_policy},
+	     {"moves", "first choices that gain", learn_moves}};
+enum { N_PARTS = sizeof(parts) / sizeof(*parts) };
+
+static int keep_state(struct pretraining *t, struct err *e)
 {
-	struct adam adam;
-
-	adam_init(&adam, t->x->p->n, t->plan->lr);
-	for (t->round = 0; t->round < n; t->round++) {
-		pool_run(pool, BATCH, learn, t);
-		struct pretrain_told told = update(t, &adam, n);
-
-		keep_teachers(t);
-		told.what = what;
-		told.score_is = learn == learn_moves ? "first choices that gain"
-						     : "log of the makespan by HEFT's";
-		if (tell)
-			tell(arg, &told);
-	}
-	adam_release(&adam);
+	return t->plan->checkpoint ? pretrain_state_write(&t->s, t->x, t->plan, e) : 0;
 }
 
-void pretrain_run(struct learned_params *x, const struct pretrain_plan *plan, struct pool *pool,
-		  void (*tell)(void *arg, const struct pretrain_told *t), void *arg)
+/* The rounds of a part that are left. */
+static int run_part(struct pretraining *t, uint32_t n, struct pool *pool,
+		    void (*tell)(void *arg, const struct pretrain_told *t), void *arg,
+		    struct err *e)
 {
-	struct pretraining t = {.x = x, .plan = plan, .known = MEM_NEWN(struct known, KEPT)};
+	const struct part *part = &parts[t->s.part];
+	double kept_s = clock_s();
 
+	if (t->s.round == 0) {
+		adam_release(&t->s.adam);
+		adam_init(&t->s.adam, t->x->p->n, t->plan->lr);
+	}
+	while (t->s.round < n) {
+		pool_run(pool, BATCH, part->learn, t);
+		struct pretrain_told told = update(t, n);
+
+		keep_teachers(t);
+		told.what = part->what;
+		told.score_is = part->score_is;
+		if (tell)
+			tell(arg, &told);
+		t->s.round++;
+		if (clock_s() - kept_s >= CHECKPOINT_S) {
+			if (keep_state(t, e) < 0)
+				return -1;
+			kept_s = clock_s();
+		}
+	}
+	t->s.part++;
+	t->s.round = 0;
+	return keep_state(t, e);
+}
+
+int pretrain_run(struct learned_params **x, const struct pretrain_plan *plan, struct pool *pool,
+		 void (*tell)(void *arg, const struct pretrain_told *t), void *arg, struct err *e)
+{
+	const uint32_t n[N_PARTS] = {plan->move_rounds / 4, plan->policy_rounds, plan->move_rounds};
+	struct pretraining t = {.plan = plan};
+	int rc = 0;
+
+	pretrain_state_init(&t.s, *x);
+	if (plan->resume)
+		rc = pretrain_state_read(&t.s, x, plan, e);
+	t.x = *x;
 	for (int i = 0; i < BATCH; i++)
-		t.lesson[i].grad = MEM_NEWN(float, x->p->n);
-	/* The policy learns from what moves find, moves from where the policy begins. */
-	rounds(&t, "moves", plan->move_rounds / 4, learn_moves, pool, tell, arg);
-	rounds(&t, "policy", plan->policy_rounds, learn_policy, pool, tell, arg);
-	rounds(&t, "moves", plan->move_rounds, learn_moves, pool, tell, arg);
+		t.lesson[i].grad = MEM_NEWN(float, t.x->p->n);
+	while (rc == 0 && t.s.part < N_PARTS)
+		rc = run_part(&t, n[t.s.part], pool, tell, arg, e);
 	for (int i = 0; i < BATCH; i++)
 		mem_free(t.lesson[i].grad);
-	for (int i = 0; i < KEPT; i++)
-		mem_free(t.known[i].best);
-	mem_free(t.known);
+	pretrain_state_release(&t.s);
+	return rc;
 }

@@ -13,6 +13,7 @@
 
 #include "base/pool.h"
 #include "place/learned/learned_params.h"
+#include "stream/filter.h"
 
 struct pretrain_plan {
 	uint64_t seed;
@@ -20,6 +21,10 @@ struct pretrain_plan {
 	uint32_t move_rounds;   /* updates of the moves' scorer */
 	uint32_t policy_rounds; /* updates of the policy's scorer */
 	double lr;
+	const char *
+		checkpoint; /* file that has the state each half a minute, and behind each part; NULL: none */
+	bool resume;            /* go on from it */
+	const struct filter *f; /* whose program and options it tells */
 };
 
 /* What a round gave, for whoever watches. */
@@ -30,8 +35,10 @@ struct pretrain_told {
 	double score; /* moves: share of first choices that gain; policy: log of its makespan by HEFT's */
 };
 
-/* Learns into x, which comes from a seed or from before. */
-void pretrain_run(struct learned_params *x, const struct pretrain_plan *plan, struct pool *pool,
-		  void (*tell)(void *arg, const struct pretrain_told *t), void *arg);
+/* Learns into *x, which comes from a seed or from before; with plan->resume what the checkpoint has takes its place, and
+ * the result is that of a run that was never ended.  ST_RUNTIME, ST_INPUT: the checkpoint cannot be written or read. */
+int pretrain_run(struct learned_params **x, const struct pretrain_plan *plan, struct pool *pool,
+		 void (*tell)(void *arg, const struct pretrain_told *t), void *arg,
+		 struct err *e) MUST_CHECK;
 
 #endif

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "learn/params/moments.h"
+
 static int write_head(struct rec_writer *w, const struct checkpoint_key *key,
 		      const struct recipe *recipe, const struct learner *l, struct err *e)
 {
@@ -41,10 +43,8 @@ static int write_critic(struct rec_writer *w, const struct critic *c, struct err
 {
 	rec_begin(w, "critic");
 	put_uint(w, "width", c->score.n_features);
-	put_uint(w, "t", c->adam.t);
 	put_vector(w, "data", TT_F32, c->p->n, c->p->data);
-	put_vector(w, "m", TT_F32, c->p->n, c->adam.m);
-	put_vector(w, "v", TT_F32, c->p->n, c->adam.v);
+	moments_put(w, &c->adam);
 	return rec_end(w, e);
 }
 
@@ -55,9 +55,7 @@ static int write_moments(struct rec_writer *w, enum params_block b, const struct
 	put_text(w, "block", block_names[b]);
 	if (moves)
 		put_bool(w, "fresh", moves->fresh);
-	put_uint(w, "t", a->t);
-	put_vector(w, "m", TT_F32, a->n, a->m);
-	put_vector(w, "v", TT_F32, a->n, a->v);
+	moments_put(w, a);
 	return rec_end(w, e);
 }
 
@@ -206,56 +204,34 @@ int checkpoint_fits(const struct checkpoint_key *have, const struct checkpoint_k
 static int read_moments(const struct rec *r, struct learner *l, struct err *e)
 {
 	enum params_block b;
-	uint64_t t, shape[1];
-	float *m, *v;
 	if (params_decode_block(r, &b, e) < 0)
 		return -1;
 	struct move_scorer *x = b == BLOCK_ADAPT ? &l->moves.adapt : &l->moves.costs;
 	struct params *p = b < N_BLOCKS ? l->block[b].p : x->params ? x->params->p : NULL;
 	if (!p)
 		return err_set(e, ST_INPUT, "moments before their parameters");
-	shape[0] = p->n;
 	if (b == BLOCK_COSTS && get_bool(r->map, "fresh", &l->moves.fresh, e) < 0)
 		return -1;
-	struct arena *a = arena_new();
-	int rc = -1;
-	if (get_uint(r->map, "t", 0, INT64_MAX, &t, e) == 0 &&
-	    get_tensor(r->map, "m", TT_F32, 1, shape, a, &m, e) == 0 &&
-	    get_tensor(r->map, "v", TT_F32, 1, shape, a, &v, e) == 0) {
-		struct adam *to = b < N_BLOCKS ? &l->adam[b] : &x->adam;
-		adam_release(to);
-		adam_init(to, p->n, 0);
-		to->t = t;
-		if (to->n) {
-			memcpy(to->m, m, to->n * sizeof *m);
-			memcpy(to->v, v, to->n * sizeof *v);
-		}
-		rc = 0;
-	}
-	arena_free(a);
-	return rc;
+	struct adam *to = b < N_BLOCKS ? &l->adam[b] : &x->adam;
+	adam_release(to);
+	adam_init(to, p->n, 0);
+	return moments_get(r->map, to, e);
 }
 
 static int read_critic(const struct rec *r, struct critic *c, struct arena *a, struct err *e)
 {
 	enum { WIDEST = 1 << 20 };
-	uint64_t width, t, shape[1];
-	float *data, *m, *v;
-	if (get_uint(r->map, "width", 1, WIDEST, &width, e) < 0 ||
-	    get_uint(r->map, "t", 0, INT64_MAX, &t, e) < 0)
+	uint64_t width, shape[1];
+	float *data;
+	if (get_uint(r->map, "width", 1, WIDEST, &width, e) < 0)
 		return -1;
 	critic_release(c);
 	critic_begin(c, (uint32_t)width);
 	shape[0] = c->p->n;
-	if (get_tensor(r->map, "data", TT_F32, 1, shape, a, &data, e) < 0 ||
-	    get_tensor(r->map, "m", TT_F32, 1, shape, a, &m, e) < 0 ||
-	    get_tensor(r->map, "v", TT_F32, 1, shape, a, &v, e) < 0)
+	if (get_tensor(r->map, "data", TT_F32, 1, shape, a, &data, e) < 0)
 		return -1;
-	c->adam.t = t;
 	memcpy(c->p->data, data, c->p->n * sizeof *data);
-	memcpy(c->adam.m, m, c->p->n * sizeof *m);
-	memcpy(c->adam.v, v, c->p->n * sizeof *v);
-	return 0;
+	return moments_get(r->map, &c->adam, e);
 }
 
 static int read_record(const struct rec *r, struct target *t, struct err *e)
