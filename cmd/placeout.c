@@ -21,6 +21,7 @@
 #include "report/screen.h"
 #include "report/scheduled.h"
 #include "report/trace.h"
+#include "precision/traded.h"
 #include "report/why.h"
 #include "dynamic/fold.h"
 #include "ir/placed_model.h"
@@ -31,7 +32,7 @@ struct options {
 	int format; /* of report_formats */
 	int colour; /* enum screen_colour */
 	const char *map, *search, *random, *segments, *openvino, *phases, *weights, *objective,
-		*values, *curve, *beside, *why;
+		*values, *curve, *beside, *precision, *why;
 	bool literal;
 	double search_s;
 	int64_t replica;
@@ -54,6 +55,7 @@ struct input {
 	bool wants_others, wants_cost;
 	struct scheduled_list others;
 	struct rec *cost; /* the last one */
+	struct traded traded;
 };
 
 /* Hand every record of the stream at `path` to `take`. */
@@ -113,6 +115,11 @@ static int take_search(struct input *x, const struct rec *r, struct err *e)
 static int take_value(struct input *x, const struct rec *r, struct err *e)
 {
 	return answer_take_value(&x->x, r, e);
+}
+
+static int take_traded(struct input *x, const struct rec *r, struct err *e)
+{
+	return traded_take(&x->traded, x->x.graph, r, e);
 }
 
 /* Placements that are shown beside the answer, of a stream about the same graph. */
@@ -335,6 +342,7 @@ static int write_text(FILE *out, const struct input *in, const struct options *o
 		.idle = &what_idles,
 		.literal = o->literal,
 		.curve = o->curve ? &in->curve : NULL,
+		.traded = o->precision ? &in->traded : NULL,
 		.objective = o->objective,
 		.phases = o->phases,
 		.search_s = o->search_s,
@@ -381,6 +389,20 @@ static int write_answer(const char *path, const struct input *x, const struct op
 	return rc;
 }
 
+/* About the graph as it was placed, whatever becomes of the answer. */
+static int read_traded(const char *path, struct input *in, struct err *e)
+{
+	const struct graph *g = in->x.graph;
+	double *flops = MEM_NEWN(double, (size_t)g->n + 1);
+	int rc = read_stream(path, in, take_traded, e);
+	for (uint32_t v = 0; v < g->n; v++)
+		flops[v] = (double)op_flops(g, v);
+	if (rc >= 0)
+		traded_finish(&in->traded, g, flops);
+	mem_free(flops);
+	return rc;
+}
+
 /* --case: that placement in the place of the answer. */
 static int choose_case(struct answer *x, int64_t n, const char *path, struct err *e)
 {
@@ -410,6 +432,8 @@ static int write_outputs(const char *path, const struct options *o, const struct
 		return err_prefix(e, "--search");
 	if (o->values && read_stream(o->values, in, take_value, e) < 0)
 		return err_prefix(e, "--values");
+	if (o->precision && read_traded(o->precision, in, e) < 0)
+		return err_prefix(e, "--precision");
 	if (o->beside && in->wants_others && read_stream(o->beside, in, take_beside, e) < 0)
 		return err_prefix(e, "--beside");
 	if (o->curve && read_curve(o->curve, in, e) < 0)
@@ -507,6 +531,10 @@ int main(int argc, char **argv)
 		 "of "
 		 "single devices and of this placement",
 		 0, 0, NULL, NULL},
+		{"precision", 0, OPT_TEXT, &o.precision, "FILE",
+		 "with report, json: a stream with placements in several precisions, their errors "
+		 "and times (devrun mixed --path)",
+		 0, 0, NULL, NULL},
 		{"literal", 0, OPT_FLAG, &o.literal, NULL,
 		 "constants where they were placed, not beside what reads them", 0, 0, NULL, NULL},
 		{"replica", 0, OPT_INT, &o.replica, "N",
@@ -566,6 +594,7 @@ int main(int argc, char **argv)
 	history_release(&in.history);
 	comparison_release(&in.comparison);
 	scheduled_release(&in.others);
+	traded_release(&in.traded);
 	rec_drop(in.cost);
 	answer_release(&in.x);
 	arena_free(in.devs_arena);

@@ -77,12 +77,21 @@ plan_memory() {
 
 # The devices: what each can run, and how fast.
 measure_costs() {
-	local probe=(devrun probe --profile --max-seconds "$profile" ${devices:+-D "$devices"} "${running[@]}" "$dir/graph.mp")
+	local probe=(devrun probe --profile ${max_error:+--reduced} --max-seconds "$profile" ${devices:+-D "$devices"} "${running[@]}" "$dir/graph.mp")
 	if [ ${#pins[@]} -gt 0 ]; then
 		stage "${probe[@]}" | stage dagpin "${pins[@]}" -o "$dir/input.mp"
 	else
 		stage "${probe[@]}" -o "$dir/input.mp"
 	fi
+}
+
+# With a limit of error, and devices in less than f32: which sets may run in less, by errors that are measured; whatever is tried
+# later keeps to it.  What was measured is in precision.mp, the fastest of it within the limit in mixed.mp.
+mix_precisions() {
+	stage devrun mixed --max-error "$max_error" --max-seconds "$given" --path "$dir/precision.mp" "${running[@]}" -o "$dir/.mixed.mp" "$dir/input.mp" || return
+	mv "$dir/.mixed.mp" "$dir/input.mp"
+	stage topk -k 1 -o "$dir/mixed.mp" "$dir/precision.mp" || return
+	[ "$(count_places "$dir/mixed.mp")" -gt 0 ] || rm "$dir/mixed.mp"
 }
 
 # A name that --map cannot know, and an objective that these costs do not have, are told now, not after the search.
@@ -161,6 +170,8 @@ make_starts() {
 		start "$seconds" climb --evals 2000
 	fi
 	make_case_starts "$seconds"
+	[ ! -f "$dir/mixed.mp" ] || stage placebase "of:$dir/mixed.mp" -o "$dir/more.mp" "$dir/starts.mp" || return
+	[ ! -f "$dir/mixed.mp" ] || mv "$dir/more.mp" "$dir/starts.mp"
 	[ ! -f "$from" ] || stage placebase "expert:$from" -o "$dir/more.mp" "$dir/starts.mp" || return
 	[ ! -f "$from" ] || mv "$dir/more.mp" "$dir/starts.mp"
 	[ -z "$now" ] || start 0 "$now"
@@ -346,6 +357,7 @@ write_openvino() {
 tell_also() {
 	told=()
 	[ "$1" = "$dir/result.mp" ] || told+=(--search "$dir/result.mp")
+	[ ! -f "$dir/precision.mp" ] || told+=(--precision "$dir/precision.mp")
 	[ "$objective" = latency ] || told+=(--objective "$objective")
 	[ "$objective" = latency ] || [[ $objective = *\<=* ]] || told+=(--values "$dir/values.mp")
 }

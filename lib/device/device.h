@@ -118,6 +118,9 @@ struct device_class {
 	/* What may stand behind "/precision=" of a name, where devrun --precision puts it: "f32|f16".
 	 * NULL: nothing, or a matter of the class alone. */
 	const char *precisions;
+	/* Of them, does this machine compute faster in this one, bf16 or int8, than in f32?  NULL: where a device of such a
+	 * name can be opened. */
+	bool (*is_fast)(const char *precision);
 	/* 0 or ST_USAGE: the grammar of a name that begins as the table says. */
 	int (*check_name)(const char *name, struct err *e);
 	/* Calls fn for each of its devices on this machine, for --list: name, memory, description,
@@ -285,6 +288,9 @@ char *device_list_default(char *dst, size_t cap, bool quantised);
 bool device_is_f32(const struct device *d);
 /* All cores as one device, and every device that is not a part of them. */
 char *device_list_whole(char *dst, size_t cap);
+/* The list, and behind it in bf16 those of its devices that are faster in that, and in int8 for a quantised model, where they can be
+ * opened and are not listed yet; mem_free. */
+char *device_list_reduced(const char *list, bool quantised);
 /* The list with "/precision=" behind the devices whose class has this one among its precisions and
  * whose name has no option yet; mem_free. */
 char *device_list_precision(const char *list, const char *precision);

@@ -470,6 +470,45 @@ char *device_list_precision(const char *list, const char *precision)
 	return all;
 }
 
+/* Can it be opened, and is it faster there? */
+static bool is_fast(const char *name, const char *precision)
+{
+	const struct device_class *c = device_class_of_name(name);
+	struct device_list one = {0};
+	struct err e = ERR_INIT;
+	bool fast = c && has_word(c->precisions, precision) &&
+		    (!c->is_fast || c->is_fast(precision)) &&
+		    device_list_parse(name, &one, &e) == 0 && device_list_open(&one, true, &e) == 0;
+	device_list_close(&one);
+	return fast;
+}
+
+char *device_list_reduced(const char *list, bool quantised)
+{
+	static const char *const precisions[] = {"bf16", "int8"};
+	enum { N = sizeof precisions / sizeof *precisions };
+	size_t commas = 1;
+	for (const char *c = list; *c; c++)
+		commas += *c == ',';
+	struct names all = {.cap = (1 + N) * (strlen(list) + commas * NAME_MOST) + 1};
+	struct arena *a = arena_new();
+	struct err e = ERR_INIT;
+	struct devs d;
+	all.dst = mem_alloc(all.cap, 1);
+	snprintf(all.dst, all.cap, "%s", list);
+	for (uint32_t p = 0; p < N && devs_from_list(list, a, &d, &e) == 0; p++)
+		for (uint32_t i = 0; i < d.k && (p == 0 || quantised); i++) {
+			char name[NAME_MOST];
+			int n = snprintf(name, sizeof name, "%s%s%s", d.names[i], precision_key,
+					 precisions[p]);
+			if (!strchr(d.names[i], '/') && n < NAME_MOST && devs_find(&d, name) < 0 &&
+			    is_fast(name, precisions[p]))
+				add_name(&all, name);
+		}
+	arena_free(a);
+	return all.dst;
+}
+
 struct device_limit {
 	uint64_t mem_limit;
 	struct headroom_item headroom;

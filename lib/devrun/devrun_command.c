@@ -11,15 +11,17 @@
 #include "place/problem/objective.h"
 
 /* Places in verbs[], and their bits in option_row.of. */
-enum { V_LIST, V_SUPPORT, V_PROBE, V_RUN, V_PAIRED, N_VERBS };
+enum { V_LIST, V_SUPPORT, V_PROBE, V_RUN, V_PAIRED, V_MIXED, N_VERBS };
 enum {
 	LIST = 1 << V_LIST,
 	SUPPORT = 1 << V_SUPPORT,
 	PROBE = 1 << V_PROBE,
 	RUN = 1 << V_RUN,
 	PAIRED = 1 << V_PAIRED,
+	MIXED = 1 << V_MIXED,
 	PLACED = RUN | PAIRED,   /* placements run */
-	OPENED = PLACED | PROBE, /* devices are opened, a stream comes out */
+	CHOSEN = PLACED | PROBE, /* devices may be named */
+	OPENED = CHOSEN | MIXED, /* devices are opened, a stream comes out */
 	NO_VERB = 1 << N_VERBS   /* options that stand for a verb, or that its verb does without */
 };
 
@@ -33,6 +35,8 @@ static const struct opt_verb verbs[N_VERBS + 1] = {
 		   "placebase random -n 5 probed.mp | devrun run -o measured.mp"},
 	[V_PAIRED] = {"paired", "compare the best placements with the best single device",
 		      "devrun paired measured.mp -o verdict.mp"},
+	[V_MIXED] = {"mixed", "find what may be computed in less than f32",
+		     "devrun mixed --max-error 0.01 profile.mp -o mixed.mp"},
 };
 
 /* What --help-all of a verb has besides its options. */
@@ -63,6 +67,12 @@ static const struct {
 		      "Rounds of bursts of all candidates, or of a stream's placements where it\n"
 		      "has none, and of single devices choose one. Fresh rounds give its ratio to\n"
 		      "the best single device. --race drops what is surely slower."},
+	[V_MIXED] = {"[FILE]", 0, 1,
+		     "FILE has devices, some of them in several precisions, and costs (probe\n"
+		     "--profile --reduced). Begins with all sets in the fastest precision, finds\n"
+		     "by bisection which of them carry the error of the outputs, and keeps those\n"
+		     "in f32 that have most error for the time that they save. Behind it devs\n"
+		     "lets the others alone run in less. --path has what was measured on the way."},
 };
 
 static const char no_verb_details[] =
@@ -99,7 +109,7 @@ static void choose_options(struct devrun_command *c, int64_t *runs, int of, stru
 	struct devrun_options *s = &c->filter;
 	struct measure_options *m = &s->measure;
 	const struct option_row table[] = {
-		{OPENED | SUPPORT | LIST,
+		{CHOSEN | SUPPORT | LIST,
 		 TEXT("devices", 'D', s->devices, "LIST", "as in cpu:0,cl:0.0:1")},
 		{NO_VERB, FLAG("list", 'l', c->list, "")},
 		{NO_VERB, FLAG("probe", 'p', s->probe, "")},
@@ -108,14 +118,15 @@ static void choose_options(struct devrun_command *c, int64_t *runs, int of, stru
 		{PROBE, FLAG("profile", 0, s->profile,
 			     "add what every set and every copy between\n"
 			     "devices takes, measured")},
+		{PROBE, FLAG("reduced", 0, s->reduced,
+			     "and the same in bf16 and int8, where that is faster")},
 		{PROBE, FLAG("again", 0, s->again,
 			     "with --profile: the mean of this one and of\n"
 			     "those that the stream's costs are from")},
 		{PAIRED, NUMBER("candidates", 0, OPT_INT, s->candidates, "N",
 				"the first N best records, or placements", 1, 1000)},
 		{PAIRED, FLAG("placements", 0, s->placements,
-			      "candidates are the placements of the stream, also\n"
-			      "where it has best records")},
+			      "placements are candidates, best records are not")},
 		{PAIRED,
 		 {"choose", 0, OPT_CHOICE, &s->choose, "WHICH",
 		  "the answer: what is surely the fastest, or the first that runs", 0, 0, answers,
@@ -140,6 +151,11 @@ static void choose_options(struct devrun_command *c, int64_t *runs, int of, stru
 		{PAIRED, TEXT("objective", 'O', c->objective, "WHAT",
 			      "with --requests N: throughput; throughput,latency<=50ms:\n"
 			      "up to N at once, of which 95 % end in time")},
+		{MIXED, TEXT("max-error", 0, c->max_error, "E",
+			     "how far outputs may be from those in f32, as a\n"
+			     "share of their scale")},
+		{MIXED, TEXT("path", 0, s->path, "FILE",
+			     "a stream with the placements that were measured")},
 		{PAIRED, TEXT("max-error", 0, c->max_error, "E",
 			      "out: what is further than E from f32's outputs")},
 		{RUN, FLAG("paper", 0, m->paper, "10 runs, the mean of the last 5")},
@@ -147,7 +163,7 @@ static void choose_options(struct devrun_command *c, int64_t *runs, int of, stru
 		 TEXT("memory", 'm', s->memory, "LIST", "plans' limits: cpu:0=512M,cl:0.0=2G")},
 		{OPENED, TEXT("headroom", 0, s->headroom, "LIST",
 			      "stays free of it: 10%, 2G, cl:0.0=512M")},
-		{OPENED,
+		{CHOSEN,
 		 TEXT("precision", 0, c->precision, "f16|bf16|f32",
 		      "of devices that do not say it themselves: OpenCL\nf16 or bf16, cpu bf16")},
 		{OPENED,
@@ -189,6 +205,8 @@ static void choose_options(struct devrun_command *c, int64_t *runs, int of, stru
 				"20 rounds take up to 20 S a placement", 0, 1e6)},
 		{PROBE, NUMBER("max-seconds", 0, OPT_REAL, m->max_s, "S",
 			       "a profile takes about four times as long", 0, 1e6)},
+		{MIXED, NUMBER("max-seconds", 0, OPT_REAL, s->mixed_s, "S",
+			       "for trying; nothing more is tried then", 0, 1e6)},
 		{PLACED, FLAG("schedule", 0, s->schedules,
 			      "tell when each set ran, and each copy, in one run")},
 		{OPENED,
@@ -215,6 +233,11 @@ static int check_modes(const struct devrun_command *c, struct err *e)
 		return err_set(e, ST_USAGE, "--probe, --paired and --support exclude each other");
 	if (o->profile && !o->probe)
 		return err_set(e, ST_USAGE, "--profile goes with --probe");
+	if (o->reduced && (!o->probe || c->precision))
+		return err_set(e, ST_USAGE,
+			       "--reduced goes with --probe, and not with --precision");
+	if (o->path && !o->mixed)
+		return err_set(e, ST_USAGE, "--path goes with mixed");
 	if (o->again && !o->profile)
 		return err_set(e, ST_USAGE, "--again goes with --profile");
 	if (o->paired && !o->reference)
@@ -264,9 +287,12 @@ static int check_max_error(struct devrun_command *c, struct err *e)
 	static const double MOST = 1e6; /* it is a share */
 	struct devrun_options *o = &c->filter;
 	o->max_error = -1;
+	if (o->mixed && !c->max_error)
+		return err_set(e, ST_USAGE,
+			       "no --max-error: how far outputs may be from those in f32");
 	if (!c->max_error)
 		return 0;
-	if (!o->paired)
+	if (!o->paired && !o->mixed)
 		return err_set(e, ST_USAGE, "--max-error goes with --paired");
 	return opt_real(c->max_error, "--max-error", 0, MOST, &o->max_error, e);
 }
@@ -359,6 +385,8 @@ int devrun_command_parse(struct devrun_command *c, int argc, char **argv, struct
 				     .support = verb == V_SUPPORT,
 				     .filter = {.probe = verb == V_PROBE,
 						.paired = verb == V_PAIRED,
+						.mixed = verb == V_MIXED,
+						.mixed_s = 10,
 						.reference = true,
 						.candidates = 8,
 						.requests = 1,

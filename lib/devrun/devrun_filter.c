@@ -10,6 +10,7 @@
 
 #include "base/msg.h"
 #include "devrun/boundary.h"
+#include "devrun/mix_sets.h"
 #include "devrun/run_queue.h"
 #include "profile/planned_costs.h"
 #include "profile/proberec.h"
@@ -23,7 +24,8 @@ struct state {
 	const struct devrun_options *o;
 	struct devrun_options
 		own; /* o, with the devices for this model, whose names may be in found */
-	char found[4096];
+	char found[4096], *reduced; /* reduced: with their like in bf16 and int8; mem_free */
+	const char *listed;         /* devices that were named; NULL: none */
 	uint64_t seed;
 	struct filter *f;
 	struct graph *g;
@@ -33,6 +35,7 @@ struct state {
 	bool has_best;          /* the stream has a `best` record that is not final */
 	struct run_queue queue; /* placements that wait */
 	int64_t n_seen;         /* placements of the stream so far */
+	struct mix_sets mix;    /* --mixed */
 	struct arena *arena;    /* the stream */
 };
 
@@ -134,6 +137,8 @@ static void reset(struct state *s)
 	s->n_seen = 0;
 	s->has_best = false;
 	s->devs.k = 0;
+	mem_free(s->reduced);
+	s->reduced = NULL;
 	run_queue_reset(&s->queue);
 	arena_reset(s->arena);
 }
@@ -285,6 +290,19 @@ static int save_boundaries(struct state *s, struct err *e)
 
 /* ---- the stream ---- */
 
+/* They meet activations that int8 devices quantise on the way. */
+static bool has_weights_in_few_bits(const struct graph *g)
+{
+	enum { LEAST_BYTES = 1024 };
+	bool has = false;
+	for (uint32_t i = 0; i < g->n_const; i++) {
+		enum elem t = g->out_elem[g->out_ptr[g->const_node[i]]];
+		has |= g->const_bytes[i] >= LEAST_BYTES &&
+		       (t == EL_I8 || t == EL_U8 || t == EL_I4 || t == EL_U4);
+	}
+	return has;
+}
+
 static int decode_graph(struct state *s, const struct rec *r, struct err *e)
 {
 	if (s->g)
@@ -293,10 +311,17 @@ static int decode_graph(struct state *s, const struct rec *r, struct err *e)
 			       (unsigned long long)r->index);
 	s->g = graph_decode(r, e);
 	bool quantised = false;
+	const char *list = s->listed;
 	for (uint32_t v = 0; s->g && v < s->g->n; v++)
 		quantised |= s->g->kind[v] == OP_FAKE_QUANTIZE;
 	if (quantised && s->o->by_model)
-		s->own.devices = device_list_default(s->found, sizeof s->found, true);
+		list = device_list_default(s->found, sizeof s->found, true);
+	if (s->g && s->o->reduced) {
+		mem_free(s->reduced);
+		list = s->reduced =
+			device_list_reduced(list, quantised || has_weights_in_few_bits(s->g));
+	}
+	s->own.devices = list;
 	return s->g ? 0 : -1;
 }
 
@@ -405,6 +430,30 @@ static int write_mean_profile(struct state *s, const struct rec *r, struct err *
 	return write_profile(s, r, e);
 }
 
+/* --mixed: devs wait for cost. */
+static int mix_record(struct state *s, const struct rec *r, struct err *e)
+{
+	const struct mixed_options o = {s->o->max_error, s->o->mixed_s};
+	if (rec_is(r, "graph")) {
+		if (decode_graph(s, r, e) < 0 ||
+		    mix_sets_begin(&s->mix, r, s->o->path, s->f, e) < 0)
+			return -1;
+	} else if (rec_is(r, "devs")) {
+		return devs_decode(r, s->arena, &s->devs, e) < 0 ? -1
+								 : mix_sets_devs(&s->mix, r, e);
+	} else if (rec_is(r, "cost")) {
+		if (!s->g || !s->mix.devs)
+			return err_set(e, ST_INPUT, "a cost record before its %s",
+				       s->g ? "devices" : "graph");
+		if (s->is_open)
+			return err_set(e, ST_INPUT, "a second cost record in one stream");
+		if (open_session(s, NULL, e) < 0)
+			return -1;
+		return mix_sets_write(&s->mix, &s->session, &s->devs, r, &o, s->f, e);
+	}
+	return filter_pass(s->f, r, e);
+}
+
 /* Rounds and races are planned by the stream's costs: a race need not measure its devices before it begins. */
 static int plan_by_costs(struct state *s, const struct rec *r, struct err *e)
 {
@@ -416,6 +465,8 @@ static int plan_by_costs(struct state *s, const struct rec *r, struct err *e)
 static int on_record(struct state *s, const struct rec *r, struct err *e)
 {
 	const struct devrun_options *o = s->o;
+	if (o->mixed)
+		return mix_record(s, r, e);
 	if (rec_is(r, "graph")) {
 		if (decode_graph(s, r, e) < 0 || filter_pass(s->f, r, e) < 0)
 			return -1;
@@ -473,10 +524,16 @@ static int run_filter(struct state *s, struct err *e)
 			return err_set(e, ST_INPUT, "no graph in the input; ir2dag makes one");
 		if (s->o->again && !s->is_open)
 			return err_set(e, ST_INPUT, "no earlier profile in the input");
+		if (s->o->mixed && !s->is_open)
+			return err_set(
+				e, ST_INPUT,
+				"no costs in the input; devrun probe --profile measures them");
+		if (mix_sets_end(&s->mix, true, e) < 0)
+			return -1;
 		if (s->o->save_inputs && s->o->devices && s->g) {
 			if (open_session(s, NULL, e) < 0)
 				return -1; /* also when there is no placement */
-		} else if (!s->o->probe && !s->o->paired &&
+		} else if (!s->o->probe && !s->o->paired && !s->o->mixed &&
 			   stages_check(&s->f->stages, NEEDS_PLACEMENTS, e) < 0) {
 			return -1;
 		}
@@ -493,10 +550,15 @@ static int run_filter(struct state *s, struct err *e)
 int devrun_filter_run(const struct devrun_options *o, uint64_t seed, struct filter *f,
 		      struct err *e)
 {
-	struct state s = {.own = *o, .seed = seed, .f = f, .arena = arena_new()};
+	struct state s = {
+		.own = *o, .listed = o->devices, .seed = seed, .f = f, .arena = arena_new()};
 	s.o = &s.own;
 	run_queue_init(&s.queue);
 	int rc = run_filter(&s, e);
+	if (rc < 0) {
+		struct err later = ERR_INIT;
+		mix_sets_end(&s.mix, false, &later);
+	}
 	reset(&s);
 	run_queue_release(&s.queue);
 	arena_free(s.arena);

@@ -22,6 +22,10 @@ struct devrun_options {
 	const char *weights;  /* the .bin; NULL: the one that the graph names */
 	const char *inputs;   /* directory to read; NULL: drawn from the seed */
 	const char *outputs, *save_inputs, *boundaries; /* directories to write; NULL: not */
+	bool reduced; /* with probe: and in bf16 and int8, where these are faster (device_list_reduced) */
+	bool mixed; /* devs lets sets run in less than f32 as far as max_error allows it (mix_sets.h) */
+	const char *path; /* with mixed: the second stream; NULL: none */
+	double mixed_s;   /* with mixed: seconds */
 	bool again;       /* with profile: the mean with that of the stream (profile_mean.h) */
 	int64_t requests; /* in flight at once, of placements that run; 1: one inference after another */
 	double limit_s;   /* with paired: of the latency of 95 % of them; 0: none */

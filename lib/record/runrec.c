@@ -298,6 +298,8 @@ int run_decode(const struct rec *r, unsigned keys, struct arena *a, struct run_r
 	    ((keys & RUN_ERROR) && error_decode(r->map, "error", &x.has_error, &x.error, e) < 0) ||
 	    (ok ? decode_outcome(r->map, keys, a, &x, e)
 		: get_text(r->map, "reason", a, &x.reason, e)) < 0 ||
+	    ((keys & RUN_ERROR) && val_get(r->map, "unlimited_s") &&
+	     get_real(r->map, "unlimited_s", &x.unlimited_s, e) < 0) ||
 	    (val_get(r->map, "missing_bytes") &&
 	     get_uint(r->map, "missing_bytes", 0, UINT64_MAX, &x.missing_bytes, e) < 0))
 		return -1;

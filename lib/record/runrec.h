@@ -43,7 +43,7 @@ struct run_rec {
 
 	/* NULL: it ran; else why not, and nothing below counts but the next two */
 	const char *reason;
-	double unlimited_s;       /* > 0: what it would take if only there was memory enough */
+	double unlimited_s; /* > 0: what it would take if only there was memory enough, or takes beyond a limit of error; read back with RUN_ERROR */
 	uint64_t missing_bytes;   /* then: that devices have too little, all together */
 	bool has_error;           /* of a contest with a limit of it, also of what is beyond that */
 	double error;             /* of its outputs, over their scale */

@@ -16,6 +16,7 @@ struct history;        /* history.h */
 struct comparison;     /* compare.h */
 struct scheduled_list; /* scheduled.h */
 struct screen;         /* screen.h */
+struct traded;         /* traded.h */
 
 /* Placements that a search ran, in their order: when, and how long they took. */
 struct search_curve {
@@ -41,6 +42,7 @@ struct report_input {
 	const struct placed_idle *idle;   /* of the graph, for placed_init */
 	bool literal;                     /* constants are where they were placed */
 	const struct search_curve *curve; /* NULL: not told */
+	const struct traded *traded;      /* NULL: not told */
 	const char *objective;            /* what was made small; NULL: the latency */
 	const char *phases; /* of place and their seconds, as its report has them; NULL: not told */
 	double search_s;    /* how long the search took; negative: not told */

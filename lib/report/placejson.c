@@ -11,6 +11,7 @@
 #include "report/format.h"
 #include "report/placecheck.h"
 #include "report/placetext.h"
+#include "precision/traded.h"
 #include "text/markup.h"
 
 static void key(FILE *out, const char *name)
@@ -276,6 +277,22 @@ static void outputs(FILE *out, const struct answer *x)
 	fputs("}", out);
 }
 
+static void traded(FILE *out, const struct traded *x)
+{
+	key(out, "time_for_error");
+	fputs("[", out);
+	for (uint32_t i = 0; x && i < x->n; i++) {
+		const struct traded_one *t = &x->v[i];
+		fprintf(out, "%s{\"error\": %.9g", i ? ",\n  " : "\n  ", t->error);
+		real(out, "latency_s", true, t->lat_s);
+		truth(out, "within_max_error", t->within);
+		for (int p = 0; p < TRADED_PRECISIONS; p++)
+			real(out, traded_precisions[p], true, t->share[p]);
+		fputs("}", out);
+	}
+	fputs("]", out);
+}
+
 /* "model 0.4 s, first race 4.2 s (given 5, without probes)", as place tells it: a list of names and seconds. */
 static void phases(FILE *out, const char *told)
 {
@@ -332,6 +349,7 @@ static int write_json(FILE *out, const struct report_input *in, struct err *e)
 	cases(out, x);
 	fputs("\n ", out);
 	outputs(out, x);
+	traded(out, in->traded);
 	text(out, "objective", in->objective ? in->objective : "latency");
 	key(out, "search");
 	fprintf(out, "{\"placements\": %" PRIu64 ", \"episodes\": %" PRIu64, x->n_measured,

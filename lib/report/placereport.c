@@ -6,6 +6,7 @@
 #include "report/format.h"
 #include "report/placecheck.h"
 #include "report/screen.h"
+#include "precision/traded.h"
 #include "text/quantity.h"
 #include "timing/contest.h"
 
@@ -562,6 +563,7 @@ const char *placetext_finder(const char *source)
 		{"random", "random placement"},
 		{"single", "a single device"},
 		{"parts", "a part of each operation on each device"},
+		{"mixed-precision", "the fastest precision that errors of operations allow"},
 	};
 	for (size_t i = 0; source && i < sizeof known / sizeof *known; i++)
 		if (strcmp(known[i].source, source) == 0)
@@ -791,6 +793,8 @@ static int write_report(FILE *out, const struct report_input *in, struct err *e)
 	(void)e;
 	placetext_report(out, in->x, in->p, in->names, in->devs, in->objective, in->search_s,
 			 in->screen);
+	if (in->traded)
+		traded_print(out, in->traded);
 	tell_parts(out, in);
 	tell_parted(out, in);
 	if (in->x->graph->ir_version)

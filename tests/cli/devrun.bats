@@ -389,7 +389,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 
 @test "every verb has a page of at most 64 lines of 80 columns, --help-all has the verbs" {
 	devrun --help-all > help.txt
-	for verb in list support probe run paired; do
+	for verb in list support probe run paired mixed; do
 		grep -q "^  $verb " help.txt
 		grep -q "devrun $verb" help.txt
 		devrun "$verb" --help-all > page.txt

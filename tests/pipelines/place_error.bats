@@ -24,6 +24,28 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	'
 }
 
+@test "lower precisions are offered by itself, and a mixed placement races and keeps the limit" {
+	export HSDAG_BF16_PRODUCTS=1
+	run -0 timeout 200 "$PLACE" sensitive.xml -D cpu:0 --budget 5 --random 0 --max-error 0.02 -o offered
+	py '
+		assert first(read("offered/input.mp"), "devs")["names"] == ["cpu:0", "cpu:0/precision=bf16"]
+		# Nothing that was tried later puts the product with the error in bf16.
+		g = first(read("offered/final.mp"), "graph")
+		it = array(g["set"])[g["node_name"].index("sensitive")]
+		for p in of("offered/starts.mp", "place") + of("offered/final.mp", "place"):
+			assert p["devices"][array(p["device"])[it]] == "cpu:0" or p["source"] == "single", p["source"]
+		raced = runs("offered/final.mp")
+		assert all(m["error"] <= 0.02 for m in raced if m["ok"]), raced
+		alone = [m for m in raced if m["source"] == "single" and m["sample"] == 1]
+		assert alone and not any(m["ok"] for m in alone) and max(m.get("error", 0) for m in alone) > 0.02, alone
+		j = json.load(open("offered/report.json"))
+		assert j["outputs"]["error"] <= 0.02 and len(j["time_for_error"]) >= 2
+		assert any(v["source"] == "mixed-precision" for v in j["raced"]), j["raced"]
+	'
+	[[ $output == *"time for error"*"beyond the limit"*"within the limit"* ]]
+	[[ $output == *"time: model "*", precisions "* ]]
+}
+
 @test "where nothing keeps it there is no placement, nor an earlier one" {
 	mkdir -p none && echo '{}' > none/placement.json
 	run -1 timeout 200 "$PLACE" sensitive.xml -D cpu:0/precision=bf16 --budget 5 --random 0 --max-error 0.001 -o none

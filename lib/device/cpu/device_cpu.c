@@ -92,6 +92,14 @@ static void describe_precision(struct device *d, enum device_precision p)
 				     : how[onednn_speed()]);
 }
 
+static bool cpu_is_fast(const char *precision)
+{
+	struct err e = ERR_INIT;
+	if (onednn_open(&e) < 0)
+		return false;
+	return strcmp(precision, "bf16") == 0 ? onednn_multiplies() : onednn_multiplies_codes();
+}
+
 static int cpu_open(struct device *d, struct err *e)
 {
 	cpu_set_t all;
@@ -195,6 +203,7 @@ const struct device_class cpu_device_class = {
 		"/precision=bf16 or int8)",
 	.all_cores = "cpu",
 	.precisions = "bf16|int8",
+	.is_fast = cpu_is_fast,
 	.check_name = cpu_check_name,
 	.list_machine = cpu_list_machine,
 	.max_nodes = FUSE_NODES,

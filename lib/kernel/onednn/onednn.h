@@ -31,6 +31,10 @@ static inline bool onednn_multiplies(void)
 {
 	return false;
 }
+static inline bool onednn_multiplies_codes(void)
+{
+	return false;
+}
 #define onednn_prepare NULL
 #else
 /* Load the library, once in a process.  ST_USAGE when it is not installed. */
@@ -39,6 +43,8 @@ enum onednn_speed onednn_speed(void);
 /* Are products in bf16 faster than in f32?  True also where HSDAG_BF16_PRODUCTS=1 is in the
  * environment, for tests. */
 bool onednn_multiplies(void);
+/* Are products of 8-bit integers exact, and faster than f32: has the processor VNNI? */
+bool onednn_multiplies_codes(void);
 /* A cpu_prepare_fn (kernel_impl.h) for MatMul, Convolution and GroupConvolution. */
 cpu_prepare_fn onednn_prepare;
 #endif

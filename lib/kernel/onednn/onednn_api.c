@@ -53,6 +53,16 @@ bool onednn_multiplies(void)
 			   (always && strcmp(always, "1") == 0));
 }
 
+bool onednn_multiplies_codes(void)
+{
+#if defined(__x86_64__)
+	return is_open &&
+	       (__builtin_cpu_supports("avx512vnni") || __builtin_cpu_supports("avxvnni"));
+#else
+	return false;
+#endif
+}
+
 /* ---- loading ---- */
 
 static int load(struct err *e)
