@@ -1,5 +1,5 @@
 /* net_draw.c - see net_draw.h.  Nodes come from the lines of net_rows.h; one whose shapes cannot be inferred is left out.
- * If and TensorIterator, with bodies of operators that keep shapes, come from functions here. */
+ * If, TensorIterator and Loop, with bodies of operators that keep shapes, come from functions here. */
 #include "net_draw.h"
 
 #include <ctype.h>
@@ -18,6 +18,7 @@ enum {
 	MOST_ATTRIBUTES = 1200,
 	MOST_INPUTS = 10,
 	MOST_BODIES = 8,
+	MOST_MAPS = 6,
 	MOST_ELEMENTS = 1500,
 	MOST_WORK = 50000,
 	LARGE = 6, /* times as much in large networks, which are few */
@@ -909,33 +910,67 @@ static void add_rms(void)
 		(void)add_plain(OP_DIVIDE, (uint32_t[]){x, o}, 2, 0);
 }
 
-/* A body: of one Parameter, or of two that are added, a few operators that keep shapes, and a Result. */
-static struct graph *draw_body(const struct tensor *x, uint32_t n_params)
+/* What is drawn is a body of the last node, until end_body; `outer` keeps what was drawn before. */
+static void begin_body(struct net *outer)
+{
+	struct arena *a = net.g->arena;
+	*outer = net;
+	net.g = ARENA_NEWN(a, struct graph, 1);
+	net.g->name = net.g->xml = net.g->weights = "";
+	net.g->arena = a;
+	give_columns(net.g);
+}
+
+static struct graph *end_body(struct net *outer)
+{
+	struct graph *g = net.g;
+	outer->data = net.data;
+	outer->left = net.left;
+	net = *outer;
+	return g;
+}
+
+/* A few operators that keep shapes, behind o, and a Result. */
+static void draw_keepers(uint32_t o)
 {
 	static const enum op_kind inner[] = {OP_RELU,    OP_NEGATIVE, OP_ABS,      OP_TANH,
 					     OP_SIGMOID, OP_SIN,      OP_HSIGMOID, OP_SOFT_SIGN};
-	static struct net outer;
-	struct arena *a = net.g->arena;
-	outer = net;
-	struct graph *g = net.g = ARENA_NEWN(a, struct graph, 1);
-	g->name = g->xml = g->weights = "";
-	g->arena = a;
-	give_columns(g);
-	uint32_t in[2] = {NONE, NONE}, o;
-	for (uint32_t i = 0; i < n_params; i++)
-		in[i] = add_parameter(x, 0);
-	o = n_params > 1 ? add_plain(OP_ADD, in, 2, SMOOTH) : in[0];
-	o = o == NONE ? in[0] : o; /* there was no room */
 	for (uint32_t k = 1 + draw_byte(3); k > 0; k--) {
 		uint32_t next = add_plain(inner[draw_byte(8)], &o, 1, SMOOTH);
 		o = next == NONE ? o : next;
 	}
 	begin_node(OP_RESULT, 1, &o, 1, 0);
 	(void)end_node(NULL, false, false);
-	outer.data = net.data;
-	outer.left = net.left;
-	net = outer;
-	return g;
+}
+
+static struct net outer_net;
+
+/* A body: of one Parameter, or of two that are added, a few operators that keep shapes, and a Result. */
+static struct graph *draw_body(const struct tensor *x, uint32_t n_params)
+{
+	begin_body(&outer_net);
+	uint32_t in[2] = {NONE, NONE}, o;
+	for (uint32_t i = 0; i < n_params; i++)
+		in[i] = add_parameter(x, 0);
+	o = n_params > 1 ? add_plain(OP_ADD, in, 2, SMOOTH) : in[0];
+	draw_keepers(o == NONE ? in[0] : o); /* NONE: there was no room */
+	return end_body(&outer_net);
+}
+
+/* The body of a Loop: Parameters state, counter and bound, the state's Result, and one that says whether the counter is below the
+ * bound; then whether there is one. */
+static struct graph *draw_loop_body(const struct tensor *x)
+{
+	const struct tensor number = {.elem = EL_I64};
+	begin_body(&outer_net);
+	uint32_t state = add_parameter(x, 0), in[2];
+	in[0] = add_parameter(&number, 0);
+	in[1] = add_parameter(&number, 0);
+	uint32_t below = add_plain(OP_LESS, in, 2, 0);
+	draw_keepers(state);
+	begin_node(OP_RESULT, 1, &below, 1, 0);
+	(void)end_node(NULL, false, false);
+	return end_body(&outer_net);
 }
 
 static struct port_map *connect(struct graph_body *b, bool output, int64_t external,
@@ -946,13 +981,21 @@ static struct port_map *connect(struct graph_body *b, bool output, int64_t exter
 	return m;
 }
 
-static struct graph_body *add_body(uint32_t v, const char *role, const struct tensor *x,
-				   uint32_t n_params)
+static struct graph_body *add_body(uint32_t v, const char *role, struct graph *drawn)
 {
 	struct graph_body *b = &net.g->body[net.g->n_bodies++];
-	*b = (struct graph_body){.node = v, .role = role, .graph = draw_body(x, n_params)};
-	b->map = ARENA_NEWN(net.g->arena, struct port_map, 4);
+	*b = (struct graph_body){.node = v, .role = role, .graph = drawn};
+	b->map = ARENA_NEWN(net.g->arena, struct port_map, MOST_MAPS);
 	return b;
+}
+
+/* The state goes from the Result `from` of an iteration to the Parameter `to` of the next. */
+static void connect_back(struct graph_body *b, uint32_t from, uint32_t to)
+{
+	b->back_from = ARENA_NEWN(net.g->arena, uint32_t, 1);
+	b->back_to = ARENA_NEWN(net.g->arena, uint32_t, 1);
+	b->back_from[0] = from;
+	b->back_to[b->n_back++] = to;
 }
 
 /* The last value in f32 that nothing but its dims tells of; NONE: there is none. */
@@ -967,9 +1010,9 @@ static uint32_t last_plain(void)
 	return NONE;
 }
 
-static void end_control(const struct tensor *out, uint32_t n_out, uint32_t x)
+static void end_control(const struct tensor *out, uint32_t n_out, uint32_t x, bool dynamic)
 {
-	uint32_t first = end_node(out, false, false);
+	uint32_t first = end_node(out, false, dynamic);
 	for (uint32_t i = 0; i < n_out; i++) {
 		net.smooth[first + i] = net.smooth[x];
 		net.random[first + i] = net.random[x];
@@ -984,11 +1027,11 @@ static void add_if(uint32_t x)
 	uint32_t v = begin_node(OP_IF, 8, in, 2, 1);
 	static const char *const role[] = {"then", "else"};
 	for (int i = 0; i < 2; i++) {
-		struct graph_body *b = add_body(v, role[i], &t, 1);
+		struct graph_body *b = add_body(v, role[i], draw_body(&t, 1));
 		connect(b, false, 1, 0);
 		connect(b, true, 0, b->graph->n - 1);
 	}
-	end_control(&t, 1, x);
+	end_control(&t, 1, x, false);
 }
 
 /* TensorIterator over slices of x, with a state. */
@@ -999,7 +1042,7 @@ static void add_iterator(uint32_t x)
 	out[0].dim[axis] = 1;
 	uint32_t in[2] = {x, add_parameter(&out[0], 0)};
 	uint32_t v = begin_node(OP_TENSOR_ITERATOR, 1, in, 2, 2);
-	struct graph_body *b = add_body(v, "body", &out[0], 2);
+	struct graph_body *b = add_body(v, "body", draw_body(&out[0], 2));
 	struct port_map *slices[2] = {connect(b, false, 0, 0), NULL};
 	connect(b, false, 1, 1);
 	connect(b, true, 0, b->graph->n - 1);
@@ -1013,20 +1056,50 @@ static void add_iterator(uint32_t x)
 		slices[i]->stride = back ? -1 : 1;
 		slices[i]->part_size = 1;
 	}
-	b->back_from = ARENA_NEWN(net.g->arena, uint32_t, 1);
-	b->back_to = ARENA_NEWN(net.g->arena, uint32_t, 1);
-	b->back_from[0] = b->graph->n - 1;
-	b->back_to[b->n_back++] = 1;
-	end_control(out, 2, x);
+	connect_back(b, b->graph->n - 1, 1);
+	end_control(out, 2, x, false);
 }
 
-static void add_control(void)
+/* Loop with x as its state: as many iterations as an input says at most, while another one says so and the counter is below a third.
+ * All states together, if they are an output, have open dims. */
+static void add_loop(uint32_t x)
+{
+	enum { STATE, COUNTER, BOUND }; /* Parameters of the body */
+	struct tensor out[2] = {net.made[x].t, net.made[x].t};
+	const struct tensor number = {.elem = EL_I64}, flag = {.elem = EL_BOOLEAN};
+	bool all = draw_byte(2);
+	uint32_t in[4] = {add_parameter(&number, 0), add_parameter(&flag, 0), x,
+			  add_parameter(&number, 0)};
+	uint32_t v = begin_node(OP_LOOP, 5, in, 4, all ? 2 : 1);
+	struct graph_body *b = add_body(v, "body", draw_loop_body(&out[0]));
+	uint32_t below = b->graph->n - 1, state = below - 1;
+	connect(b, false, 2, STATE);
+	connect(b, false, -1, COUNTER)->counter = true;
+	connect(b, false, 3, BOUND);
+	connect(b, true, 0, state);
+	connect(b, true, -1, below)->condition = true;
+	if (all) {
+		struct port_map *m = connect(b, true, 1, state);
+		m->has_axis = true;
+		m->axis = draw_byte(out[0].rank);
+		m->end = -1;
+		m->stride = 1;
+		m->part_size = out[0].dim[m->axis];
+	}
+	connect_back(b, state, STATE);
+	end_control(out, all ? 2 : 1, x, all);
+}
+
+static void add_control(bool loop)
 {
 	uint32_t x = last_plain();
-	if (x == NONE || !has_room(2, 2) || net.g->n + 4 > MOST_NODES ||
+	if (x == NONE || !has_room(4, 5) || net.g->n + 6 > MOST_NODES ||
 	    net.g->n_bodies + 2 > MOST_BODIES)
 		return;
-	draw_byte(2) ? add_if(x) : add_iterator(x);
+	if (loop)
+		add_loop(x);
+	else
+		draw_byte(2) ? add_if(x) : add_iterator(x);
 }
 
 static void add_results(void)
@@ -1060,8 +1133,8 @@ void draw_net(struct drawn *out)
 		case 3: add_rms(); break;
 		default: (void)add_row(any_row()); break;
 		}
-	if (first >= 200 && first < 224)
-		add_control();
+	if (first >= 188 && first < 224)
+		add_control(first < 200);
 	add_results();
 	struct graph *g = net.g;
 	uint32_t n = g->n;
