@@ -86,11 +86,12 @@ measure_costs() {
 }
 
 # With a limit of error, and devices in less than f32: which sets may run in less, by errors that are measured; whatever is tried
-# later keeps to it.  What was measured is in precision.mp, the fastest of it within the limit in mixed.mp.
+# later keeps to it.  What was measured is in precision.mp, the two that are the fastest of it within the limit in mixed.mp: one may
+# be all in f32.
 mix_precisions() {
 	stage devrun mixed --max-error "$max_error" --max-seconds "$given" --path "$dir/precision.mp" "${running[@]}" -o "$dir/.mixed.mp" "$dir/input.mp" || return
 	mv "$dir/.mixed.mp" "$dir/input.mp"
-	stage topk -k 1 -o "$dir/mixed.mp" "$dir/precision.mp" || return
+	stage topk -k 2 --distinct -o "$dir/mixed.mp" "$dir/precision.mp" || return
 	[ "$(count_places "$dir/mixed.mp")" -gt 0 ] || rm "$dir/mixed.mp"
 }
 

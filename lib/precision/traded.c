@@ -82,6 +82,22 @@ static bool is_beaten(const struct traded *x, uint32_t i)
 	return false;
 }
 
+/* Of those that are the same the fastest, which comes first. */
+static void keep_distinct(struct traded *x, uint32_t n_sets)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < x->n; i++) {
+		bool again = false;
+		for (uint32_t j = 0; j < n && !again; j++)
+			again = memcmp(x->v[i].precision, x->v[j].precision, n_sets) == 0;
+		if (again)
+			mem_free(x->v[i].precision);
+		else
+			x->v[n++] = x->v[i];
+	}
+	x->n = n;
+}
+
 /* Those that are not beaten, where there are too many for a table. */
 static void keep_best(struct traded *x)
 {
@@ -104,6 +120,7 @@ void traded_finish(struct traded *x, const struct graph *g, const double *flops)
 	if (x->n == 0)
 		return;
 	qsort(x->v, x->n, sizeof *x->v, by_error);
+	keep_distinct(x, g->n_sets);
 	keep_best(x);
 	for (uint32_t i = 0; i < x->n; i++) {
 		double all = 0;

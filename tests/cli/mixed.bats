@@ -71,6 +71,7 @@ ALLOWED='
 @test "the report has the way: error, time, and how much each precision has" {
 	mixed 0.02 --path path.mp probed.mp -o narrow.mp
 	placeout --format report --precision path.mp path.mp > report.txt
+	placeout --format html --precision path.mp path.mp | grep -q '<dt>time for error</dt><dd>0.085: .* 100 % bf16 (beyond the limit)<br>'
 	grep -qE '^time for error +error +measured +speedup +f32 +bf16$' report.txt
 	grep -qE '^beyond the limit +0\.085 .* 0 % +100 %$' report.txt
 	[ "$(grep -c ' <$' report.txt)" -ge 1 ]

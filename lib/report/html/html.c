@@ -6,6 +6,7 @@
 
 #include "text/markup.h"
 #include "text/quantity.h"
+#include "precision/traded.h"
 #include "report/format.h"
 #include "report/history.h"
 #include "report/html/comparedrows.h"
@@ -216,6 +217,29 @@ static int fact_error(FILE *out, const struct report_input *in, struct err *e)
 	return rc;
 }
 
+/* What error buys, a line each. */
+static void fact_traded(FILE *out, const struct report_input *in)
+{
+	const struct traded *x = in->traded;
+	char text[QUANTITY_CAP];
+	if (!x || x->n < 2)
+		return;
+	fact(out, "time for error");
+	for (uint32_t i = 0; i < x->n; i++) {
+		const struct traded_one *t = &x->v[i];
+		fputs(i ? "<br>" : "", out);
+		t->error < 1e300 ? fprintf(out, "%.2g: ", t->error)
+				 : (void)fputs("no bound: ", out);
+		fputs(quantity_seconds(t->lat_s, text), out);
+		for (int p = 0; p < TRADED_PRECISIONS; p++)
+			if (t->share[p] > 0)
+				fprintf(out, ", %.0f %% %s", 100 * t->share[p],
+					traded_precisions[p]);
+		fputs(t->within ? "" : " (beyond the limit)", out);
+	}
+	fputs("</dd>\n", out);
+}
+
 static int put_facts(FILE *out, const void *of, struct err *e)
 {
 	const struct report_input *in = of;
@@ -248,6 +272,7 @@ static int put_facts(FILE *out, const void *of, struct err *e)
 	fact_outputs(out, x);
 	if (x->has_error && fact_error(out, in, e) < 0)
 		return -1;
+	fact_traded(out, in);
 	return 0;
 }
 
