@@ -7,11 +7,16 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The first slot that ends after `ready`. */
+/* The first slot that ends after `ready`: its block, then where in it. */
 static size_t first_after(const struct agenda *a, double ready)
 {
-	size_t lo = 0, hi = a->n;
+	size_t lo = 0, hi = (a->n + AGENDA_BLOCK - 1) / AGENDA_BLOCK;
 
+	BISECT(lo, hi, mid, !(a->block[mid].end_s > ready))
+	lo *= AGENDA_BLOCK;
+	if (lo >= a->n)
+		return a->n;
+	hi = lo + AGENDA_BLOCK < a->n ? lo + AGENDA_BLOCK : a->n;
 	BISECT(lo, hi, mid, !(a->slot[mid].end_s > ready))
 	return lo;
 }
@@ -20,10 +25,9 @@ static size_t first_after(const struct agenda *a, double ready)
  * for the rounding of ends and costs. */
 static bool is_full(const struct agenda *a, size_t block, double cost)
 {
-	size_t last = (block + 1) * AGENDA_BLOCK - 1;
-	double end = a->slot[last < a->n ? last : a->n - 1].end_s;
+	double end = a->block[block].end_s;
 
-	return a->gap_s[block] < cost / 2 && end + cost > end;
+	return a->block[block].gap_s < cost / 2 && end + cost > end;
 }
 
 double agenda_earliest_s(const struct agenda *a, double ready, double cost, size_t *at)
@@ -45,19 +49,19 @@ double agenda_earliest_s(const struct agenda *a, double ready, double cost, size
 	return start;
 }
 
-/* Find the gaps again: slots from `at` on have changed. */
-static void find_gaps(struct agenda *a, size_t at)
+/* Find the gaps and ends of blocks again: slots from `at` on have changed. */
+static void find_blocks(struct agenda *a, size_t at)
 {
 	size_t blocks = (a->n + AGENDA_BLOCK - 1) / AGENDA_BLOCK;
 
-	a->gap_s = mem_grow(a->gap_s, &a->gap_cap, blocks, sizeof(*a->gap_s));
+	a->block = mem_grow(a->block, &a->block_cap, blocks, sizeof(*a->block));
 	for (size_t i = at; i < a->n;) {
 		size_t block = i / AGENDA_BLOCK, end = (block + 1) * AGENDA_BLOCK;
-		double most = i % AGENDA_BLOCK ? a->gap_s[block] : 0;
+		double most = i % AGENDA_BLOCK ? a->block[block].gap_s : 0;
 
 		for (end = end < a->n ? end : a->n; i < end; i++)
 			most = max2(most, a->slot[i].start_s - (i ? a->slot[i - 1].end_s : 0));
-		a->gap_s[block] = most;
+		a->block[block] = (struct agenda_block){most, a->slot[i - 1].end_s};
 	}
 }
 
@@ -68,20 +72,20 @@ void agenda_insert(struct agenda *a, size_t at, struct agenda_slot slot)
 	a->slot[at] = slot;
 	a->n++;
 	/* What is behind the last slot changes nothing in front of it. */
-	find_gaps(a, at + 1 == a->n ? at : at / AGENDA_BLOCK * AGENDA_BLOCK);
+	find_blocks(a, at + 1 == a->n ? at : at / AGENDA_BLOCK * AGENDA_BLOCK);
 }
 
 void agenda_remove(struct agenda *a, size_t at)
 {
 	memmove(a->slot + at, a->slot + at + 1, (a->n - at - 1) * sizeof(*a->slot));
 	a->n--;
-	find_gaps(a, at / AGENDA_BLOCK * AGENDA_BLOCK);
+	find_blocks(a, at / AGENDA_BLOCK * AGENDA_BLOCK);
 }
 
 void agenda_release(struct agenda *a)
 {
 	mem_free(a->slot);
-	mem_free(a->gap_s);
+	mem_free(a->block);
 	*a = (struct agenda){0};
 }
 

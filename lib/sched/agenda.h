@@ -11,13 +11,17 @@ struct agenda_slot {
 	uint32_t task;
 };
 
+struct agenda_block {
+	double gap_s; /* the longest gap in front of one of its slots */
+	double end_s; /* of its last slot */
+};
+
 /* Slots by ascending time, which do not overlap.  All zero is an empty one. */
 struct agenda {
 	struct agenda_slot *slot;
 	size_t n, cap;
-	/* For each block of AGENDA_BLOCK slots, the longest gap in front of one of them. */
-	double *gap_s;
-	size_t gap_cap;
+	struct agenda_block *block; /* of AGENDA_BLOCK slots each */
+	size_t block_cap;
 };
 
 enum { AGENDA_BLOCK = 64 };
