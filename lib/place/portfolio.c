@@ -44,9 +44,13 @@ struct portfolio_entry {
 };
 
 static const struct portfolio_entry first[] = {
-	{&method_single, 0, INFINITY, ANYWHERE},  {&method_heft, 0, INFINITY, ANYWHERE},
-	{&method_heft_apart, 0, INFINITY, TURNS}, {&method_lookahead_rank, 0, 1, ANYWHERE},
-	{&method_spine, 0, 1, ANYWHERE},          {0},
+	{&method_single, 0, INFINITY, ANYWHERE},
+	{&method_heft, 0, INFINITY, ANYWHERE},
+	{&method_heft_apart, 0, INFINITY, TURNS},
+	{&method_priced, 0, 1, ANYWHERE},
+	{&method_lookahead_rank, 0, 1, ANYWHERE},
+	{&method_spine, 0, 1, ANYWHERE},
+	{0},
 };
 
 static const struct portfolio_entry plain[] = {

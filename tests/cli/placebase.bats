@@ -37,6 +37,29 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	done
 }
 
+@test "priced: devices whose time is dear are left to those that need them, the same on any number of threads" {
+	# Layers of three operations that take 1 s on a and 2 on b, and three that take 2 and 1: each where it is fast, a
+	# layer takes 3 s.  Where each ends first it takes 4 (a a b, then b a b).
+	py '
+		print(json.dumps({"devices": [{"name": "a"}, {"name": "b"}],
+			"links": [{"src": "*", "dst": "*", "latency_s": 0, "bytes_per_s": 1}],
+			"nodes": [{"id": v, "cost_s": {"a": 1, "b": 2} if v % 6 < 3 else {"a": 2, "b": 1}} for v in range(120)],
+			"edges": [{"src": u, "dst": v, "bytes": 0} for v in range(6, 120) for u in range(v // 6 * 6 - 6, v // 6 * 6)]}))
+	' | json2dag > apart.mp
+	python3 "$ROOT/tests/support/families.py" lstm 120 3 5 | json2dag > lstm.mp
+	placebase heft --no-hints apart.mp | devsim -o a.mp
+	placebase priced apart.mp | devsim -o b.mp
+	placebase priced --evals 3 lstm.mp -o c.mp
+	cmp <(recdump -k place c.mp) <(placebase priced --evals 3 -t 3 lstm.mp | recdump -k place)
+	cmp <(placebase priced lstm.mp | recdump -k place) <(placebase priced -t 3 lstm.mp | recdump -k place)
+	py '
+		heft, priced = (of(f"{x}.mp", "run")[0]["lat_s"] for x in "ab")
+		assert abs(heft - 80) < 1e-9 and abs(priced - 60) < 1e-9, (heft, priced)
+	'
+	run -0 placebase -v priced --evals 3 lstm.mp -o c.mp
+	[[ "$output" == *"priced: 3 list schedules, value "*" with weight "* ]]
+}
+
 @test "list schedules: what is left when the budget is over goes to one device, and it says so" {
 	for method in heft heft-apart peft cpop contention m-topo lookahead lookahead-rank; do
 		run -0 --separate-stderr placebase $method --budget 1e-9 -v p.mp -o b.mp

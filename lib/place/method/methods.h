@@ -19,6 +19,7 @@
 	X(contention) \
 	X(refine) \
 	X(cluster) \
+	X(priced) \
 	X(lookahead) \
 	X(lookahead_rank) \
 	X(peft) \
