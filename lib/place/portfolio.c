@@ -84,7 +84,7 @@ static const struct portfolio_entry plain[] = {
 /* With time for AMPLE_EVALS simulations of each unit. */
 /* clang-format off */
 static const struct portfolio_entry slow[] = {
-	{&method_learned_moves, 0.25, 0.8, LEARNED},
+	{&method_learned_moves, 0.4, 0.8, LEARNED},
 	{&method_tabu, 0.04, 0.6, ANYWHERE},
 	{&method_genetic, 0.04, 0.7, ANYWHERE},
 	{&method_genetic, 0.15, 0.7, SCHEDULES},
@@ -96,9 +96,11 @@ static const struct portfolio_entry slow[] = {
 
 /* Without: searches race, and each begins with this share of what is left. */
 static const struct portfolio_entry racer[] = {
-	{&method_cross_entropy, 1.0 / 16, 1, ANYWHERE}, {&method_tabu, 1.0 / 16, 1, ANYWHERE},
-	{&method_anneal, 1.0 / 16, 1, ANYWHERE},        {&method_anneal, 1.0 / 16, 1, ALONE},
-	{&method_learned_moves, 1.0 / 16, 1, LEARNED},
+	{&method_cross_entropy, 1.0 / 16, 1, ANYWHERE},
+	{&method_learned_moves, 1.0 / 4, 1, LEARNED},
+	{&method_tabu, 1.0 / 16, 1, ANYWHERE},
+	{&method_anneal, 1.0 / 16, 1, ANYWHERE},
+	{&method_anneal, 1.0 / 16, 1, ALONE},
 };
 enum { N_RACERS = sizeof(racer) / sizeof(racer[0]), SMALL_UNITS = 96 };
 
