@@ -9,8 +9,9 @@
  *
  * How much prices should weigh beside ends depends on what copies cost and on how much can run at
  * once.  So weights are searched, as if the value had one minimum: on both sides of the best, with
- * steps that grow while that helps and shrink where it does not.  The first two schedules tell
- * whether copies should wait on links, as in contention.c. */
+ * steps that grow while that helps and shrink where it does not.  Where the first schedule is longer
+ * than it looked without copies that wait for each other, the second one has them wait on links, as
+ * in contention.c. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,8 +36,12 @@ struct priced_trial {
 	bool links;       /* copies wait for each other */
 	uint16_t *device; /* (n_sets) */
 	double value;     /* INFINITY: not legal, or not run */
+	double own_s;     /* its own schedule takes */
 	bool ran;
 };
+
+/* The value over a schedule's own length: above, copies wait on links for long. */
+static const double WAITS = 1.01;
 
 struct priced {
 	struct method_run *r;
@@ -122,6 +127,7 @@ static void run_trial(void *arg, int task, int thread)
 	l.links = t->links ? listlinks_new(&l) : NULL;
 	int rc = listsched_run(&l, listsched_upward_rank(&l, a), choose_device, &c, &none);
 
+	t->own_s = listsched_makespan_s(&l);
 	listlinks_free(l.links);
 	listsched_placement(&l, t->device);
 	listsched_release(&l);
@@ -206,7 +212,8 @@ static void search_weights(struct priced *x, struct pool *pool)
 
 	add_trial(x, FIRST_WEIGHT, false);
 	run_batch(x, pool);
-	if (x->r->m->costs.contention && x->limits.evals > 1 && fits(x, LINKS_TAKE)) {
+	if (x->r->m->costs.contention && x->limits.evals > 1 &&
+	    !(x->batch[0].value <= WAITS * x->batch[0].own_s) && fits(x, LINKS_TAKE)) {
 		x->n = 0;
 		add_trial(x, FIRST_WEIGHT, true);
 		run_batch(x, pool);
@@ -245,7 +252,7 @@ static int run_priced(struct method_run *r, struct err *e)
 const struct place_method method_priced = {
 	.name = "priced",
 	.needs_costs = true,
-	.about = "HEFT that weighs the ends of tasks and the price of devices' time",
+	.about = "HEFT that weighs ends of tasks and prices of devices' time",
 	.source = "Luh, Hoitomt, IEEE TAC 38(7), 1993, for list schedules by prices",
 	.run = run_priced,
 	.scope = SCOPE_SCHEDULES,
