@@ -52,7 +52,7 @@ struct input {
 	bool wants_comparison;
 	struct comparison comparison;
 	struct search_curve curve;
-	bool wants_others, wants_cost;
+	bool wants_others, wants_cost, wants_operations;
 	struct scheduled_list others;
 	struct rec *cost; /* the last one */
 	struct traded traded;
@@ -93,9 +93,9 @@ static int take_record(struct input *x, const struct rec *r, struct err *e)
 		return -1;
 	if (x->wants_comparison && comparison_take(&x->comparison, r, e) < 0)
 		return -1;
-	if (x->wants_trace && trace_take(&x->trace, r, e) < 0)
+	if ((x->wants_trace || x->wants_operations) && trace_take(&x->trace, r, e) < 0)
 		return -1;
-	if ((x->wants_others || x->wants_cost) && take_cost(x, r, e) < 0)
+	if ((x->wants_others || x->wants_cost || x->wants_operations) && take_cost(x, r, e) < 0)
 		return -1;
 	if (x->wants_others && scheduled_take(&x->others, r, false, e) < 0)
 		return -1;
@@ -446,8 +446,12 @@ static int write_outputs(const char *path, const struct options *o, const struct
 		return -1;
 	if (o->only_case && choose_case(&in->x, o->only_case, path, e) < 0)
 		return -1;
-	if (!in->wants_trace && !in->wants_others && !in->wants_comparison)
+	if (!in->wants_trace && !in->wants_others && !in->wants_comparison) {
+		const struct graph *cut = in->x.graph;
 		answer_join_parts(&in->x);
+		if (in->x.graph != cut)
+			trace_release(&in->trace); /* it is about the parts */
+	}
 	int rc = write_answer(c->output, in, o, e);
 	return rc > 0 ? err_set(e, ST_INPUT,
 				"the placement cannot be carried out; the problems are listed")
@@ -578,6 +582,7 @@ int main(int argc, char **argv)
 	in.devs_arena = arena_new();
 	in.wants_trace = report_formats[o.format]->needs_trace || o.why;
 	in.wants_cost = o.why != NULL;
+	in.wants_operations = report_formats[o.format]->tells_operations;
 	in.wants_history = report_formats[o.format]->needs_history;
 	in.wants_comparison = report_formats[o.format]->needs_comparison;
 	in.wants_others = report_formats[o.format]->needs_others;

@@ -58,6 +58,7 @@ struct report_format {
 	bool needs_trace;      /* it writes a run's schedule */
 	bool needs_history;    /* it tells how the answer came about */
 	bool needs_others;     /* it shows other placements beside the answer, and what sets take */
+	bool tells_operations; /* why each operation is where it is: a schedule and what sets take, where they are told */
 	bool plain; /* names of devices stand in its text as they are: they come escaped */
 	/* 0: written; 1: written, and it names problems for which the placement cannot be carried
 	 * out; -1: an error. */

@@ -11,7 +11,9 @@
 #include "report/format.h"
 #include "report/placecheck.h"
 #include "report/placetext.h"
+#include "report/waits.h"
 #include "precision/traded.h"
+
 #include "text/markup.h"
 
 static void key(FILE *out, const char *name)
@@ -117,6 +119,17 @@ static void placement(FILE *out, const struct report_input *in)
 		real(out, "share_of_operations_apart", parts.apart > 0, parts.share[d]);
 		count(out, "memory_bytes", x->mem_bytes, x->mem_bytes ? x->mem_bytes[d] : 0);
 		count(out, "memory_limit_bytes", limit > 0, limit);
+		fputs("}", out);
+	}
+	fputs("]", out);
+	key(out, "memory_shared");
+	fputs("[", out);
+	for (uint32_t i = 0; in->devs && i < x->n_pools && x->n_pools == in->devs->n_pools; i++) {
+		const struct dev_pool *pool = &in->devs->pool[i];
+		fputs(i ? ", {\"name\": " : "{\"name\": ", out);
+		markup_json(out, pool->name, strlen(pool->name), false);
+		count(out, "memory_bytes", true, x->pool_bytes[i]);
+		count(out, "memory_limit_bytes", pool->mem_bytes > 0, pool->mem_bytes);
 		fputs("}", out);
 	}
 	fputs("]", out);
@@ -325,6 +338,114 @@ static void phases(FILE *out, const char *told)
 	fputs("]", out);
 }
 
+/* Seconds of the set on each device: null where they are not told, and devices that cannot have it, or must not. */
+static void times(FILE *out, const struct waits *w, uint32_t set)
+{
+	const struct report_input *in = w->in;
+	uint32_t n = 0, k = in->p->k, fastest = k, here = in->x->place.device[set];
+	key(out, "seconds_on");
+	for (uint32_t d = 0; d < k; d++) {
+		double s = waits_cost_s(w, set, d);
+		fputs(d ? ", " : "{", out);
+		markup_json(out, in->names[d], strlen(in->names[d]), false);
+		s >= 0 ? fprintf(out, ": %.9g", s) : fputs(": null", out);
+		if (s >= 0 && (fastest == k || s < waits_cost_s(w, set, fastest)))
+			fastest = d;
+	}
+	fputs("}", out);
+	key(out, "cannot_run_on");
+	fputs("[", out);
+	for (uint32_t d = 0; d < k; d++)
+		if (waits_cost_s(w, set, d) < 0) {
+			fputs(n++ ? ", " : "", out);
+			markup_json(out, in->names[d], strlen(in->names[d]), false);
+		}
+	fputs("]", out);
+	double own = waits_cost_s(w, set, here);
+	bool told = fastest < k && own >= 0;
+	if (told && own <= waits_cost_s(w, set, fastest))
+		fastest = here;
+	text(out, "fastest_on", told ? in->names[fastest] : NULL);
+	real(out, "fastest_saves_s", told, told ? own - waits_cost_s(w, set, fastest) : 0);
+}
+
+/* What the set waited for, as --why has it. */
+static void reason(FILE *out, const struct waits *w, uint32_t set,
+		   const struct waits_neighbour *last)
+{
+	uint32_t before = w->before[set];
+	bool busy = before != GRAPH_NONE && (!last || w->end_s[before] > last->at_s);
+	uint32_t node = busy ? w->set_node[w->set_ptr[before]] : last ? last->node : GRAPH_NONE;
+	real(out, "starts_s", true, waits_start_s(w, set));
+	real(out, "ends_s", true, w->end_s[set]);
+	text(out, "waits_for", busy ? "device" : last ? "input" : "nothing");
+	text(out, "waits_for_operation", node == GRAPH_NONE ? NULL : w->g->node_name[node]);
+	real(out, "waits_until_s", node != GRAPH_NONE,
+	     busy   ? w->end_s[before]
+	     : last ? last->at_s
+		    : 0);
+}
+
+/* Copies to the device of the set, of what it reads, and from it, of what it makes. */
+static void crossings(FILE *out, const struct waits *w, uint32_t set,
+		      const struct waits_neighbour *from, uint32_t n_from)
+{
+	const struct run_schedule *s = &w->t.run;
+	uint64_t bytes[2] = {0, 0};
+	uint32_t n[2] = {0, 0};
+	for (uint32_t i = 0; i < n_from; i++) {
+		n[0] += from[i].copies;
+		bytes[0] += from[i].copied_bytes;
+	}
+	for (uint32_t i = w->copy_ptr[set]; i < w->copy_ptr[set + 1]; i++) {
+		n[1]++;
+		bytes[1] += s->copy_bytes[w->copy[i]];
+	}
+	count(out, "copies_in", true, n[0]);
+	count(out, "bytes_in", true, bytes[0]);
+	count(out, "copies_out", true, n[1]);
+	count(out, "bytes_out", true, bytes[1]);
+}
+
+/* Operations but for constants: where each is, why, and what that costs. */
+static void operations(FILE *out, const struct report_input *in)
+{
+	const struct graph *g = in->x->graph;
+	struct waits w;
+	struct err not_told = ERR_INIT;
+	struct report_input without = *in;
+	const struct trace none = {0};
+	uint32_t n = 0;
+	if (waits_open(&w, in, &not_told) < 0) { /* a schedule of something else */
+		err_clear(&not_told);
+		without.trace = &none;
+		if (waits_open(&w, &without, &not_told) < 0)
+			err_clear(&not_told);
+	}
+	key(out, "placed");
+	fputs("[", out);
+	for (uint32_t v = 0; v < g->n; v++) {
+		uint32_t set = g->set[v];
+		if (set == GRAPH_NONE || in->constant[v])
+			continue;
+		struct waits_neighbour *from = NULL;
+		bool ran = w.has_schedule && w.entry[set] != GRAPH_NONE;
+		fputs(n++ ? ",\n  {\"name\": " : "\n  {\"name\": ", out);
+		markup_json(out, g->node_name[v], strlen(g->node_name[v]), false);
+		text(out, "type", g->type[v]);
+		text(out, "device", in->names[in->p->node_device[v]]);
+		count(out, "set", true, set);
+		times(out, &w, set);
+		if (ran) {
+			uint32_t n_from = waits_neighbours(&w, v, true, &from);
+			reason(out, &w, set, n_from ? from : NULL);
+			crossings(out, &w, set, from, n_from);
+		}
+		fputs("}", out);
+	}
+	fputs("]", out);
+}
+
 static int write_json(FILE *out, const struct report_input *in, struct err *e)
 {
 	static const char *const kinds[] = {
@@ -357,6 +478,8 @@ static int write_json(FILE *out, const struct report_input *in, struct err *e)
 	real(out, "seconds", in->search_s >= 0, in->search_s);
 	fputs("}", out);
 	phases(out, in->phases);
+	fputs("\n ", out);
+	operations(out, in);
 	fputs("}\n", out);
 	return 0;
 }
@@ -364,6 +487,8 @@ static int write_json(FILE *out, const struct report_input *in, struct err *e)
 const struct report_format format_json = {
 	.name = "json",
 	.about = "what the report is made of, as one JSON object: seconds, bytes,\n"
-		 "intervals, null for what is not known",
+		 "intervals, null for what is not known; of each operation where\n"
+		 "it is, why, and what it takes on each device",
+	.tells_operations = true,
 	.write = write_json,
 };

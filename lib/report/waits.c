@@ -85,6 +85,7 @@ static void read_schedule(struct waits *w)
 	}
 	find_before(w);
 	w->copy = ARENA_NEWN(w->a, uint32_t, s->n_copies);
+	w->copy_seen = ARENA_NEWN(w->a, uint32_t, s->n_copies);
 	rows_sort(s->copy_set, NULL, ROWS_STEP, s->n_copies, w->g->n_sets, w->copy_ptr, w->copy);
 }
 
@@ -102,6 +103,7 @@ int waits_open(struct waits *w, const struct report_input *in, struct err *e)
 	w->seen = ARENA_NEWN(a, uint32_t, g->n);
 	w->found = ARENA_NEWN(a, uint32_t, g->n_sets);
 	w->todo = ARENA_NEWN(a, uint32_t, g->n);
+	w->place = ARENA_NEWN(a, uint32_t, g->n_sets);
 	rows_sort(g->set, NULL, ROWS_STEP, g->n, g->n_sets, w->set_ptr, w->set_node);
 	if (!in->trace->run)
 		return 0;
@@ -119,29 +121,53 @@ double waits_start_s(const struct waits *w, uint32_t set)
 	return w->t.run.start_s[w->entry[set]];
 }
 
-/* When what set `from` makes is where set `to` is, into x. */
-static void arrive(const struct waits *w, uint32_t from, uint32_t to, struct waits_neighbour *x)
+/* The copy of what set `from` makes to the device of set `to`: the first one of so many bytes, where there is one (-1: nobody knows
+ * how many), else the first.  GRAPH_NONE: there is none. */
+static uint32_t copy_between(const struct waits *w, uint32_t from, uint32_t to, int64_t bytes)
+{
+	const struct run_schedule *s = &w->t.run;
+	uint32_t best = GRAPH_NONE;
+	bool best_fits = false;
+	for (uint32_t i = w->copy_ptr[from]; i < w->copy_ptr[from + 1]; i++) {
+		uint32_t c = w->copy[i];
+		bool fits = bytes >= 0 && s->copy_bytes[c] == (uint64_t)bytes;
+		if (s->copy_dst[c] != w->t.place.device[to] || (best_fits && !fits))
+			continue;
+		if (best == GRAPH_NONE || fits > best_fits ||
+		    s->copy_start_s[c] < s->copy_start_s[best])
+			best = c;
+		best_fits |= fits;
+	}
+	return best;
+}
+
+/* When what set `from` makes is where set `to` is, into x, where that is later than what x says; reads: `to` reads so many bytes. */
+static void arrive(struct waits *w, uint32_t from, uint32_t to, int64_t bytes,
+		   struct waits_neighbour *x)
 {
 	const struct run_schedule *s = &w->t.run;
 	const uint16_t *device = w->t.place.device;
-	uint32_t best = GRAPH_NONE;
-	x->at_s = w->end_s[from];
-	x->way = device[from] == device[to] ? WAITS_HERE : WAITS_LIES;
-	if (x->way == WAITS_HERE)
+	bool here = device[from] == device[to];
+	uint32_t c = here ? GRAPH_NONE : copy_between(w, from, to, bytes);
+	if (c == GRAPH_NONE) {
+		if (w->end_s[from] > x->at_s) {
+			x->at_s = w->end_s[from];
+			x->way = here ? WAITS_HERE : WAITS_LIES;
+		}
 		return;
-	for (uint32_t i = w->copy_ptr[from]; i < w->copy_ptr[from + 1]; i++) {
-		uint32_t c = w->copy[i];
-		if (s->copy_dst[c] == device[to] &&
-		    (best == GRAPH_NONE || s->copy_start_s[c] < s->copy_start_s[best]))
-			best = c;
 	}
-	if (best == GRAPH_NONE)
+	if (w->copy_seen[c] != w->question) {
+		w->copy_seen[c] = w->question;
+		x->copies++;
+		x->copied_bytes += s->copy_bytes[c];
+	}
+	if (s->copy_end_s[c] <= x->at_s)
 		return;
 	x->sized = true;
-	x->bytes = s->copy_bytes[best];
-	x->took_s = s->copy_end_s[best] - s->copy_start_s[best];
+	x->bytes = s->copy_bytes[c];
+	x->took_s = s->copy_end_s[c] - s->copy_start_s[c];
 	x->way = x->took_s > 0 ? WAITS_COPIED : WAITS_LIES;
-	x->at_s = s->copy_end_s[best];
+	x->at_s = s->copy_end_s[c];
 }
 
 /* Nodes that v reads, or that read v: their number, and the i-th. */
@@ -156,24 +182,22 @@ static uint32_t end_at(const struct graph *g, uint32_t v, bool reads, uint32_t i
 	return reads ? g->in_node[g->in_ptr[v] + i] : g->consumers.dst[g->consumers.ptr[v] + i];
 }
 
-static struct waits_neighbour make_neighbour(const struct waits *w, uint32_t own, uint32_t node,
-					     bool reads)
-{
-	struct waits_neighbour x = {.set = w->g->set[node], .node = node};
-	if (reads)
-		arrive(w, x.set, own, &x);
-	else
-		arrive(w, own, x.set, &x);
-	x.order_s = reads ? -x.at_s : waits_start_s(w, x.set);
-	return x;
-}
-
 static int in_order(const void *pa, const void *pb)
 {
 	const struct waits_neighbour *a = pa, *b = pb;
 	if (a->order_s != b->order_s)
 		return a->order_s < b->order_s ? -1 : 1;
 	return (a->node > b->node) - (a->node < b->node);
+}
+
+static struct waits_neighbour *grow(struct waits *w, const struct waits_neighbour *old, uint32_t n,
+				    uint32_t *cap)
+{
+	*cap = *cap ? 2 * *cap : 8;
+	struct waits_neighbour *more = ARENA_NEWN(w->a, struct waits_neighbour, *cap);
+	if (n)
+		memcpy(more, old, n * sizeof *more);
+	return more;
 }
 
 uint32_t waits_neighbours(struct waits *w, uint32_t v, bool reads, struct waits_neighbour **out)
@@ -196,22 +220,30 @@ uint32_t waits_neighbours(struct waits *w, uint32_t v, bool reads, struct waits_
 			if (x == GRAPH_NONE || w->seen[x] == now || w->in->constant[x])
 				continue;
 			uint32_t set = g->set[x];
-			w->seen[x] = now;
 			if (set == GRAPH_NONE || w->entry[set] == GRAPH_NONE) {
+				w->seen[x] = now;
 				w->todo[left++] = x;
-			} else if (w->found[set] != now) {
-				if (n == cap) {
-					struct waits_neighbour *more = ARENA_NEWN(
-						w->a, struct waits_neighbour, cap ? 2 * cap : 8);
-					if (n)
-						memcpy(more, *out, n * sizeof **out);
-					*out = more;
-					cap = cap ? 2 * cap : 8;
-				}
-				(*out)[n++] = make_neighbour(w, own, x, reads);
+				continue;
 			}
-			if (set != GRAPH_NONE)
+			int64_t bytes =
+				reads ? graph_out_bytes(g, graph_slot_output(g, g->in_ptr[u] + i))
+				      : -1;
+			if (w->found[set] != now) {
 				w->found[set] = now;
+				w->place[set] = n;
+				if (n == cap)
+					*out = grow(w, *out, n, &cap);
+				(*out)[n++] = (struct waits_neighbour){
+					.set = set, .node = x, .at_s = -INFINITY};
+			} else if (!reads) {
+				continue;
+			}
+			struct waits_neighbour *nb = &(*out)[w->place[set]];
+			if (reads)
+				arrive(w, set, own, bytes, nb);
+			else
+				arrive(w, own, set, bytes, nb);
+			nb->order_s = reads ? -nb->at_s : waits_start_s(w, set);
 		}
 	}
 	if (n)

@@ -15,9 +15,9 @@ struct waits {
 	uint32_t *entry;  /* (n_sets) the first entry of a set; GRAPH_NONE: it has no step */
 	double *end_s;    /* (n_sets) when the last of them ends */
 	uint32_t *before; /* (n_sets) the set whose end its device waited for; GRAPH_NONE: none */
-	uint32_t *set_ptr, *set_node;  /* nodes of a set */
-	uint32_t *copy_ptr, *copy;     /* copies of what a set made, as they began */
-	uint32_t *seen, *found, *todo; /* of waits_neighbours */
+	uint32_t *set_ptr, *set_node; /* nodes of a set */
+	uint32_t *copy_ptr, *copy;    /* copies of what a set made, as they began */
+	uint32_t *seen, *found, *place, *todo, *copy_seen; /* of waits_neighbours */
 	uint32_t question;
 	struct arena *a;
 };
@@ -34,9 +34,11 @@ struct waits_neighbour {
 	uint32_t set, node;
 	double at_s, order_s;
 	enum waits_way way;
-	bool sized;     /* then: */
-	uint64_t bytes; /* of what crosses */
-	double took_s;  /* copied: how long */
+	bool sized;      /* then: */
+	uint64_t bytes;  /* of what crosses */
+	double took_s;   /* copied: how long */
+	uint32_t copies; /* all that crosses between the two */
+	uint64_t copied_bytes;
 };
 
 /* Sets with a step that the set of v reads from (the last that is there first), or that read from it (the first that starts first);

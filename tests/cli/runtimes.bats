@@ -263,3 +263,53 @@ What waits for it:
 		assert f"It starts at {at} ms" in t or f"{start[s[v]] * 1e6:.3f} us" in t or f"{start[s[v]] * 1e6:.1f}" in t, (at, t)
 	'
 }
+
+@test "json: of each operation its device, times on each, what it waits for, copies in and out, as --why and the schedule have them" {
+	py '
+		import random
+		random.seed(3)
+		n = 60
+		edges = [{"src": random.randrange(max(0, v - 8), v), "dst": v, "bytes": random.randrange(1, 9)} for v in range(1, n) for _ in range(2)]
+		edges = list({(e["src"], e["dst"]): e for e in edges}.values())
+		doc = {"devices": [{"name": "a"}, {"name": "b"}, {"name": "c"}], "links": [{"src": "*", "dst": "*", "latency_s": 0.5, "bytes_per_s": 4}],
+			"nodes": [{"id": v, "name": "op%d" % v, "cost_s": {d: random.randrange(1, 9) for d in "abc" if random.random() < .9 or d == "a"}} for v in range(n)], "edges": edges}
+		json.dump(doc, open("w60.json", "w"))
+	'
+	json2dag w60.json | placebase heft > placed60.mp
+	devsim --schedule placed60.mp > run60.mp
+	placeout --format json -o all.json run60.mp
+	placeout --format json -o plain.json placed60.mp
+	for v in 0 7 20 41 59; do placeout --why "op$v" run60.mp > "why$v"; done
+	py '
+		doc, r = json.load(open("w60.json")), json.load(open("all.json"))
+		s = runs("run60.mp")[0]["schedule"]
+		device = array(of("placed60.mp", "place")[0]["device"])
+		ops = {o["name"]: o for o in r["placed"]}
+		assert len(ops) == len(r["placed"]) == r["operations"] == 60
+		set_of = {o["set"]: o for o in r["placed"]}
+		start, end = {}, {}
+		for i, k in enumerate(array(s["set"])):
+			start[int(k)], end[int(k)] = array(s["start_s"])[i], array(s["end_s"])[i]
+		for node in doc["nodes"]:
+			o = ops[node["name"]]
+			cost = node["cost_s"]
+			assert o["device"] == "abc"[device[o["set"]]], o
+			assert o["seconds_on"] == {d: cost.get(d) for d in "abc"} and o["cannot_run_on"] == [d for d in "abc" if d not in cost], o
+			assert cost[o["fastest_on"]] == min(cost.values()) and o["fastest_saves_s"] == cost[o["device"]] - min(cost.values()), o
+			assert (o["starts_s"], o["ends_s"]) == (start[o["set"]], end[o["set"]]), o
+			# What it reads from elsewhere, and what goes elsewhere once for each device.
+			read = {(e["src"], e["bytes"]) for e in doc["edges"] if e["dst"] == node["id"] and ops["op%d" % e["src"]]["device"] != o["device"]}
+			assert (o["copies_in"], o["bytes_in"]) == (len(read), sum(b for _, b in read)), o
+			to = {(ops["op%d" % e["dst"]]["device"], e["bytes"]) for e in doc["edges"] if e["src"] == node["id"]}
+			to = [b for d, b in to if d != o["device"]]
+			assert (o["copies_out"], o["bytes_out"]) == (len(to), sum(to)), o
+			# It starts when what it waits for is there, and not before.
+			assert o["starts_s"] == (o["waits_until_s"] if o["waits_for"] != "nothing" else 0), o
+		assert sum(o["bytes_out"] for o in ops.values()) == r["measured"][-1]["copied_bytes"]
+		for v in 0, 7, 20, 41, 59:
+			o, told = ops["op%d" % v], open("why%d" % v).read()
+			assert {"nothing": "it waits for nothing", "device": "is busy with %s until" % o["waits_for_operation"], "input": "the last of its inputs, of %s, is there" % o["waits_for_operation"]}[o["waits_for"]] in told, (o, told)
+		plain = json.load(open("plain.json"))["placed"]
+		assert all("waits_for" not in o and o["seconds_on"] == ops[o["name"]]["seconds_on"] for o in plain) and len(plain) == 60
+	'
+}
