@@ -127,6 +127,45 @@ static void write_device(FILE *out, const struct place_model *m, const struct pl
 	fputs("}", out);
 }
 
+/* Memory that devices share, and what they need of it together. */
+static void write_pools(FILE *out, const struct place_model *m, const struct place_result *r)
+{
+	const struct place_pools *p = &m->pools;
+
+	fputs(p->n ? ", \"pools\": [" : "", out);
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct place_pool *x = &p->pool[i];
+		uint64_t sum = 0;
+		bool any = false;
+
+		fputs(i ? ",\n   {" : "\n   {", out);
+		write_text(out, "pool", x->name);
+		fputs(", \"devices\": [", out);
+		for (uint32_t d = 0; d < m->k; d++) {
+			if (p->of[d] != i)
+				continue;
+			fputs(any ? ", " : "", out);
+			markup_json(out, m->names[d], strlen(m->names[d]), false);
+			any = true;
+			sum += place_peak_bytes(m, r, d);
+		}
+		if (x->mem_limit)
+			fprintf(out,
+				"], \"memory\": %" PRIu64 ", \"headroom\": %" PRIu64
+				", \"usable\": %" PRIu64,
+				x->mem_limit + x->headroom, x->headroom, x->mem_limit);
+		else
+			fputs("], \"memory\": null, \"headroom\": 0, \"usable\": null", out);
+		fprintf(out, ", \"shared\": %" PRIu64 ", \"peak\": %" PRIu64 ", \"free\": ",
+			sum > r->pool_bytes[i] ? sum - r->pool_bytes[i] : 0, r->pool_bytes[i]);
+		if (x->mem_limit)
+			fprintf(out, "%.0f}", (double)x->mem_limit - (double)r->pool_bytes[i]);
+		else
+			fputs("null}", out);
+	}
+	fputs(p->n ? "]" : "", out);
+}
+
 void memory_plan_write(FILE *out, struct evaluator *ev, const struct place_units *u,
 		       const char *source, const uint16_t *device)
 {
@@ -152,14 +191,16 @@ void memory_plan_write(FILE *out, struct evaluator *ev, const struct place_units
 		place_missing_bytes(m, r));
 	for (uint32_t d = 0; d < m->k; d++)
 		write_device(out, m, r, &holds[d], d);
-	fputs("]}", out);
+	fputs("]", out);
+	write_pools(out, m, r);
+	fputs("}", out);
 	mem_free(holds);
 }
 
 void memory_plan_none(FILE *out, const struct place_model *m, const char *source, const char *why)
 {
 	struct holds all = {0};
-	double needs = 0, usable = 0;
+	double needs = 0, usable = 0, *in_pool = MEM_NEWN(double, m->pools.n);
 	bool limited = true;
 
 	for (uint32_t i = 0; i < m->n_values; i++) {
@@ -171,9 +212,17 @@ void memory_plan_none(FILE *out, const struct place_model *m, const char *source
 		note_value(&all, i, least);
 	}
 	for (uint32_t d = 0; d < m->k; d++) {
+		uint32_t pool = m->pools.n ? m->pools.of[d] : 0;
+
 		limited &= m->mem_limit[d] > 0;
-		usable += (double)m->mem_limit[d];
+		if (pool < m->pools.n && m->pools.pool[pool].mem_limit)
+			in_pool[pool] += (double)m->mem_limit[d];
+		else
+			usable += (double)m->mem_limit[d];
 	}
+	for (uint32_t i = 0; i < m->pools.n; i++)
+		usable += fmin(in_pool[i], (double)m->pools.pool[i].mem_limit);
+	mem_free(in_pool);
 	fputs(" {", out);
 	write_text(out, "source", source);
 	fputs(", \"legal\": false, ", out);

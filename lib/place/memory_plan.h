@@ -9,8 +9,8 @@
 /* One placement as an object: source, legal, predicted_s, missing (bytes beyond limits, of all devices), and of each device, in
  * bytes: memory (null: not limited), headroom, usable (without it), weights (as it keeps them, once), stored (as the model has
  * these), inputs, variables, tensors (what operations make, at the peak), workspace (scratch that grows with these), work (once it
- * runs anything), peak (the sum but for `stored`), free, and largest, its largest weights, inputs and variables.  A placement that
- * is no schedule has `why` instead. */
+ * runs anything), peak (the sum but for `stored`), free, and largest, its largest weights, inputs and variables.  Pools have what their
+ * devices need together.  A placement that is no schedule has `why` instead. */
 void memory_plan_write(FILE *out, struct evaluator *ev, const struct place_units *u,
 		       const char *source, const uint16_t *device);
 

@@ -93,6 +93,15 @@ uint32_t dev_medium_find(const struct dev_medium *x, uint32_t n, const char *nam
 	return i;
 }
 
+uint32_t dev_pool_find(const struct dev_pool *x, uint32_t n, const char *name)
+{
+	uint32_t i = 0;
+
+	while (i < n && strcmp(x[i].name, name) != 0)
+		i++;
+	return i;
+}
+
 int devs_settle_links(struct devs *d, struct err *e)
 {
 	bool has[PORT_NAMES_MAX + 1][2] = {{false}}; /* first come, first served; shared */
@@ -283,6 +292,51 @@ static int decode_watts(const struct rec *r, struct arena *a, struct devs *d, st
 	return 0;
 }
 
+static int decode_pool(const struct val *m, struct arena *a, struct devs *d, struct err *e)
+{
+	struct dev_pool *x = &d->pool[d->n_pools];
+	const uint32_t *dev;
+	uint64_t n[1] = {UINT64_MAX};
+
+	if (val_type(m) != VAL_MAP)
+		return err_set(e, ST_INPUT, "it is not a map");
+	if (get_text(m, "name", a, &x->name, e) < 0 ||
+	    get_tensor(m, "devices", TT_U32, 1, n, a, &dev, e) < 0 ||
+	    (val_get(m, "mem_bytes") &&
+	     get_uint(m, "mem_bytes", 0, UINT64_MAX, &x->mem_bytes, e) < 0) ||
+	    (val_get(m, "bytes_per_s") && get_real(m, "bytes_per_s", &x->bytes_per_s, e) < 0) ||
+	    (val_get(m, "copied") && get_bool(m, "copied", &x->copied, e) < 0))
+		return -1;
+	if (x->bytes_per_s < 0 || dev_pool_find(d->pool, d->n_pools, x->name) < d->n_pools)
+		return err_set(e, ST_INPUT, "impossible rate, or a name that another has");
+	for (uint64_t i = 0; i < n[0]; i++) {
+		if (dev[i] >= d->k || d->pool_of[dev[i]] != POOLS_MAX)
+			return err_set(e, ST_INPUT, "no such device, or it is in a pool already");
+		d->pool_of[dev[i]] = d->n_pools;
+	}
+	return 0;
+}
+
+static int decode_pools(const struct val *list, struct arena *a, struct devs *d, struct err *e)
+{
+	if (val_type(list) != VAL_ARRAY)
+		return err_set(e, ST_INPUT, "pools is not a list");
+	size_t n = val_count(list);
+	if (n > POOLS_MAX)
+		return err_set(e, ST_INPUT, "%zu pools, not at most %d", n, POOLS_MAX);
+	d->pool = ARENA_NEWN(a, struct dev_pool, n);
+	d->pool_of = ARENA_NEWN(a, uint32_t, d->k);
+	for (uint32_t i = 0; i < d->k; i++)
+		d->pool_of[i] = POOLS_MAX;
+	for (; d->n_pools < n; d->n_pools++)
+		if (decode_pool(val_at(list, d->n_pools), a, d, e) < 0)
+			return err_prefix(e, "pool %u", d->n_pools);
+	for (uint32_t i = 0; i < d->k; i++)
+		if (d->pool_of[i] == POOLS_MAX)
+			d->pool_of[i] = d->n_pools;
+	return 0;
+}
+
 static int decode_turns(const struct rec *r, struct arena *a, struct devs *d, struct err *e)
 {
 	uint64_t shape[2] = {d->k, d->k};
@@ -308,7 +362,7 @@ int devs_decode(const struct rec *r, struct arena *a, struct devs *out, struct e
 	size_t k = SIZE_MAX;
 	uint64_t shape[1];
 	const struct val *links = val_get(r->map, "links"), *ports = val_get(r->map, "ports");
-	const struct val *media = val_get(r->map, "media");
+	const struct val *media = val_get(r->map, "media"), *pools = val_get(r->map, "pools");
 	if (get_texts(r->map, "names", a, &k, &d.names, e) < 0)
 		return err_prefix(e, "devs");
 	shape[0] = k;
@@ -323,6 +377,7 @@ int devs_decode(const struct rec *r, struct arena *a, struct devs *out, struct e
 		 (!val_get(r->map, "watts") || decode_watts(r, a, &d, e) == 0) &&
 		 (!val_get(r->map, "mask") || decode_mask(r, a, &d, e) == 0) &&
 		 (!val_get(r->map, "turns") || decode_turns(r, a, &d, e) == 0) &&
+		 (!pools || decode_pools(pools, a, &d, e) == 0) &&
 		 (!media || devs_decode_media(media, a, &d, e) == 0) &&
 		 (!links || decode_links(links, a, &d, e) == 0) &&
 		 (!ports || decode_ports(ports, a, &d, e) == 0)) {
@@ -360,6 +415,30 @@ static void put_media(struct rec_writer *w, const struct devs *d)
 		put_real(w, "bytes_per_s", d->medium[i].bytes_per_s);
 		put_map_end(w);
 	}
+}
+
+static void put_pools(struct rec_writer *w, const struct devs *d)
+{
+	uint32_t *dev = MEM_NEWN(uint32_t, d->k);
+	put_list_begin(w, "pools", d->n_pools);
+	for (uint32_t i = 0; i < d->n_pools; i++) {
+		const struct dev_pool *p = &d->pool[i];
+		uint32_t n = 0;
+		for (uint32_t j = 0; j < d->k; j++)
+			if (d->pool_of[j] == i)
+				dev[n++] = j;
+		put_map_begin(w, NULL);
+		put_text(w, "name", p->name);
+		put_vector(w, "devices", TT_U32, n, dev);
+		if (p->mem_bytes)
+			put_uint(w, "mem_bytes", p->mem_bytes);
+		if (p->bytes_per_s > 0)
+			put_real(w, "bytes_per_s", p->bytes_per_s);
+		if (p->copied)
+			put_bool(w, "copied", true);
+		put_map_end(w);
+	}
+	mem_free(dev);
 }
 
 static void put_ports(struct rec_writer *w, const struct devs *d)
@@ -433,6 +512,8 @@ int devs_encode(const struct devs *d, struct rec_writer *w, struct err *e)
 		put_ports(w, d);
 	if (d->n_media)
 		put_media(w, d);
+	if (d->n_pools)
+		put_pools(w, d);
 	if (d->turns)
 		put_matrix(w, "turns", TT_U8, d->k, d->k, d->turns);
 	if (d->n_shares) {

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "stream/rec.h"
 
-enum { DEVS_MAX = 1024, PORT_NAMES_MAX = 64, MEDIA_MAX = 4096 };
+enum { DEVS_MAX = 1024, PORT_NAMES_MAX = 64, MEDIA_MAX = 4096, POOLS_MAX = 1024 };
 
 /* Names of ports, numbered from 1. */
 struct port_names {
@@ -50,6 +50,14 @@ struct dev_port {
 	double out_bytes_per_s, in_bytes_per_s;
 };
 
+/* Memory that several devices share, each of which may have a limit of its own besides. */
+struct dev_pool {
+	const char *name;
+	uint64_t mem_bytes; /* for all; 0: unknown */
+	double bytes_per_s; /* of all; 0: unknown */
+	bool copied; /* each device has weights of its own; else those of equal form are there once */
+};
+
 struct dev_share {
 	uint32_t a, b; /* device indices */
 };
@@ -70,6 +78,10 @@ struct devs {
 	struct dev_port *port;
 	uint32_t n_media;
 	struct dev_medium *medium;
+	uint32_t n_pools;
+	struct dev_pool *pool;
+	uint32_t *
+		pool_of; /* (k) which pool a device's memory is; n_pools: none; NULL without pools */
 	uint32_t n_shares;       /* written, not read back */
 	struct dev_share *share; /* devices that have cores in common */
 	uint8_t *turns;          /* (k,k) 1: and take turns; symmetric; NULL: none do */
@@ -91,6 +103,9 @@ int devs_encode_masked(const struct rec *r, const struct devs *d, struct arena *
 /* Length of the first name of such a list: up to a comma that no digit follows. */
 size_t devs_name_length(const char *list);
 int devs_from_list(const char *list, struct arena *a, struct devs *out, struct err *e) MUST_CHECK;
+
+/* The number of a pool of that name; n: there is none. */
+uint32_t dev_pool_find(const struct dev_pool *x, uint32_t n, const char *name);
 
 /* The number of a medium of that name; n: there is none. */
 uint32_t dev_medium_find(const struct dev_medium *x, uint32_t n, const char *name);

@@ -121,6 +121,8 @@ int run_encode(const struct run_rec *x, struct rec_writer *w, struct err *e)
 	}
 	put_turns(x, w);
 	put_vector(w, "mem_bytes", TT_U64, x->k, x->mem_bytes);
+	if (x->n_pools)
+		put_vector(w, "pool_bytes", TT_U64, x->n_pools, x->pool_bytes);
 	put_uint(w, "copies", x->copies);
 	put_uint(w, "copy_bytes", x->copy_bytes);
 	if (x->has_plan) {

@@ -62,6 +62,8 @@ struct run_rec {
 	struct contest_turns turns;   /* n_bursts 0: of no race */
 	struct contest_bursts bursts; /* of a race; n 0: not told */
 	const uint64_t *mem_bytes;    /* (k) */
+	uint32_t n_pools;             /* with pools of memory, devsim's: */
+	const uint64_t *pool_bytes;   /* (n_pools) what their devices need together */
 	bool has_copies;              /* read back: they were told */
 	uint64_t copies, copy_bytes;
 	/* Of a plan that ran: copies that were not made, since both devices compute in the

@@ -139,6 +139,12 @@ static int take_run_of_place(struct answer *x, const struct rec *r, struct err *
 	if (val_get(r->map, "mem_bytes") &&
 	    get_tensor(r->map, "mem_bytes", TT_U64, 1, k, x->runs, &x->mem_bytes, e) < 0)
 		return -1;
+	x->n_pools = UINT64_MAX;
+	if (!val_get(r->map, "pool_bytes"))
+		x->n_pools = 0;
+	else if (get_tensor(r->map, "pool_bytes", TT_U64, 1, &x->n_pools, x->runs, &x->pool_bytes,
+			    e) < 0)
+		return -1;
 	return flight_decode(r, x->runs, &x->flight, e) < 0 ? -1
 							    : read_run(r, x->runs, &x->m, NULL, e);
 }
@@ -297,6 +303,7 @@ static void keep_placement(struct answer *x, enum answer_kind kind, const struct
 	x->simulated = false;
 	x->n_groups = 0;
 	x->mem_bytes = NULL;
+	x->n_pools = 0;
 }
 
 static int take_place(struct answer *x, const struct rec *r, struct err *e)

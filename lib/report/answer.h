@@ -51,9 +51,11 @@ struct answer {
 	uint32_t n_groups;      /* 0: not told */
 	const char *reference;  /* the best single device, of a final answer */
 	uint32_t n_pairs;
-	bool has_diff;             /* outputs against the reference's on the same inputs */
-	const uint64_t *mem_bytes; /* (place.k) peak of each device; NULL: not told */
-	const char *not_compared;  /* of a final answer without has_diff: why; "": not told */
+	bool has_diff;              /* outputs against the reference's on the same inputs */
+	const uint64_t *mem_bytes;  /* (place.k) peak of each device; NULL: not told */
+	uint64_t n_pools;           /* of memory that devices share; 0: not told */
+	const uint64_t *pool_bytes; /* (n_pools) what they need together */
+	const char *not_compared;   /* of a final answer without has_diff: why; "": not told */
 	double out_mse, out_cos, out_max;
 	const char *out_of; /* as in bestrec.h */
 	bool has_error;     /* of a final answer: as in bestrec.h */

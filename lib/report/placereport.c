@@ -616,6 +616,18 @@ static void memory(FILE *out, const struct answer *x, const char *const *names,
 		fputs(" MB", out);
 		before = ",";
 	}
+	for (uint32_t i = 0; devs && x->mem_bytes && i < x->n_pools && x->n_pools == devs->n_pools;
+	     i++) {
+		const struct dev_pool *p = &devs->pool[i];
+		char name[100];
+		fprintf(out, "%s %s, which devices share, %.1f", before,
+			err_escape(name, sizeof name, p->name, strlen(p->name)),
+			(double)x->pool_bytes[i] * 1e-6);
+		if (p->mem_bytes)
+			fprintf(out, " of %.1f", (double)p->mem_bytes * 1e-6);
+		fputs(" MB", out);
+		before = ",";
+	}
 	if (*before == ',')
 		fputc('\n', out);
 }

@@ -107,3 +107,120 @@ bad() {
 	devsim --probe --spec h100-node,h200-node g.mp > p.mp
 	py 'd = of("p.mp", "devs")[0]; assert len(d["names"]) == 16 and len(d["links"]) == 112'
 }
+
+# pools EXTRA - two devices of one memory of 1000 bytes at 10 bytes a second, b with 900 of its own, and one beside it; a model in which
+# v0 and v1 read one weight of 400 bytes and an input of 40, and each makes 40, a result.
+pools() {
+	printf '%s\n' "pool ram memory 1000 bandwidth 10 $1" 'device a flops 1e9 bandwidth 10 pool ram' 'device b flops 1e9 bandwidth 10 memory 900 pool ram' \
+		'device c flops 1e9 bandwidth 10' 'link * * latency 0 bandwidth 1e9' > pool.spec
+	py '
+		from tiny_ir import Model
+		m = Model("two")
+		w = m.const("w", "f32", np.zeros((10, 10), np.float32))
+		for i in range(2):
+			x = m.layer("Parameter", "x%d" % i, "f32", (1, 10))
+			m.result(m.layer("MatMul", "v%d" % i, "f32", (1, 10), x, w, transpose_a="false", transpose_b="false"))
+		m.save()
+	'
+	ir2dag two.xml > two.mp
+	py '
+		import json
+		names = first(read("two.mp"), "graph")["node_name"]
+		for at in "aa", "ab", "bc":
+			json.dump({n: at["1" in n or n == names[-1]] for n in names}, open(at + ".json", "w"))
+	'
+}
+
+@test "pool: devices need its memory together, weights of one form once, or copied; one bandwidth" {
+	pools
+	placebase expert:aa.json,expert:ab.json,expert:bc.json --spec pool.spec --plan plan.json two.mp | devsim --spec pool.spec > run.mp
+	devsim --probe --spec pool.spec two.mp | placebase expert:aa.json,expert:ab.json,expert:bc.json --plan recorded.json | devsim > again.mp
+	py '
+		assert json.load(open("plan.json")) == json.load(open("recorded.json"))
+		aa, ab, bc = ({"".join(p["pools"][0]["devices"]): p["pools"][0], "d": p["devices"], "p": p} for p in json.load(open("plan.json")))
+		one = {"pool": "ram", "devices": ["a", "b"], "memory": 1000, "headroom": 0, "usable": 1000}
+		# Both on a: weight, inputs, results.  One on each: the weight is there once.
+		assert aa["ab"] == dict(one, shared=0, peak=aa["d"][0]["peak"], free=1000 - aa["d"][0]["peak"]), aa
+		assert ab["ab"]["shared"] == 400 and ab["ab"]["peak"] == ab["d"][0]["peak"] + ab["d"][1]["peak"] - 400 == 480, ab
+		assert bc["ab"]["shared"] == 0 and bc["ab"]["peak"] == bc["d"][0]["peak"] + bc["d"][1]["peak"] == 440, bc
+		assert [d["memory"] for d in aa["d"]] == [1000, 900, None], aa
+		for name in "run.mp", "again.mp":
+			r = runs(name)
+			assert [int(x) for m in r for x in array(m["pool_bytes"])] == [aa["ab"]["peak"], 480, 440], r
+			# 480 bytes at 10 a second each: two devices are no faster than one where they share memory.
+			assert [m["lat_s"] for m in r] == [96, 96, 48], r
+	'
+	placebase expert:ab.json --spec pool.spec two.mp | devsim --probe --spec pool.spec | placebase expert:ab.json | devsim | placeout -f report > report
+	grep -qF 'ram, which devices share, 0.0 of 0.0 MB' report || { cat report; return 1; }
+	pools 'weights copied'
+	placebase expert:ab.json --spec pool.spec --plan plan.json two.mp -o out.mp
+	py 'p = json.load(open("plan.json"))[0]["pools"][0]; assert p["shared"] == 0 and p["peak"] == 880, p'
+}
+
+@test "pool: no method answers with more than it has; --headroom of a pool" {
+	pools 'weights copied'
+	for h in 119B ram=120B; do
+		placebase expert:ab.json --spec pool.spec --headroom "$h" two.mp | devsim --spec pool.spec --headroom "$h" > ok.mp
+		py 'assert runs("ok.mp")[0]["ok"]'
+	done
+	run -0 --separate-stderr placebase -v expert:ab.json --spec pool.spec --headroom ram=121B two.mp -o over.mp
+	[[ "$stderr" == *"not legal: devices need 880 bytes together of ram, which has 879" ]] || { echo "$stderr"; return 1; }
+	devsim --spec pool.spec --headroom ram=121B over.mp > not.mp
+	py 'm, = runs("not.mp"); assert not m["ok"] and m["missing_bytes"] == 1 and m["unlimited_s"] == 96, m'
+	run -2 placebase heft --spec pool.spec --headroom rom=121B two.mp -o none.mp
+	[[ "$output" == *"--headroom: there is no device 'rom'; did you mean 'ram'?"* ]]
+	# Twelve weights of 100 in a pool of 700, and a slow device beside it: the pool would be the fastest for all.
+	py '
+		from tiny_ir import Model
+		m = Model("twelve")
+		x = m.layer("Parameter", "x", "f32", (1, 5))
+		for i in range(12):
+			x = m.layer("MatMul", "v%d" % i, "f32", (1, 5), x, m.const("w%d" % i, "f32", np.zeros((5, 5), np.float32)), transpose_a="false", transpose_b="false")
+		m.result(x)
+		m.save()
+	'
+	printf '%s\n' "pool ram memory 700" 'device a flops 1e9 bandwidth 100 pool ram' 'device b flops 1e9 bandwidth 100 pool ram' \
+		'device c flops 1e9 bandwidth 1' 'link * * latency 0 bandwidth 1e9' > pool.spec
+	ir2dag twelve.xml | devsim --probe --spec pool.spec > twelve.mp
+	for method in heft cpop lookahead greedy-memory m-etf m-topo layers mincut metis climb anneal tabu genetic cluster llama-fit portfolio exact; do
+		placebase "$method" --evals 300 twelve.mp | devsim > m.mp
+		METHOD=$method py '
+			m = runs("m.mp")[0]
+			assert m["ok"] and int(array(m["pool_bytes"])[0]) <= 700, (os.environ["METHOD"], m)
+		'
+	done
+}
+
+@test "pool: what is wrong is told; devs records of damaged pools are refused" {
+	for line in 'pool' 'pool ram' 'pool ram memory x' 'pool ram memory 1 weights both' $'pool ram memory 1\npool ram memory 2' 'pool ram size 1'; do
+		printf '%s\ndevice a flops 1 bandwidth 1\n' "$line" > bad.spec
+		run -3 --separate-stderr devsim --probe --spec bad.spec g.mp
+		[[ "$stderr" == "devsim: error: bad.spec, line "* && ${#stderr_lines[@]} -eq 1 ]] || { echo "$line: $stderr"; return 1; }
+	done
+	printf 'pool ram memory 1\ndevice a flops 1 bandwidth 1 pool rom\n' > bad.spec
+	run -3 --separate-stderr devsim --probe --spec bad.spec g.mp
+	[[ "$stderr" == *"no pool 'rom' is described above; did you mean 'ram'?"* ]] || { echo "$stderr"; return 1; }
+	devsim --probe --spec laptop g.mp > good.mp
+	py '
+		import copy
+		bad = {"list": 3, "map": [3], "twice": [[0, 1, 0]], "far": [[0, 7]], "rate": [[0]]}
+		for name, what in bad.items():
+			recs = copy.deepcopy(read("good.mp"))
+			d = first(recs, "devs")
+			if name in ("list", "map"):
+				d["pools"] = what
+			else:
+				d["pools"][0]["devices"] = tensor(np.array(what[0], np.uint32))
+			if name == "rate":
+				d["pools"][0]["bytes_per_s"] = -1.0
+			write(name + ".bad", recs)
+	'
+	for bad in list map twice far rate; do
+		run -3 --separate-stderr placebase heft "$bad.bad" -o none.mp
+		[[ "$stderr" == "placebase: error: "*devs*pool* && ${#stderr_lines[@]} -eq 1 ]] || { echo "$bad: $stderr"; return 1; }
+	done
+	for preset in laptop phone; do
+		devsim --probe --spec "$preset" g.mp > p.mp
+		py 'd = of("p.mp", "devs")[0]; p, = d["pools"]; assert p["name"] == "ram" and list(array(p["devices"])) == [0, 1, 2] and p["mem_bytes"] > 1e10 and p["bytes_per_s"] > 1e10 and not any(array(d["mem_bytes"])), d'
+	done
+}

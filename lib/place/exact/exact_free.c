@@ -55,6 +55,9 @@ static bool fits_anywhere(const struct place_model *m)
 	for (uint32_t i = 0; i < m->k; i++)
 		if (m->mem_limit[i] && (double)m->mem_limit[i] < all)
 			return false;
+	for (uint32_t i = 0; i < m->pools.n; i++) /* copies of what is there once, at most */
+		if (m->pools.pool[i].mem_limit && (double)m->pools.pool[i].mem_limit < m->k * all)
+			return false;
 	return true;
 }
 
@@ -70,8 +73,8 @@ bool exact_free_fits(const struct place_units *u)
 	const struct sched_costs *c = &m->costs;
 
 	return exact_free_relaxes(m) && c->policy == SCHED_FREE && !c->contention && c->overlap &&
-	       !c->turns && !m->saved_ptr && m->slowdown == 0 && m->multi_slowdown == 0 &&
-	       u->n == m->tasks.dag.n && fits_anywhere(m);
+	       !c->turns && !m->saved_ptr && !m->pools.set_s && m->slowdown == 0 &&
+	       m->multi_slowdown == 0 && u->n == m->tasks.dag.n && fits_anywhere(m);
 }
 
 /* ---- quantum ---- */

@@ -33,6 +33,15 @@ static uint32_t beside(const struct place_units *u, uint32_t i, uint32_t dev)
 	return dev;
 }
 
+/* Do so many bytes not go into the pool of the device? */
+static bool pool_is_full(const struct place_model *m, uint32_t dev, uint64_t bytes)
+{
+	const struct place_pools *p = &m->pools;
+
+	return p->n && p->of[dev] < p->n && p->pool[p->of[dev]].mem_limit &&
+	       bytes > p->pool[p->of[dev]].mem_limit;
+}
+
 /* Stretches of at most `most` each, into unit_dev (units); false: the devices do not suffice, and the last one
  * has the rest. */
 static bool fill_devices(const struct place_units *u, bool by_memory, double most,
@@ -40,7 +49,7 @@ static bool fill_devices(const struct place_units *u, bool by_memory, double mos
 {
 	const struct place_model *m = u->m;
 	uint32_t dev = 0;
-	uint64_t held = 0;
+	uint64_t held = 0, before = 0; /* on the devices of its pool that are full */
 	double sum = 0;
 	bool fits = true;
 
@@ -50,10 +59,14 @@ static bool fill_devices(const struct place_units *u, bool by_memory, double mos
 
 		while (cost_s[dev] >= 0 &&
 		       (sum + amount(u, by_memory, i, dev) > most ||
-			(m->mem_limit[dev] && held + mem[dev] > m->mem_limit[dev]))) {
+			(m->mem_limit[dev] && held + mem[dev] > m->mem_limit[dev]) ||
+			pool_is_full(m, dev, before + held + mem[dev]))) {
 			fits &= dev + 1 < m->k;
 			if (dev + 1 == m->k)
 				break;
+			before = m->pools.n && m->pools.of[dev] == m->pools.of[dev + 1]
+					 ? before + held
+					 : 0;
 			dev++;
 			held = 0;
 			sum = 0;

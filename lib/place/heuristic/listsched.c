@@ -72,9 +72,13 @@ bool listsched_may(const struct listsched *x, uint32_t v, uint32_t dev)
 
 	if (x->unit_dev[i] != UINT16_MAX)
 		return x->unit_dev[i] == dev;
-	return (!x->closed || !x->closed[dev]) && x->u.cost_s[(size_t)i * x->k + dev] >= 0 &&
-	       (!x->mem_limit[dev] ||
-		x->held.bytes[dev] + held_more(&x->held, i, dev) <= x->mem_limit[dev]);
+	if ((x->closed && x->closed[dev]) || x->u.cost_s[(size_t)i * x->k + dev] < 0)
+		return false;
+	if (!x->mem_limit[dev])
+		return true;
+	uint64_t more = held_more(&x->held, i, dev);
+	return x->held.bytes[dev] + more <= x->mem_limit[dev] &&
+	       held_pool_fits(&x->held, dev, more);
 }
 
 double listsched_end_s(const struct listsched *x, uint32_t v, uint32_t dev)

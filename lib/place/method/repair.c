@@ -107,7 +107,7 @@ static uint32_t empty_device(struct repair *r, const uint64_t *mem, uint32_t ful
 	}
 	if (n > 1)
 		qsort(candidate, n, sizeof(*candidate), repair_cheaper_first);
-	for (uint32_t j = 0; j < n && used[full] > (double)r->m->mem_limit[full]; j++) {
+	for (uint32_t j = 0; j < n && repair_is_over(r, used, full); j++) {
 		uint32_t i = candidate[j].item, dev = candidate[j].dev;
 		double more = (double)repair_mem_of(r, i, dev) + r->makes[i];
 

@@ -50,6 +50,8 @@ void repair_put_item(struct repair *r, uint32_t i, uint16_t dev);
 double repair_item_cost_s(struct repair *r, uint32_t i, uint16_t dev);
 
 /* Is there room on dev for `size` bytes more than the (k) that are used? */
+/* Has dev, or its pool, too little for what is used (k)? */
+bool repair_is_over(const struct repair *r, const double *used, uint32_t dev);
 bool repair_memory_fits(const struct repair *r, const double *used, uint32_t dev, double size);
 
 /* Bytes that item i holds on dev. */

@@ -149,9 +149,29 @@ int repair_cheaper_first(const void *pa, const void *pb)
 	return (a->dev > b->dev) - (a->dev < b->dev);
 }
 
+/* Bytes by which the pool of dev has too much with so many more; 0: none, or it is in no pool. */
+static double pool_over(const struct repair *r, const double *used, uint32_t dev, double more)
+{
+	const struct place_pools *p = &r->m->pools;
+	double sum = more;
+
+	if (p->n == 0 || p->of[dev] == p->n || !p->pool[p->of[dev]].mem_limit)
+		return 0;
+	for (uint32_t d = 0; d < r->m->k; d++)
+		sum += p->of[d] == p->of[dev] ? used[d] : 0;
+	return fmax(0, sum - (double)p->pool[p->of[dev]].mem_limit);
+}
+
 bool repair_memory_fits(const struct repair *r, const double *used, uint32_t dev, double size)
 {
-	return !r->m->mem_limit[dev] || used[dev] + size <= (double)r->m->mem_limit[dev];
+	return (!r->m->mem_limit[dev] || used[dev] + size <= (double)r->m->mem_limit[dev]) &&
+	       pool_over(r, used, dev, size) == 0;
+}
+
+bool repair_is_over(const struct repair *r, const double *used, uint32_t dev)
+{
+	return (r->m->mem_limit[dev] && used[dev] > (double)r->m->mem_limit[dev]) ||
+	       pool_over(r, used, dev, 0) > 0;
 }
 
 uint64_t repair_mem_of(const struct repair *r, uint32_t i, uint32_t dev)

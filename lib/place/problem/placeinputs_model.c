@@ -340,6 +340,75 @@ static void recorded_rules(const struct place_inputs *x, const char *const *name
 	s->policy = policy_of(x->order != PLACE_ORDER_RECORDED ? x->order : x->cost_order);
 }
 
+/* ---- operations ---- */
+
+/* What the record tells of device `from` in words. */
+static void tell_words(const struct cost_rec *c, uint32_t from, struct device_spec *d)
+{
+	d->keeps_told = c->keeps ? c->keeps[from] : NULL;
+	d->fuses_told = c->fuses ? c->fuses[from] : NULL;
+	d->peaks_told = c->peaks ? c->peaks[from] : NULL;
+}
+
+/* The recorded costs' specification of these devices; false: they have none. */
+static bool recorded_spec(const struct place_inputs *x, const char *const *names, uint32_t k,
+			  struct arena *a, struct spec *out)
+{
+	const struct cost_rec *c = &x->cost;
+
+	struct err none = ERR_INIT;
+
+	*out = (struct spec){.n_devs = k, .dev = ARENA_NEWN(a, struct device_spec, k)};
+	for (uint32_t i = 0; i < k; i++) {
+		uint32_t from = cost_column(x, names[i]);
+
+		if (!c->flops_per_s || from == c->k)
+			return false;
+		out->dev[i] = (struct device_spec){.name = names[i],
+						   .flops_per_s = c->flops_per_s[from],
+						   .bytes_per_s = c->bytes_per_s[from],
+						   .overhead_s = c->overhead_s[from],
+						   .efficiency = 1};
+		tell_words(c, from, &out->dev[i]);
+		if (spec_device_told(&out->dev[i], a, &none) < 0)
+			err_clear(&none); /* place_inputs_model told it */
+	}
+	return true;
+}
+
+/* Seconds that any part of an operation takes: none where it may be in the kernel of another. */
+static double fixed(const struct device_spec *d)
+{
+	return d->fuses ? 0 : d->overhead_s;
+}
+
+bool place_inputs_operations(const struct place_inputs *x, const char *const *names, uint32_t k,
+			     struct arena *a, const struct graph **g, double **work_s,
+			     double **fixed_s)
+{
+	struct err none = ERR_INIT;
+	struct spec recorded;
+	const struct spec *s = &x->spec;
+
+	if (!s->n_devs) {
+		if (!recorded_spec(x, names, k, a, &recorded))
+			return false;
+		s = &recorded;
+	}
+	*g = x->g->whole ? x->g->whole : x->g;
+	*work_s = ARENA_NEWN(a, double, (size_t)(*g)->n *k);
+	*fixed_s = ARENA_NEWN(a, double, k);
+	if (place_spec_node_costs(*g, s, names, k, *work_s, &none) < 0) {
+		err_clear(&none);
+		return false;
+	}
+	for (uint32_t i = 0; i < k; i++)
+		(*fixed_s)[i] = fixed(spec_find(s, names[i]));
+	return true;
+}
+
+/* ---- memory ---- */
+
 /* What may be used of a device's memory, 0: any; *headroom: what stays free. */
 static uint64_t memory_limit(const struct place_inputs *x, const char *name, uint64_t *headroom)
 {
@@ -358,6 +427,86 @@ static uint64_t memory_limit(const struct place_inputs *x, const char *name, uin
 	*headroom = headroom_bytes(&asked, all);
 	*headroom = *headroom > recorded ? *headroom : recorded;
 	return all - *headroom;
+}
+
+/* The pools of these devices, and limits (k) and headroom (k) that are no larger than theirs. */
+static void pools_of(const struct place_inputs *x, const char *const *names, uint32_t k,
+		     struct arena *a, struct place_pools *out, uint64_t *limit, uint64_t *headroom)
+{
+	const struct devs *d = &x->devs;
+	bool by_spec = x->spec.n_pools > 0 || !x->has_devs;
+	uint32_t n = by_spec ? x->spec.n_pools : d->n_pools, *of = ARENA_NEWN(a, uint32_t, k);
+	const struct dev_pool *told = by_spec ? x->spec.pool : d->pool;
+	struct place_pool *pool = ARENA_NEWN(a, struct place_pool, n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct headroom_item asked = headroom_of(&x->headroom, told[i].name);
+		uint64_t free = headroom_bytes(&asked, told[i].mem_bytes);
+
+		pool[i] = (struct place_pool){.name = told[i].name,
+					      .mem_limit = told[i].mem_bytes - free,
+					      .headroom = free,
+					      .bytes_per_s = told[i].bytes_per_s,
+					      .copied = told[i].copied};
+	}
+	for (uint32_t i = 0; i < k; i++) {
+		const struct device_spec *s = spec_find(&x->spec, names[i]);
+		int row = by_spec ? -1 : devs_find(d, known_as(x, names[i]));
+
+		of[i] = by_spec         ? (s && s->pool_name ? s->pool : n)
+			: row >= 0 && n ? d->pool_of[row]
+					: n;
+		if (of[i] == n || !pool[of[i]].mem_limit ||
+		    (limit[i] && limit[i] <= pool[of[i]].mem_limit))
+			continue;
+		limit[i] = pool[of[i]].mem_limit;
+		headroom[i] = pool[of[i]].headroom;
+	}
+	*out = (struct place_pools){.n = n, .pool = pool, .of = of};
+}
+
+/* Seconds for which sets keep pools busy, by the specification, or the one behind recorded costs. */
+static void pool_seconds(const struct place_inputs *x, const char *const *names, uint32_t k,
+			 struct arena *a, struct place_pools *pools)
+{
+	double *set_s;
+	const struct spec *s = &x->spec;
+	struct err none = ERR_INIT;
+	struct spec recorded;
+	bool any = false;
+
+	for (uint32_t i = 0; i < pools->n; i++)
+		any |= pools->pool[i].bytes_per_s > 0;
+	if (!any || (!s->n_devs && !recorded_spec(x, names, k, a, &recorded)))
+		return;
+	s = s->n_devs ? s : &recorded;
+	set_s = ARENA_NEWN(a, double, (size_t)x->g->n_sets *k);
+	if (place_spec_bytes(x->g, s, names, k, set_s, &none) < 0) {
+		err_clear(&none);
+		return;
+	}
+	for (size_t i = 0; i < (size_t)x->g->n_sets * k; i++) {
+		uint32_t p = pools->of[i % k];
+
+		set_s[i] = p < pools->n && pools->pool[p].bytes_per_s > 0
+				   ? set_s[i] / pools->pool[p].bytes_per_s
+				   : 0;
+	}
+	pools->set_s = set_s;
+}
+
+/* -1: --headroom names neither a device nor a pool. */
+static int check_headroom(const struct place_inputs *x, const char *const *names, uint32_t k,
+			  const struct place_pools *pools, struct err *e)
+{
+	const char **all = MEM_NEWN(const char *, (size_t)k + pools->n);
+
+	memcpy(all, names, k * sizeof *all);
+	for (uint32_t i = 0; i < pools->n; i++)
+		all[k + i] = pools->pool[i].name;
+	int rc = headroom_check(&x->headroom, all, k + pools->n, e);
+	mem_free(all);
+	return rc;
 }
 
 /* (k) scratch of devices by the specification or the record of costs; NULL: none has any. */
@@ -441,73 +590,6 @@ static int power_of(const struct place_inputs *x, const char *const *names, uint
 	return 0;
 }
 
-/* ---- operations ---- */
-
-/* What the record tells of device `from` in words. */
-static void tell_words(const struct cost_rec *c, uint32_t from, struct device_spec *d)
-{
-	d->keeps_told = c->keeps ? c->keeps[from] : NULL;
-	d->fuses_told = c->fuses ? c->fuses[from] : NULL;
-	d->peaks_told = c->peaks ? c->peaks[from] : NULL;
-}
-
-/* The recorded costs' specification of these devices; false: they have none. */
-static bool recorded_spec(const struct place_inputs *x, const char *const *names, uint32_t k,
-			  struct arena *a, struct spec *out)
-{
-	const struct cost_rec *c = &x->cost;
-
-	struct err none = ERR_INIT;
-
-	*out = (struct spec){.n_devs = k, .dev = ARENA_NEWN(a, struct device_spec, k)};
-	for (uint32_t i = 0; i < k; i++) {
-		uint32_t from = cost_column(x, names[i]);
-
-		if (!c->flops_per_s || from == c->k)
-			return false;
-		out->dev[i] = (struct device_spec){.name = names[i],
-						   .flops_per_s = c->flops_per_s[from],
-						   .bytes_per_s = c->bytes_per_s[from],
-						   .overhead_s = c->overhead_s[from],
-						   .efficiency = 1};
-		tell_words(c, from, &out->dev[i]);
-		if (spec_device_told(&out->dev[i], a, &none) < 0)
-			err_clear(&none); /* place_inputs_model told it */
-	}
-	return true;
-}
-
-/* Seconds that any part of an operation takes: none where it may be in the kernel of another. */
-static double fixed(const struct device_spec *d)
-{
-	return d->fuses ? 0 : d->overhead_s;
-}
-
-bool place_inputs_operations(const struct place_inputs *x, const char *const *names, uint32_t k,
-			     struct arena *a, const struct graph **g, double **work_s,
-			     double **fixed_s)
-{
-	struct err none = ERR_INIT;
-	struct spec recorded;
-	const struct spec *s = &x->spec;
-
-	if (!s->n_devs) {
-		if (!recorded_spec(x, names, k, a, &recorded))
-			return false;
-		s = &recorded;
-	}
-	*g = x->g->whole ? x->g->whole : x->g;
-	*work_s = ARENA_NEWN(a, double, (size_t)(*g)->n *k);
-	*fixed_s = ARENA_NEWN(a, double, k);
-	if (place_spec_node_costs(*g, s, names, k, *work_s, &none) < 0) {
-		err_clear(&none);
-		return false;
-	}
-	for (uint32_t i = 0; i < k; i++)
-		(*fixed_s)[i] = fixed(spec_find(s, names[i]));
-	return true;
-}
-
 /* ---- the model ---- */
 
 /* keeps (k): types in which devices keep weights, by the specification or the record of costs. */
@@ -557,13 +639,17 @@ static int one_model(const struct place_inputs *x, const char *const *names, uin
 	s.power.j_per_byte = j_per_byte;
 	op_keeps *keeps = ARENA_NEWN(a, op_keeps, k);
 	s.keeps = keeps;
-	if (rc < 0 || headroom_check(&x->headroom, names, k, e) < 0 ||
-	    power_of(x, names, k, a, &s.power, e) < 0 || weights_kept(x, names, k, a, keeps, e) < 0)
+	if (rc < 0 || power_of(x, names, k, a, &s.power, e) < 0 ||
+	    weights_kept(x, names, k, a, keeps, e) < 0)
 		return -1;
 	apply_mask(x, names, k, set_s);
 	for (uint32_t i = 0; i < k; i++)
 		limit[i] = memory_limit(x, names[i], &headroom[i]);
 	s.set_s = set_s;
+	pools_of(x, names, k, a, &s.pools, limit, headroom);
+	if (check_headroom(x, names, k, &s.pools, e) < 0)
+		return -1;
+	pool_seconds(x, names, k, a, &s.pools);
 	s.mem_limit = limit;
 	s.headroom = headroom;
 	s.workspace = workspaces(x, names, k, a);

@@ -171,6 +171,7 @@ int place_model_init(struct place_model *m, const struct graph *g, const struct 
 	m->move_s = s->move_s;
 	m->headroom = s->headroom;
 	m->workspace = s->workspace;
+	m->pools = s->pools;
 	place_model_together(m, s->together, a);
 	place_idle_nodes(g, s->set_s, s->k, idle, root);
 	if (graph_tasks_init(&m->tasks, g, idle, root, true, a, e) < 0)

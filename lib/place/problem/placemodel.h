@@ -47,6 +47,24 @@ struct place_held {
 	const uint64_t *work; /* (k) what a device needs besides as soon as it runs anything */
 };
 
+/* Memory that several devices share. */
+struct place_pool {
+	const char *name;
+	uint64_t mem_limit; /* bytes that all its devices may need together; 0: any */
+	uint64_t headroom;  /* that stay free beside these */
+	double bytes_per_s; /* of all together; 0: nobody knows */
+	bool copied;        /* each device holds weights of its own */
+};
+
+/* Of a model. */
+struct place_pools {
+	uint32_t n;
+	const struct place_pool *pool; /* (n) */
+	const uint32_t *of;            /* (k) n: the device's memory is its own */
+	const double *
+		set_s; /* (n_sets,k) seconds for which a set keeps its pool busy; NULL: nobody knows */
+};
+
 /* What a model is made from; everything is borrowed. */
 struct place_setup {
 	uint32_t k;
@@ -58,6 +76,7 @@ struct place_setup {
 	const uint64_t *
 		headroom; /* (k) what stays free beside the limits, for who tells it; NULL: nothing */
 	const double *workspace; /* (k) as struct place_model has it; NULL: none */
+	struct place_pools pools;
 	bool contention, overlap;
 	const uint8_t *copy_holds; /* as struct sched_costs has it, and the next two */
 	enum sched_policy policy;
@@ -116,6 +135,7 @@ struct place_model {
 	/* All of that one by one, for who tells it: task_mem and shared are sums of these. */
 	uint32_t n_values;
 	struct held_value *value;
+	struct place_pools pools; /* limits of devices are no larger than those of their pools */
 	uint32_t *holder;         /* tasks */
 	const uint64_t *headroom; /* (k) what stays free beside mem_limit and work; NULL: nothing */
 	const double *
@@ -242,6 +262,9 @@ static inline double place_latency_s(const struct place_model *m, double makespa
  * set_s (n_sets,k).  -1 (ST_USAGE) when a name has no specification. */
 int place_spec_costs(const struct graph *g, const struct spec *s, const char *const *names,
 		     uint32_t k, double *set_s, struct err *e) MUST_CHECK;
+/* Bytes that sets read and write in memory on these devices, by the same: set_bytes (n_sets,k). */
+int place_spec_bytes(const struct graph *g, const struct spec *s, const char *const *names,
+		     uint32_t k, double *set_bytes, struct err *e) MUST_CHECK;
 /* The same of nodes: work_s (n,k). */
 int place_spec_node_costs(const struct graph *g, const struct spec *s, const char *const *names,
 			  uint32_t k, double *work_s, struct err *e) MUST_CHECK;

@@ -84,6 +84,42 @@
 	"device cpu flops 1.536e11 efficiency 0.5 bandwidth 1.7e10 overhead 5e-6 memory 8e9" \
 	" watts 12 idle 3\n" HOST_LINK("*", "*")
 
+/* Processor, GPU and NPU behind one memory, which hand tensors to each other there. */
+#define LAPTOP \
+	"# Core Ultra 7 155H: 6 P-cores x 32 FLOP per cycle x 4.8 GHz and 8 E-cores x 16 x 3.8 " \
+	"GHz;\n" \
+	"# Arc graphics: 8 Xe cores x 16 vector engines x 16 FLOP per cycle x 2.25 GHz; AI " \
+	"Boost: " \
+	"11 TOP/s in\n" \
+	"# 8 bits (Intel's product page: 28 W together, 120 GB/s of LPDDR5x-7467); 32 GB\n" \
+	"pool ram memory 3.2e10 bandwidth 1.2e11\n" \
+	"device cpu flops 1.4e12 efficiency 0.5 bandwidth 9e10 overhead 3e-6 watts 28 idle 3 " \
+	"pool " \
+	"ram\n" \
+	"device igpu flops 4.6e12 efficiency 0.5 bandwidth 1e11 overhead 8e-6 watts 25 idle 1 " \
+	"pool " \
+	"ram\n" \
+	"device npu flops 5.5e12 efficiency 0.5 bandwidth 6e10 overhead 2e-5 watts 6 idle 0.2 " \
+	"pool " \
+	"ram " PEAKS8("1.1e13") "\n" \
+				"link * * latency 1e-5 bandwidth 3e10 j_per_byte 5e-11\n"
+#define PHONE \
+	"# Snapdragon 8 Gen 3: Cortex-X4 x 32 FLOP per cycle x 3.3 GHz and 5 Cortex-A720 x 16 x " \
+	"3.1 " \
+	"GHz,\n" \
+	"# 77 GB/s of LPDDR5x (Qualcomm's product brief); GPU and NPU are round assumptions; 12 " \
+	"GB\n" \
+	"pool ram memory 1.2e10 bandwidth 7.7e10\n" \
+	"device cpu flops 3.5e11 efficiency 0.5 bandwidth 4e10 overhead 5e-6 watts 6 idle 0.3 " \
+	"pool " \
+	"ram\n" \
+	"device gpu flops 2.8e12 efficiency 0.4 bandwidth 6e10 overhead 3e-5 watts 5 idle 0.1 " \
+	"pool " \
+	"ram\n" \
+	"device npu flops 1e13 efficiency 0.4 bandwidth 6e10 overhead 5e-5 watts 4 idle 0.1 pool " \
+	"ram " PEAKS8("2e13") "\n" \
+			      "link * * latency 2e-5 bandwidth 1.5e10 j_per_byte 5e-11\n"
+
 const struct preset presets[] = {
 	{"desktop-cpu", "a desktop processor with 8 cores (cpu)", DESKTOP_CPU HOST_LINK("*", "*")},
 	{"integrated-gpu", "a GPU on the processor's die (igpu)", INTEGRATED_GPU},
@@ -94,6 +130,8 @@ const struct preset presets[] = {
 	{"b200-node", "8 x B200 on NVLink switches (b200:0 ...)", B200_NODE},
 	{"mi300x-node", "8 x MI300X, each wired to each (mi300x:0 ...)", MI300X_NODE},
 	{"two-rtx4090", "2 x RTX 4090 on PCI Express (rtx4090:0 ...)", TWO_RTX4090},
+	{"laptop", "CPU, GPU and NPU of one chip and one memory (cpu, igpu, npu)", LAPTOP},
+	{"phone", "CPU, GPU and NPU of a phone, one memory (cpu, gpu, npu)", PHONE},
 	{"raspberry-pi5", "a Raspberry Pi 5's processor (cpu)", RASPBERRY_PI5},
 	{"fused", "behind others: their devices run fused kernels", "fuses * all\n"},
 	{NULL, NULL, NULL}};

@@ -141,10 +141,10 @@ static double rate(const struct graph *g, const struct device_spec *d, uint32_t 
 	return spec_product_flops(d, (enum elem)g->out_elem[graph_slot_output(g, in)]);
 }
 
-/* Column `dev` of work_s (n,k): each node takes what its kernel takes with it less what that takes without it and those behind
+/* Column `dev` of work_s (n,k), and of bytes (n,k; NULL: nobody asks): each node takes what its kernel takes with it less what that takes without it and those behind
  * it. */
 static void fill_column(const struct graph *g, const bool *runs, const struct device_spec *d,
-			const struct node_work *w, double *work_s, uint32_t k)
+			const struct node_work *w, double *work_s, double *bytes, uint32_t k)
 {
 	double *compute_s = MEM_NEWN(double, g->n), *move_s = MEM_NEWN(double, g->n);
 
@@ -154,6 +154,8 @@ static void fill_column(const struct graph *g, const bool *runs, const struct de
 
 		if (!runs[v])
 			continue;
+		if (bytes)
+			bytes[(size_t)v * k] = w->bytes[v];
 		compute_s[first] += w->flops[v] / rate(g, d, v);
 		move_s[first] += w->bytes[v] / d->bytes_per_s;
 		work_s[(size_t)v * k] = fmax(compute_s[first], move_s[first]) - before +
@@ -175,9 +177,9 @@ static bool same_times(const struct device_spec *x, const struct device_spec *y)
 	       same_peaks(x->peak, y->peak);
 }
 
-/* work_s (n,k) of the devices d (k).  Those that are alike are counted once. */
+/* work_s (n,k), and bytes (n,k; NULL: nobody asks), of the devices d (k).  Those that are alike are counted once. */
 static void fill_costs(const struct graph *g, const bool *runs, const struct device_spec *const *d,
-		       uint32_t k, double *work_s)
+		       uint32_t k, double *work_s, double *bytes)
 {
 	struct arena *a = arena_new();
 	struct node_work *work = ARENA_NEWN(a, struct node_work, k);
@@ -189,8 +191,11 @@ static void fill_costs(const struct graph *g, const bool *runs, const struct dev
 
 		while (like < dev && !same_times(d[like], d[dev]))
 			like++;
-		for (uint32_t v = 0; like < dev && v < g->n; v++)
+		for (uint32_t v = 0; like < dev && v < g->n; v++) {
 			work_s[(size_t)v * k + dev] = work_s[(size_t)v * k + like];
+			if (bytes)
+				bytes[(size_t)v * k + dev] = bytes[(size_t)v * k + like];
+		}
 		if (like < dev)
 			continue;
 		while (w < n_works &&
@@ -198,13 +203,13 @@ static void fill_costs(const struct graph *g, const bool *runs, const struct dev
 			w++;
 		if (w == n_works)
 			find_work(g, runs, d[dev], a, &work[n_works++]);
-		fill_column(g, runs, d[dev], &work[w], work_s + dev, k);
+		fill_column(g, runs, d[dev], &work[w], work_s + dev, bytes ? bytes + dev : NULL, k);
 	}
 	arena_free(a);
 }
 
-int place_spec_node_costs(const struct graph *g, const struct spec *s, const char *const *names,
-			  uint32_t k, double *work_s, struct err *e)
+static int node_costs(const struct graph *g, const struct spec *s, const char *const *names,
+		      uint32_t k, double *work_s, double *bytes, struct err *e)
 {
 	bool *runs = MEM_NEWN(bool, g->n);
 	const struct device_spec **d = MEM_NEWN(const struct device_spec *, k);
@@ -223,23 +228,49 @@ int place_spec_node_costs(const struct graph *g, const struct spec *s, const cha
 				     names[dev]);
 	}
 	if (rc == 0)
-		fill_costs(g, runs, d, k, work_s);
+		fill_costs(g, runs, d, k, work_s, bytes);
 	mem_free(d);
 	mem_free(runs);
 	return rc;
+}
+
+int place_spec_node_costs(const struct graph *g, const struct spec *s, const char *const *names,
+			  uint32_t k, double *work_s, struct err *e)
+{
+	return node_costs(g, s, names, k, work_s, NULL, e);
+}
+
+/* of_set (n_sets,k): sums of of_node (n,k). */
+static void sum_sets(const struct graph *g, uint32_t k, const double *of_node, double *of_set)
+{
+	for (size_t i = 0; i < (size_t)g->n_sets * k; i++)
+		of_set[i] = 0;
+	for (size_t i = 0; i < (size_t)g->n * k; i++)
+		if (g->set[i / k] != GRAPH_NONE)
+			of_set[(size_t)g->set[i / k] * k + i % k] += of_node[i];
 }
 
 int place_spec_costs(const struct graph *g, const struct spec *s, const char *const *names,
 		     uint32_t k, double *set_s, struct err *e)
 {
 	double *work_s = MEM_NEWN(double, (size_t)g->n *k);
-	int rc = place_spec_node_costs(g, s, names, k, work_s, e);
+	int rc = node_costs(g, s, names, k, work_s, NULL, e);
 
-	for (size_t i = 0; i < (size_t)g->n_sets * k; i++)
-		set_s[i] = 0;
-	for (size_t i = 0; i < (size_t)g->n * k && rc == 0; i++)
-		if (g->set[i / k] != GRAPH_NONE)
-			set_s[(size_t)g->set[i / k] * k + i % k] += work_s[i];
+	if (rc == 0)
+		sum_sets(g, k, work_s, set_s);
+	mem_free(work_s);
+	return rc;
+}
+
+int place_spec_bytes(const struct graph *g, const struct spec *s, const char *const *names,
+		     uint32_t k, double *set_bytes, struct err *e)
+{
+	size_t n = (size_t)g->n * k;
+	double *work_s = MEM_NEWN(double, 2 * n), *bytes = work_s + n;
+	int rc = node_costs(g, s, names, k, work_s, bytes, e);
+
+	if (rc == 0)
+		sum_sets(g, k, bytes, set_bytes);
 	mem_free(work_s);
 	return rc;
 }

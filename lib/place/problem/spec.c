@@ -156,6 +156,51 @@ static int add_device(struct spec *s, const struct device_spec *d, struct arena 
 	return 0;
 }
 
+/* ST_INPUT: there is no such pool above. */
+static int find_pool(const struct spec *s, const char *name, uint32_t *pool, struct err *e)
+{
+	struct err_near near = {.name = name};
+
+	*pool = dev_pool_find(s->pool, s->n_pools, name);
+	for (uint32_t i = 0; i < s->n_pools; i++)
+		err_offer(&near, s->pool[i].name);
+	return *pool < s->n_pools ? 0
+				  : err_unknown(e, ST_INPUT, &near, NULL,
+						"no pool '%s' is described above", name);
+}
+
+static int read_pool(const struct spec_line *l, struct arena *a, struct spec *s, struct err *e)
+{
+	struct dev_pool x = {0};
+	double memory = 0;
+	const char *weights = "shared";
+	struct spec_field f[] = {{"memory", &memory, 1, 1e18, false},
+				 {"bandwidth", &x.bytes_per_s, 1, 1e30, false},
+				 {NULL, NULL, 0, 0, false}};
+	const struct spec_text texts[] = {{"weights", &weights}, {NULL, NULL}};
+
+	if (l->n < 2)
+		return err_set(e, ST_INPUT, "a pool needs a name");
+	x.name = l->word[1];
+	if (!utf8_valid(x.name, strlen(x.name)))
+		return err_set(e, ST_INPUT, "'%s' is no name for a pool: not UTF-8", x.name);
+	if (read_fields(l, 2, f, texts, e) < 0)
+		return -1;
+	if (!f[0].given && !f[1].given)
+		return err_set(e, ST_INPUT, "pool '%s' needs memory or bandwidth", x.name);
+	x.copied = strcmp(weights, "copied") == 0;
+	if (!x.copied && strcmp(weights, "shared") != 0)
+		return err_set(e, ST_INPUT, "weights of a pool are shared or copied, not '%s'",
+			       weights);
+	if (s->n_pools == POOLS_MAX || dev_pool_find(s->pool, s->n_pools, x.name) < s->n_pools)
+		return err_set(e, ST_INPUT, "pool '%s' is described twice, or one of too many",
+			       x.name);
+	x.mem_bytes = (uint64_t)memory;
+	s->pool = grow(a, s->pool, s->n_pools, sizeof(x));
+	s->pool[s->n_pools++] = x;
+	return 0;
+}
+
 static int read_device(const struct spec_line *l, struct arena *a, struct spec *s, struct err *e)
 {
 	struct device_spec d = {.type = "model"};
@@ -176,15 +221,15 @@ static int read_device(const struct spec_line *l, struct arena *a, struct spec *
 	if (strcmp(d.name, "*") == 0 || !utf8_valid(d.name, strlen(d.name)))
 		return err_set(e, ST_INPUT, "'%s' is no name for a device: %s", d.name,
 			       *d.name == '*' ? "it stands for any" : "not UTF-8");
-	const struct spec_text texts[] = {{"type", &d.type},
-					  {"keeps", &d.keeps_told},
-					  {"fuses", &d.fuses_told},
-					  {"peaks", &d.peaks_told},
-					  {NULL, NULL}};
+	const struct spec_text texts[] = {{"type", &d.type},        {"keeps", &d.keeps_told},
+					  {"fuses", &d.fuses_told}, {"peaks", &d.peaks_told},
+					  {"pool", &d.pool_name},   {NULL, NULL}};
 	if (read_fields(l, 2, f, texts, e) < 0)
 		return -1;
 	d.efficiency = efficiency;
 	if (spec_device_told(&d, a, e) < 0)
+		return -1;
+	if (d.pool_name && find_pool(s, d.pool_name, &d.pool, e) < 0)
 		return -1;
 	if (!f[0].given || !f[1].given)
 		return err_set(e, ST_INPUT, "device '%s' needs flops and bandwidth", d.name);
@@ -458,7 +503,7 @@ static const struct {
 	int (*read)(const struct spec_line *l, struct arena *a, struct spec *s, struct err *e);
 } kinds[] = {{"device", read_device}, {"link", read_named},    {"port", read_port},
 	     {"group", read_group},   {"within", read_within}, {"between", read_between},
-	     {"medium", read_medium}, {"fuses", read_fuses}};
+	     {"medium", read_medium}, {"fuses", read_fuses},   {"pool", read_pool}};
 
 static int read_line(const struct spec_line *l, struct arena *a, struct spec *s, struct err *e)
 {
@@ -471,10 +516,10 @@ static int read_line(const struct spec_line *l, struct arena *a, struct spec *s,
 			return kinds[i].read(l, a, s, e);
 		err_offer(&near, kinds[i].word);
 	}
-	return err_unknown(
-		e, ST_INPUT, &near, NULL,
-		"'%s' is neither device, link nor port, nor group, within, between, medium, fuses",
-		l->word[0]);
+	return err_unknown(e, ST_INPUT, &near, NULL,
+			   "'%s' is neither device, link nor port, nor group, within, between, "
+			   "medium, pool, fuses",
+			   l->word[0]);
 }
 
 int spec_parse(const char *text, size_t n, const char *origin, struct arena *a, struct spec *out,

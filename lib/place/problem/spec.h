@@ -10,6 +10,8 @@
  *   medium pcie  bandwidth 6e10
  *   link gpu cpu  latency 1e-5  bandwidth 3e10  media pcie
  *   link cpu nic  latency 1e-5  bandwidth 3e10  contention shared
+ *   pool ram  memory 1.6e10  bandwidth 1.2e11
+ *   device npu  flops 5e12  bandwidth 6e10  pool ram
  *
  * Many alike, and what joins them:
  *
@@ -36,6 +38,10 @@
  * Links that leave a device by ports of one name share its out port of this name, links that reach
  * one its in port (struct sched_ports).  A port is as fast as the fastest of its links, or as a line
  * says ("*" and later lines as for links; out or in may be left out); its links are no faster.
+ *
+ * A pool is memory that all its devices share, and that they read and write at its bandwidth together; memory or bandwidth may be
+ * left out, and a device may have a limit of its own besides.  Weights that several of them hold in one form are there once, or
+ * with `weights copied` once for each.  A pool stands above its devices.
  *
  * contention says how copies on one link wait for each other: fcfs (the default), none, or shared
  * (struct sched_sharing).  media has names of media, separated by commas, of lines above, whose
@@ -67,6 +73,8 @@ struct device_spec {
 	unsigned fuses;                      /* KERNELS_... */
 	const double *peak; /* (EL_COUNT) FLOP/s of products by type; 0: flops_per_s; NULL: all */
 	double watts, idle_watts;
+	const char *pool_name; /* as it was told; NULL: it was not */
+	uint32_t pool;         /* then: its number */
 };
 
 /* Devices, divided into n_parts, of which each has as many. */
@@ -97,12 +105,13 @@ struct port_spec {
 };
 
 struct spec {
-	uint32_t n_devs, n_links, n_ports, n_groups, n_media;
+	uint32_t n_devs, n_links, n_ports, n_groups, n_media, n_pools;
 	struct device_spec *dev;
 	struct group_spec *group;
 	struct link_spec *link;
 	struct port_spec *port;
 	struct dev_medium *medium;
+	struct dev_pool *pool;
 	struct port_names port_names;
 };
 

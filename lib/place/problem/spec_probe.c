@@ -22,6 +22,9 @@ static int describe_devices(const struct spec *spec, const char *spec_name, cons
 	d->mem_bytes = ARENA_NEWN(a, uint64_t, d->k);
 	d->watts = ARENA_NEWN(a, double, d->k);
 	d->idle_watts = ARENA_NEWN(a, double, d->k);
+	d->n_pools = spec->n_pools;
+	d->pool = spec->pool;
+	d->pool_of = ARENA_NEWN(a, uint32_t, d->k);
 	for (uint32_t i = 0; i < d->k; i++) {
 		const struct device_spec *x = spec_find(spec, d->names[i]);
 
@@ -30,6 +33,7 @@ static int describe_devices(const struct spec *spec, const char *spec_name, cons
 				       d->names[i], spec_name);
 		d->types[i] = x->type;
 		d->mem_bytes[i] = x->mem_bytes;
+		d->pool_of[i] = x->pool_name ? x->pool : spec->n_pools;
 		d->watts[i] = x->watts;
 		d->idle_watts[i] = x->idle_watts;
 	}

@@ -110,6 +110,12 @@ double search_state_evaluate(struct search_state *p, double limit)
 	for (uint32_t d = 0; r->status == PLACE_MEMORY && d < m->k; d++)
 		if (m->mem_limit[d] && r->mem_bytes[d] > m->mem_limit[d])
 			over += (double)r->mem_bytes[d] / (double)m->mem_limit[d] - 1;
+	for (uint32_t i = 0; r->status == PLACE_MEMORY && i < m->pools.n; i++) {
+		uint64_t has = m->pools.pool[i].mem_limit;
+
+		if (has && r->pool_bytes[i] > has)
+			over += (double)r->pool_bytes[i] / (double)has - 1;
+	}
 	p->energy = smooth(p, r) * (1 + p->price * over);
 	if (r->status != PLACE_OK)
 		return p->energy;

@@ -20,20 +20,38 @@ static void locate_tasks(struct evaluator *x, const uint16_t *device)
 	}
 }
 
+/* Shared weight w, number i, is on dev, too: does another device of its pool have it already, in the same form? */
+static void note_pool(struct evaluator *x, const struct shared_weight *w, uint32_t i, uint32_t dev)
+{
+	const struct place_pools *p = &x->m->pools;
+
+	if (p->n == 0 || p->of[dev] == p->n || p->pool[p->of[dev]].copied)
+		return;
+	for (uint32_t d = 0; d < x->m->k; d++)
+		if (d != dev && p->of[d] == p->of[dev] && x->seen[d] == i + 1 &&
+		    w->bytes[d] == w->bytes[dev]) {
+			x->pool_once[p->of[dev]] += w->bytes[dev];
+			return;
+		}
+}
+
 /* Add the bytes of values that several tasks read to r.mem_bytes: once on each device. */
 static void add_shared_memory(struct evaluator *x)
 {
 	const struct place_model *m = x->m;
 
 	memset(x->seen, 0, m->k * sizeof(*x->seen));
+	memset(x->pool_once, 0, m->pools.n * sizeof(*x->pool_once));
 	for (uint32_t i = 0; i < m->n_shared; i++) {
 		const struct shared_weight *w = &m->shared[i];
 
 		for (uint32_t j = w->first; j < w->first + w->n; j++) {
 			uint32_t dev = x->task_device[m->weight_task[j]];
 
-			if (x->seen[dev] != i + 1)
+			if (x->seen[dev] != i + 1) {
 				x->r.mem_bytes[dev] += w->bytes[dev];
+				note_pool(x, w, i, dev);
+			}
 			x->seen[dev] = i + 1;
 		}
 	}
@@ -105,13 +123,66 @@ static void check_memory(struct evaluator *x, const uint64_t *peak)
 	}
 }
 
+/* r.pool_bytes, against the limits of pools. */
+static void check_pools(struct evaluator *x)
+{
+	const struct place_model *m = x->m;
+	const struct place_pools *p = &m->pools;
+	struct place_result *r = &x->r;
+
+	r->bad_pool = p->n;
+	for (uint32_t i = p->n; i-- > 0;) {
+		uint64_t sum = 0, most = 0;
+		uint32_t fullest = 0;
+
+		for (uint32_t d = 0; d < m->k; d++) {
+			uint64_t bytes = p->of[d] == i ? place_peak_bytes(m, r, d) : 0;
+
+			sum += bytes;
+			if (bytes > most) {
+				most = bytes;
+				fullest = d;
+			}
+		}
+		r->pool_bytes[i] = sum - x->pool_once[i];
+		/* What one device needs is that device's lack. */
+		if (p->pool[i].mem_limit && r->pool_bytes[i] > p->pool[i].mem_limit &&
+		    r->status == PLACE_OK) {
+			r->status = PLACE_MEMORY;
+			r->bad_dev = fullest;
+			r->bad_pool = i;
+		}
+	}
+}
+
+/* Seconds for which the busiest pool moves the bytes of what its devices run. */
+static double busiest_pool_s(struct evaluator *x)
+{
+	const struct place_model *m = x->m;
+	const struct place_pools *p = &m->pools;
+	double most = 0;
+
+	if (!p->set_s)
+		return 0;
+	memset(x->pool_s, 0, p->n * sizeof(*x->pool_s));
+	for (uint32_t t = 0; t < m->tasks.dag.n; t++) {
+		uint32_t d = x->task_device[t];
+
+		if (p->of[d] < p->n)
+			x->pool_s[p->of[d]] += p->set_s[(size_t)m->tasks.task_set[t] * m->k + d];
+	}
+	for (uint32_t i = 0; i < p->n; i++)
+		most = fmax(most, x->pool_s[i]);
+	return most;
+}
+
 void evaluator_account(struct evaluator *x)
 {
 	struct place_result *r = &x->r;
 
 	traffic_count(&x->traffic, x->m, x->task_device);
 	r->traffic = &x->traffic;
-	r->period_s = traffic_period_s(&x->traffic, x->m, r->busy_s);
+	r->period_s = fmax(r->pool_s, traffic_period_s(&x->traffic, x->m, r->busy_s));
 	r->energy_j = traffic_energy_j(&x->traffic, x->m, r->busy_s, r->lat_s);
 }
 
@@ -131,6 +202,17 @@ uint64_t place_missing_bytes(const struct place_model *m, const struct place_res
 	for (uint32_t d = 0; d < m->k; d++)
 		if (m->mem_limit[d] && r->mem_bytes[d] > m->mem_limit[d])
 			sum += r->mem_bytes[d] - m->mem_limit[d];
+	/* What devices lack, pools may lack besides. */
+	for (uint32_t i = 0; i < m->pools.n; i++) {
+		uint64_t limit = m->pools.pool[i].mem_limit, of_devices = 0;
+
+		for (uint32_t d = 0; d < m->k; d++)
+			if (m->pools.of[d] == i && m->mem_limit[d] &&
+			    r->mem_bytes[d] > m->mem_limit[d])
+				of_devices += r->mem_bytes[d] - m->mem_limit[d];
+		if (limit && r->pool_bytes[i] > limit && r->pool_bytes[i] - limit > of_devices)
+			sum += r->pool_bytes[i] - limit - of_devices;
+	}
 	return sum;
 }
 
@@ -168,7 +250,8 @@ const struct place_result *evaluator_result(struct evaluator *x, enum timeline_s
 		r->bad_dev = t->bad_dev;
 		return r;
 	}
-	r->lat_s = place_latency_s(x->m, t->makespan_s, t->busy_s);
+	r->pool_s = busiest_pool_s(x);
+	r->lat_s = fmax(r->pool_s, place_latency_s(x->m, t->makespan_s, t->busy_s));
 	r->copies = t->n_copies;
 	r->copy_bytes = t->copied_bytes;
 	r->busy_s = t->busy_s;
@@ -177,6 +260,7 @@ const struct place_result *evaluator_result(struct evaluator *x, enum timeline_s
 	if (x->m->inner && (x->limited || !x->moves.has_base))
 		add_inner_memory(x);
 	check_memory(x, t->peak_bytes);
+	check_pools(x);
 	set_value(x);
 	return r;
 }
@@ -188,6 +272,7 @@ static bool prepare(struct evaluator *x, const uint16_t *device)
 	struct place_result *r = &x->r;
 
 	x->moves.has_base = false;
+	r->bad_pool = m->pools.n;
 	locate_tasks(x, device);
 	r->status = check_together(m, device, r);
 	if (r->status == PLACE_OK && x->dnnpart)
@@ -284,6 +369,15 @@ const char *place_reason(const struct evaluator *x, const struct place_result *r
 	case PLACE_ABOVE: snprintf(text, cap, "is above a limit"); break;
 	case PLACE_CIRCLE: snprintf(text, cap, "pieces of devices wait for each other"); break;
 	case PLACE_MEMORY:
+		if (r->bad_pool < x->m->pools.n) {
+			const struct place_pool *p = &x->m->pools.pool[r->bad_pool];
+
+			snprintf(text, cap,
+				 "devices need %llu bytes together of %s, which has %llu",
+				 (unsigned long long)r->pool_bytes[r->bad_pool], p->name,
+				 (unsigned long long)p->mem_limit);
+			break;
+		}
 		snprintf(text, cap, "needs %llu bytes on %s, which has %llu",
 			 (unsigned long long)place_peak_bytes(x->m, r, r->bad_dev), dev,
 			 (unsigned long long)(x->m->mem_limit[r->bad_dev] +

@@ -20,8 +20,9 @@ enum place_status {
 
 struct place_result {
 	enum place_status status;
-	/* CANNOT_RUN: both; NO_LINK: the set's output is needed there; MEMORY: bad_dev. */
-	uint32_t bad_set, bad_dev;
+	/* CANNOT_RUN: both; NO_LINK: the set's output is needed there; MEMORY: bad_dev, which has the most of bad_pool where it is
+	 * the pool that has too little, else pools.n. */
+	uint32_t bad_set, bad_dev, bad_pool;
 	/* From here on: only when OK or MEMORY.  value: what is to be small, by the model's
 	 * objective (objective.h), and with rules other than the schedule's lat_s, by these
 	 * rules. */
@@ -30,6 +31,8 @@ struct place_result {
 	uint64_t copy_bytes;
 	uint64_t *
 		mem_bytes; /* (k) peak: what sets hold, tensors, copies; without the model's `work` */
+	uint64_t *pool_bytes; /* (pools.n) what the devices of a pool need together, with `work` */
+	double pool_s;        /* for which the busiest pool moves bytes: the latency is no less */
 	const double *busy_s; /* (k) */
 	/* When the objective needs them, and after place_account. */
 	double period_s, energy_j;

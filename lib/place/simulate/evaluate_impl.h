@@ -31,7 +31,10 @@ struct evaluator {
 	uint16_t *all;         /* (n_sets) a single-device placement */
 	uint32_t *seen;        /* (k) shared weight last counted on a device, + 1 */
 	uint64_t *most_inner;  /* (k) */
-	bool limited;          /* memory counts: a device has a limit, or the objective wants it */
+	uint64_t *
+		pool_once; /* (pools.n) bytes of weights that several devices of a pool share, beyond the first */
+	double *pool_s; /* (pools.n) */
+	bool limited;   /* memory counts: a device has a limit, or the objective wants it */
 	struct place_result r;
 	uint32_t *set_task; /* (n_sets) GRAPH_NONE: the set runs nothing */
 	bool accounts;      /* the objective is more than latency and memory */

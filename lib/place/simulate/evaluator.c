@@ -23,6 +23,9 @@ struct evaluator *evaluator_make(const struct place_model *m)
 	x->seen = MEM_NEWN(uint32_t, m->k);
 	x->most_inner = MEM_NEWN(uint64_t, m->k);
 	x->r.mem_bytes = MEM_NEWN(uint64_t, m->k);
+	x->r.pool_bytes = MEM_NEWN(uint64_t, m->pools.n);
+	x->pool_once = MEM_NEWN(uint64_t, m->pools.n);
+	x->pool_s = MEM_NEWN(double, m->pools.n);
 	x->limited = m->objective.memory > 0;
 	for (uint32_t d = 0; d < m->k; d++)
 		x->limited |= m->mem_limit[d] > 0;
@@ -49,6 +52,9 @@ void evaluator_drop(struct evaluator *x)
 	mem_free(x->seen);
 	mem_free(x->most_inner);
 	mem_free(x->r.mem_bytes);
+	mem_free(x->r.pool_bytes);
+	mem_free(x->pool_once);
+	mem_free(x->pool_s);
 	mem_free(x->set_task);
 	moves_release(x);
 	traffic_release(&x->traffic);

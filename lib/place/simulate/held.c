@@ -55,11 +55,24 @@ uint64_t held_more(const struct held *x, uint32_t i, uint32_t dev)
 	return sum;
 }
 
+bool held_pool_fits(const struct held *x, uint32_t dev, uint64_t more)
+{
+	const struct place_pools *p = &x->u->m->pools;
+	uint64_t sum = more;
+
+	if (p->n == 0 || p->of[dev] == p->n || !p->pool[p->of[dev]].mem_limit)
+		return true;
+	for (uint32_t d = 0; d < x->u->m->k; d++)
+		sum += p->of[d] == p->of[dev] ? x->bytes[d] : 0;
+	return sum <= p->pool[p->of[dev]].mem_limit;
+}
+
 bool held_fits(const struct held *x, uint32_t i, uint32_t dev)
 {
-	uint64_t limit = x->u->m->mem_limit[dev];
+	uint64_t limit = x->u->m->mem_limit[dev], more = limit ? held_more(x, i, dev) : 0;
 
-	return !limit || x->bytes[dev] + held_more(x, i, dev) <= limit;
+	/* A device in a pool with a limit has one itself. */
+	return !limit || (x->bytes[dev] + more <= limit && held_pool_fits(x, dev, more));
 }
 
 void held_add(struct held *x, uint32_t i, uint32_t dev)

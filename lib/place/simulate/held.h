@@ -18,6 +18,9 @@ void held_init(struct held *x, const struct place_units *u, struct arena *a);
 
 /* What unit i would add on dev. */
 uint64_t held_more(const struct held *x, uint32_t i, uint32_t dev);
+/* Is there room for so many more bytes on dev, by the limits of pools alone?  Weights that are on another device of the pool count
+ * again. */
+bool held_pool_fits(const struct held *x, uint32_t dev, uint64_t more);
 /* Is there room for it, by the model's limits? */
 bool held_fits(const struct held *x, uint32_t i, uint32_t dev);
 void held_add(struct held *x, uint32_t i, uint32_t dev);

@@ -55,7 +55,11 @@ static void add_case(struct evaluator *x, const struct place_result *r, double w
 	if (r->status == PLACE_MEMORY) {
 		sum->status = PLACE_MEMORY;
 		sum->bad_dev = r->bad_dev;
+		sum->bad_pool = r->bad_pool;
 	}
+	for (uint32_t i = 0; i < x->m->pools.n; i++)
+		sum->pool_bytes[i] = r->pool_bytes[i] > sum->pool_bytes[i] ? r->pool_bytes[i]
+									   : sum->pool_bytes[i];
 }
 
 enum cases_ask { CASES_WHOLE, CASES_BEGIN, CASES_MOVED };
@@ -73,11 +77,15 @@ static const struct place_result *ask_case(struct evaluator *x, const uint16_t *
 
 static void clear(struct evaluator *x)
 {
-	uint64_t *mem = x->r.mem_bytes;
+	uint64_t *mem = x->r.mem_bytes, *pool = x->r.pool_bytes;
 
 	memset(mem, 0, x->m->k * sizeof(*mem));
+	memset(pool, 0, x->m->pools.n * sizeof(*pool));
 	memset(x->busy_s, 0, x->m->k * sizeof(*x->busy_s));
-	x->r = (struct place_result){.mem_bytes = mem, .busy_s = x->busy_s};
+	x->r = (struct place_result){.mem_bytes = mem,
+				     .pool_bytes = pool,
+				     .bad_pool = x->m->pools.n,
+				     .busy_s = x->busy_s};
 }
 
 /* Above so much of case i all are above the limit; x->r has those before it. */

@@ -71,13 +71,33 @@ static struct closed_loop *fly(struct sim_flight *x, uint32_t n)
 	return x->loop[n];
 }
 
+/* The first device whose pool has less memory than its devices need by peak (k); SCHED_NONE: all have enough. */
+static uint32_t short_pool(const struct place_model *m, const uint64_t *peak)
+{
+	const struct place_pools *p = &m->pools;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		uint64_t sum = 0, limit = p->pool[i].mem_limit;
+		uint32_t first = SCHED_NONE;
+
+		for (uint32_t d = 0; limit && d < m->k; d++)
+			if (p->of[d] == i) {
+				sum += peak[d];
+				first = first == SCHED_NONE ? d : first;
+			}
+		if (limit && sum > limit)
+			return first;
+	}
+	return SCHED_NONE;
+}
+
 /* The first device with less memory than what peak (k) says; SCHED_NONE: all have enough. */
 static uint32_t short_device(const struct place_model *m, const uint64_t *peak)
 {
 	for (uint32_t d = 0; d < m->k; d++)
 		if (m->mem_limit[d] && peak[d] > m->mem_limit[d] + (m->work ? m->work[d] : 0))
 			return d;
-	return SCHED_NONE;
+	return short_pool(m, peak);
 }
 
 /* Are 95 % of n requests within the limit of latency, and is there memory for them? */
@@ -138,6 +158,8 @@ bool sim_flight_run(struct sim_flight *x, struct run_rec *out, uint64_t *peak, d
 			return false;
 		}
 		closed_loop_run(x->flown, &f, busy_s);
+		if (x->rows == 1)
+			f.period_s = fmax(f.period_s, evaluate_row(x, 0)->pool_s);
 	}
 	out->lat_s = f.period_s;
 	out->flight = (struct flight_rec){.requests = n,

@@ -33,6 +33,7 @@ static bool equally_good(const struct place_model *m, uint32_t a, uint32_t b)
 	const struct place_power *p = &m->power;
 
 	if (m->mem_limit[a] != m->mem_limit[b] ||
+	    (m->pools.n && m->pools.of[a] != m->pools.of[b]) ||
 	    (m->workspace && m->workspace[a] != m->workspace[b]) ||
 	    strcmp(m->types[a], m->types[b]) != 0 || (p->watts && p->watts[a] != p->watts[b]) ||
 	    (p->idle_watts && p->idle_watts[a] != p->idle_watts[b]))
@@ -281,9 +282,9 @@ static void add_schedule_figures(struct simulator *x, const struct place_rec *p,
 	out->period_s = r->period_s;
 	out->energy_j = r->energy_j;
 	if (t && x->o.op_sigma > 0) {
-		out->lat_s = place_latency_s(m, t->makespan_s, t->busy_s);
+		out->lat_s = fmax(r->pool_s, place_latency_s(m, t->makespan_s, t->busy_s));
 		out->busy_s = t->busy_s;
-		out->period_s = traffic_period_s(r->traffic, m, t->busy_s);
+		out->period_s = fmax(r->pool_s, traffic_period_s(r->traffic, m, t->busy_s));
 		out->energy_j = traffic_energy_j(r->traffic, m, t->busy_s, out->lat_s);
 	}
 	if (t && x->o.schedule)
@@ -396,6 +397,8 @@ int simulator_answer(struct simulator *x, const struct place_rec *p, struct rec_
 		}
 	}
 	out.mem_bytes = peak;
+	out.n_pools = x->flight ? 0 : m->pools.n; /* of one request */
+	out.pool_bytes = r->pool_bytes;
 	out.copies = r->copies;
 	out.copy_bytes = r->copy_bytes;
 	out.busy_s = r->busy_s;

@@ -212,6 +212,7 @@ static bool equivalent_devices(const struct place_units *u, uint32_t x, uint32_t
 	const struct place_model *m = u->m;
 
 	if (m->mem_limit[x] != m->mem_limit[y] ||
+	    (m->pools.n && m->pools.of[x] != m->pools.of[y]) ||
 	    (m->workspace && m->workspace[x] != m->workspace[y]) ||
 	    (m->types && strcmp(m->types[x], m->types[y]) != 0) || !same_power(m, x, y) ||
 	    !same_way(m, x, y, y, x))
