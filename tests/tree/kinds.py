@@ -45,6 +45,7 @@ TEXT = {
     "report/svg/graph_svg.c": "text and a colour for each type",
     "report/svg/timeline_svg.c": "text of a picture",
     "report/trace.c": "names of events",
+    "report/placejson.c": "text for programs",
     "report/why.c": "text for people",
     "sched/graphtask.c": "a message",
     "split/draft.c": "a graph is made",
