@@ -32,7 +32,7 @@ struct options {
 	int format; /* of report_formats */
 	int colour; /* enum screen_colour */
 	const char *map, *search, *random, *segments, *openvino, *phases, *weights, *objective,
-		*values, *curve, *beside, *precision, *why;
+		*values, *curve, *beside, *precision, *why, *names;
 	bool literal;
 	double search_s;
 	int64_t replica;
@@ -289,6 +289,37 @@ static void warn(const char *text)
 	msg_warn("%s", text);
 }
 
+/* --names: a file of lines NAME, tab, OPERATION. */
+static int read_names(const char *path, struct arena *a, struct other_names *out, struct err *e)
+{
+	struct tabfile t;
+	if (tabfile_read(path, false, a, &t, e) < 0)
+		return -1;
+	*out = (struct other_names){.n = t.n_rows,
+				    .name = ARENA_NEWN(a, const char *, t.n_rows),
+				    .here = ARENA_NEWN(a, const char *, t.n_rows)};
+	for (uint32_t i = 0; i < t.n_rows; i++) {
+		if (t.n_cells[i] != 2)
+			return err_set(e, ST_INPUT, "'%s', line %u: not NAME, a tab, OPERATION",
+				       path, i + 1);
+		out->name[i] = t.cell[i][0];
+		out->here[i] = t.cell[i][1];
+	}
+	return 0;
+}
+
+/* What an operation of another name is called here; the name itself where none is. */
+static const char *called_here(const struct graph *g, const struct other_names *x, const char *name)
+{
+	for (uint32_t v = 0; v < g->n; v++)
+		if (strcmp(g->node_name[v], name) == 0)
+			return name;
+	for (uint32_t i = 0; i < x->n; i++)
+		if (strcmp(x->name[i], name) == 0)
+			return x->here[i];
+	return name;
+}
+
 static const char *escaped(const char *s, struct arena *a)
 {
 	size_t n = strlen(s), cap = 4 * n + 4;
@@ -322,6 +353,9 @@ static int write_text(FILE *out, const struct input *in, const struct options *o
 	op_idle_nodes(g, NULL, idle, root);
 	const struct placed_idle what_idles = {idle, root};
 	placed_init(g, x->place.device, k, o->literal ? NULL : constant, &what_idles, a, &p);
+	struct other_names other = {0};
+	if (o->names && read_names(o->names, a, &other, e) < 0)
+		return err_prefix(e, "--names");
 	struct cost_rec cost;
 	if (in->cost && (cost_decode_head(in->cost, a, &cost, e) < 0 ||
 			 cost_decode(in->cost, g->n_sets, 0, a, &cost, e) < 0))
@@ -333,6 +367,7 @@ static int write_text(FILE *out, const struct input *in, const struct options *o
 		.names = names,
 		.flops = flops,
 		.constant = constant,
+		.other = o->names ? &other : NULL,
 		.devs = in->has_devs ? &in->devs : NULL,
 		.trace = &in->trace,
 		.history = &in->history,
@@ -350,7 +385,7 @@ static int write_text(FILE *out, const struct input *in, const struct options *o
 		.warn = warn,
 	};
 	if (o->why)
-		return why_write(out, &input, o->why, e);
+		return why_write(out, &input, called_here(g, &other, o->why), e);
 	int rc = report_formats[o->format]->write(out, &input, e);
 	if (rc < 0)
 		return -1;
@@ -500,6 +535,10 @@ int main(int argc, char **argv)
 		 NULL},
 		{"map", 'm', OPT_TEXT, &o.map, "OLD=NEW,...",
 		 "other names for devices, e.g. cpu:0=CPU,cl:0.0:1=GPU.1", 0, 0, NULL, NULL},
+		{"names", 0, OPT_TEXT, &o.names, "FILE",
+		 "affinity, --why: names of operations in the file that the model came from, a\n"
+		 "line each: NAME, tab, OPERATION",
+		 0, 0, NULL, NULL},
 		{"why", 'w', OPT_TEXT, &o.why, "OPERATION",
 		 "instead of a format: what it takes on each device, what it waits for, and what\n"
 		 "waits for it, where a run has a schedule; its name, or a part that no other "

@@ -394,12 +394,17 @@ advise() {
 		if [ -n "$(columns)" ]; then fold -s -w "$(columns)"; else cat; fi
 }
 
-# write_placements STREAM: placement.json, and placement.N.json of replica N, if there are any.
+# write_placements STREAM: placement.json, and placement.N.json of replica N, if there are any.  Of an .onnx in its own names, and
+# placement.ir.json in those of the IR that was made of it, where some operations come of one node, or of several.
 write_placements() {
-	local i=2
-	rm -f "$dir"/placement.[0-9]*.json
-	placeout --format affinity --replica 1 ${map:+--map "$map"} -o "$dir/placement.json" "$1"
-	while placeout --format affinity --replica "$i" ${map:+--map "$map"} -o "$dir/placement.$i.json" "$1" 2> /dev/null; do
+	local i=2 told=(--format affinity ${map:+--map "$map"})
+	rm -f "$dir"/placement.[0-9]*.json "$dir/placement.ir.json"
+	if [ -n "$python" ] && [ -s "${xml%.xml}.names.tsv" ]; then
+		placeout "${told[@]}" --replica 1 -o "$dir/placement.ir.json" "$1"
+		told+=(--names "${xml%.xml}.names.tsv")
+	fi
+	placeout "${told[@]}" --replica 1 -o "$dir/placement.json" "$1"
+	while placeout "${told[@]}" --replica "$i" -o "$dir/placement.$i.json" "$1" 2> /dev/null; do
 		i=$((i + 1))
 	done
 }

@@ -24,6 +24,13 @@ struct search_curve {
 	const double *at_s, *lat_s; /* (n) seconds since the search began */
 };
 
+/* Names of operations in the file that the model came from, and what they are called here: pairs of `name` and `here`.  Several may
+ * have one operation. */
+struct other_names {
+	uint32_t n;
+	const char **name, **here; /* (n) */
+};
+
 /* What a format may use.  All is borrowed. */
 struct report_input {
 	const struct answer *x;              /* the answer, and what was measured */
@@ -31,6 +38,7 @@ struct report_input {
 	const char *map;                     /* other names for devices (devicemap.h); NULL: none */
 	const char *const *names;            /* (p->k) of devices, renamed */
 	const double *flops;                 /* (n) operations of the nodes */
+	const struct other_names *other;     /* of operations; NULL: none */
 	const bool *constant;                /* (n) nodes that depend on constants alone */
 	const struct devs *devs;             /* the stream's last devs record; NULL: none */
 	const struct trace *trace;           /* filled only for a format that needs_trace */

@@ -44,6 +44,44 @@ uint32_t placetext_affinity(FILE *out, const struct graph *g, const struct place
 	return n_clashes;
 }
 
+uint32_t placetext_affinity_of(FILE *out, const struct graph *g, const struct placed *p,
+			       const char *const *names, const struct other_names *other)
+{
+	struct strtab here = {0}, seen = {0};
+	uint32_t *node = MEM_NEWN(uint32_t, 2 * (size_t)g->n), n = 0, n_left = 0;
+	for (uint32_t v = 0; v < g->n; v++) {
+		/* Of an operation in parts the first one. */
+		bool part = g->whole && g->part_of && g->part_of[v] != GRAPH_NONE;
+		const char *called[2] = {g->node_name[v],
+					 part ? g->whole->node_name[g->part_of[v]] : NULL};
+		for (int i = 0; i < 2 && called[i]; i++) {
+			uint32_t before = here.n, at = strtab_add(&here, called[i]);
+			if (at == before)
+				node[at] = v;
+		}
+	}
+	fputs("{", out);
+	for (uint32_t i = 0; i < other->n; i++) {
+		uint32_t at = strtab_find(&here, other->here[i]), before = seen.n;
+		if (at == UINT32_MAX) {
+			n_left++;
+			continue;
+		}
+		if (strtab_add(&seen, other->name[i]) < before)
+			continue;
+		fputs(n++ ? ",\n" : "\n", out);
+		markup_json(out, other->name[i], strlen(other->name[i]), false);
+		fputs(": ", out);
+		markup_json(out, names[p->node_device[node[at]]],
+			    strlen(names[p->node_device[node[at]]]), false);
+	}
+	fputs("\n}\n", out);
+	mem_free(node);
+	strtab_release(&here);
+	strtab_release(&seen);
+	return n_left;
+}
+
 /* ---- TSV ---- */
 
 static void put_cell(FILE *out, const char *s)
@@ -177,8 +215,19 @@ enum { MAX_CLASHES = 5 };
 static int write_affinity(FILE *out, const struct report_input *in, struct err *e)
 {
 	struct name_clash c[MAX_CLASHES];
-	uint32_t n = placetext_affinity(out, in->x->graph, in->p, in->names, c, MAX_CLASHES);
 	char text[400], name[120];
+
+	if (in->other) {
+		uint32_t left =
+			placetext_affinity_of(out, in->x->graph, in->p, in->names, in->other);
+
+		snprintf(text, sizeof text, "--names: the model has no operation for %u names",
+			 left);
+		if (left)
+			in->warn(text);
+		return 0;
+	}
+	uint32_t n = placetext_affinity(out, in->x->graph, in->p, in->names, c, MAX_CLASHES);
 
 	(void)e;
 	for (uint32_t i = 0; i < n && i < MAX_CLASHES; i++) {

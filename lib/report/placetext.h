@@ -7,6 +7,7 @@
 
 #include "report/answer.h"
 #include "graph/placed.h"
+#include "report/format.h"
 #include "record/devrec.h"
 
 struct screen; /* screen.h */
@@ -23,6 +24,10 @@ struct name_clash {
 uint32_t placetext_affinity(FILE *out, const struct graph *g, const struct placed *p,
 			    const char *const *names, struct name_clash *clash,
 			    uint32_t max_clashes);
+
+/* The same of other names: those of operations that there are.  Returns how many are not told, as there is no such operation. */
+uint32_t placetext_affinity_of(FILE *out, const struct graph *g, const struct placed *p,
+			       const char *const *names, const struct other_names *other);
 
 /* One operation a line after a line of column names; tab, newline and backslash in names
  * are escaped.  flops[n]. */
