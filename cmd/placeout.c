@@ -484,8 +484,11 @@ static int write_outputs(const char *path, const struct options *o, const struct
 	if (!in->wants_trace && !in->wants_others && !in->wants_comparison) {
 		const struct graph *cut = in->x.graph;
 		answer_join_parts(&in->x);
-		if (in->x.graph != cut)
-			trace_release(&in->trace); /* it is about the parts */
+		if (in->x.graph != cut) { /* they are about the parts */
+			trace_release(&in->trace);
+			rec_drop(in->cost);
+			in->cost = NULL;
+		}
 	}
 	int rc = write_answer(c->output, in, o, e);
 	return rc > 0 ? err_set(e, ST_INPUT,

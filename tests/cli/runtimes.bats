@@ -313,3 +313,16 @@ What waits for it:
 		assert all("waits_for" not in o and o["seconds_on"] == ops[o["name"]]["seconds_on"] for o in plain) and len(plain) == 60
 	'
 }
+
+@test "json: one device alone of a graph that was cut: its operations as they were, without times of parts" {
+	ir2dag "$ROOT/tests/models/googlenet.xml" | dagsplit --ways 2 | devsim --probe --spec paper | placebase single | devsim --schedule > parts.mp
+	placeout --format json -o parts.json parts.mp
+	ir2dag "$ROOT/tests/models/googlenet.xml" | devsim --probe --spec paper | placebase single | devsim --schedule > whole.mp
+	placeout --format json -o whole.json whole.mp
+	py '
+		parts, whole = (json.load(open(n + ".json"))["placed"] for n in ("parts", "whole"))
+		assert [(o["name"], o["device"]) for o in parts] == [(o["name"], o["device"]) for o in whole] and len(whole) > 100
+		assert all(set(o["seconds_on"].values()) == {None} and "waits_for" not in o for o in parts)
+		assert any("waits_for" in o for o in whole)
+	'
+}
