@@ -13,7 +13,6 @@
 #include "report/placetext.h"
 #include "report/waits.h"
 #include "precision/traded.h"
-
 #include "text/markup.h"
 
 static void key(FILE *out, const char *name)
