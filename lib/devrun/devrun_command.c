@@ -211,6 +211,8 @@ static void choose_options(struct devrun_command *c, int64_t *runs, int of, stru
 			      "tell when each set ran, and each copy, in one run")},
 		{OPENED,
 		 NUMBER("timeout", 0, OPT_REAL, m->limit_s, "S", "ends a run; 0: none", 0, 1e9)},
+		{RUN,
+		 FLAG("joules", 0, s->joules, "energy of an inference, where RAPL can be read")},
 		{RUN, FLAG("reference", 0, s->reference, "best single device in between")},
 		{OPENED, FLAG("allow-shared", 0, s->allow_shared,
 			      "devices that share cores compute at once")},
@@ -246,6 +248,8 @@ static int check_modes(const struct devrun_command *c, struct err *e)
 	    ((o->measure.starts > 0 || o->measure.explore) && !(o->measure.race_s > 0)))
 		return err_set(e, ST_USAGE,
 			       "--race goes with --paired, --starts and --explore with --race");
+	if (o->joules && (o->rounds > 0 || o->requests > 1))
+		return err_set(e, ST_USAGE, "--joules goes without --rounds and --requests");
 	if (o->schedules && o->rounds > 0)
 		return err_set(e, ST_USAGE, "--schedule does not go with --rounds");
 	if (o->requests > 1 && (o->schedules || o->core_speed || o->boundaries))
@@ -267,7 +271,7 @@ static int check_objective(struct devrun_command *c, struct err *e)
 		return -1;
 	if (!o->paired)
 		return err_set(e, ST_USAGE, "--objective goes with --paired");
-	if (x.energy > 0 || x.memory > 0 || (x.latency > 0) == (x.throughput > 0) ||
+	if (x.energy > 0 || x.memory > 0 || x.price > 0 || (x.latency > 0) == (x.throughput > 0) ||
 	    (x.throughput > 0) != (o->requests > 1))
 		return err_set(e, ST_USAGE,
 			       "objective '%s': devrun measures throughput with --requests 2 or "

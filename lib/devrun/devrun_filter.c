@@ -1,4 +1,5 @@
 /* devrun_filter.c - placements in, `run` records out. */
+#include "measure/joules.h"
 #include "devrun/devrun_filter.h"
 
 #include <errno.h>
@@ -31,6 +32,7 @@ struct state {
 	struct graph *g;
 	struct devs devs; /* of the stream; k 0: none yet */
 	struct session session;
+	struct joules joules; /* of --joules */
 	bool is_open, in_loop;
 	bool has_best;          /* the stream has a `best` record that is not final */
 	struct run_queue queue; /* placements that wait */
@@ -120,6 +122,9 @@ static int open_session(struct state *s, const struct place_rec *p, struct err *
 	s->session.rounds = (uint32_t)o->rounds;
 	s->session.core_speed = o->core_speed;
 	s->session.schedules = o->schedules;
+	if (o->joules && joules_open(&s->joules, NULL, e) < 0)
+		return -1;
+	s->session.joules = o->joules ? &s->joules : NULL;
 	s->session.first_wins = o->choose == CHOOSE_FIRST;
 	s->session.planner.tight = o->tight;
 	s->session.planner.fuse = (enum fuse_mode)o->fuse;

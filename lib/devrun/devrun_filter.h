@@ -43,6 +43,7 @@ struct devrun_options {
 	bool core_speed; /* of rounds: how fast the cores are during each run (core_speed.h) */
 	int fuse;        /* enum fuse_mode */
 	bool tight;      /* plans take little memory (planner.tight) */
+	bool joules;     /* tell what energy a run takes (measure/joules.h) */
 	bool schedules;  /* tell when each set ran in one of the runs (measured_schedule.h) */
 	struct measure_options measure;
 	/* Told of each device that could not be timed by `profile`, when another could. */

@@ -1,4 +1,5 @@
 /* session.c - single devices, placements, the reference between them. */
+#include "measure/joules.h"
 #include "measure/session.h"
 
 #include "base/clock.h"
@@ -529,6 +530,10 @@ static int measure_trial(struct session *s, struct trial *t, struct arena *a, st
 		rc = measure_beside(s, t, &p, a, e);
 		if (rc == 0 && s->schedules)
 			rc = session_schedule(s, t, &p, a, e);
+		if (rc == 0 && s->joules && !p.next_case) {
+			t->has_joules = true;
+			rc = joules_of_run(s->joules, s->x, &p, &t->joules, e);
+		}
 		plan_release(&p);
 	}
 	t->ok = rc == 0;
@@ -564,7 +569,7 @@ static bool reuse_single(struct session *s, struct trial *t, struct arena *a)
 	t->ok = x->reason[0] == '\0';
 	if (!t->ok)
 		return true;
-	if (s->schedules || plan_make(&s->planner, t->device, &p, &e) < 0)
+	if (s->schedules || s->joules || plan_make(&s->planner, t->device, &p, &e) < 0)
 		return false;
 	session_note_plan(s, t, &p, a);
 	plan_release(&p);

@@ -24,6 +24,8 @@ struct single_reference {
 	struct served *served; /* with several requests in flight; else NULL */
 };
 
+struct joules; /* joules.h */
+
 struct session {
 	struct device_list devices;
 	struct model model;
@@ -39,9 +41,11 @@ struct session {
 	uint32_t rounds; /* set after opening: in rounds (interleaved.h); 0: one after another */
 	bool first_wins; /* set after opening: a verdict's answer is the first candidate that runs */
 	bool core_speed; /* set after opening: sample how fast the cores are in each run */
-	bool schedules;  /* set after opening: trials, and a verdict's answer, tell a schedule */
-	bool has_costs;  /* the planner's durations are those of a profile (planned_costs.h) */
-	uint64_t seed;   /* of inputs, and of orders in rounds */
+	struct joules *
+		joules; /* set after opening, borrowed: trials tell the energy of a run; NULL: they do not */
+	bool schedules; /* set after opening: trials, and a verdict's answer, tell a schedule */
+	bool has_costs; /* the planner's durations are those of a profile (planned_costs.h) */
+	uint64_t seed;  /* of inputs, and of orders in rounds */
 	const char *weights, *inputs; /* as session_open had them; borrowed */
 	double max_error; /* set after opening, of contests: what computes less exactly is out (error_limit.h); negative: no limit */
 	uint8_t *mask;    /* (n_sets, k) 1: the set can run there */
@@ -81,6 +85,8 @@ struct trial {
 	bool has_error; /* with a limit of error: how far its outputs are from those in f32 */
 	double error;
 	uint64_t *mem_bytes; /* (k) */
+	bool has_joules;     /* measured: */
+	double joules;       /* of a run */
 	uint32_t n_copies;
 	uint64_t copy_bytes;
 	uint32_t n_in_host;         /* of the copies, tensors that are read where they are */

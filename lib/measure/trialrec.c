@@ -117,6 +117,8 @@ int trial_encode(const struct session *s, const struct place_rec *p, const uint3
 	x.in_host = t->n_in_host;
 	x.steps = t->n_steps;
 	x.splits = t->n_splits;
+	x.has_joules = t->ok && t->has_joules;
+	x.joules = t->joules;
 	double *core_loop_s = t->ok && t->m.pulse_s ? core_loops(s, p, slot, &t->m) : NULL;
 	uint64_t *mem = MEM_NEWN(uint64_t, p->k);
 	double *busy = MEM_NEWN(double, p->k);

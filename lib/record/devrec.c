@@ -337,6 +337,17 @@ static int decode_pools(const struct val *list, struct arena *a, struct devs *d,
 	return 0;
 }
 
+static int decode_price(const struct rec *r, struct arena *a, struct devs *d, struct err *e)
+{
+	uint64_t shape[1] = {d->k};
+	if (get_tensor(r->map, "price", TT_F64, 1, shape, a, &d->price, e) < 0)
+		return -1;
+	for (uint32_t i = 0; i < d->k; i++)
+		if (d->price[i] < 0)
+			return err_set(e, ST_INPUT, "device %u has a price below 0", i);
+	return 0;
+}
+
 static int decode_turns(const struct rec *r, struct arena *a, struct devs *d, struct err *e)
 {
 	uint64_t shape[2] = {d->k, d->k};
@@ -375,6 +386,7 @@ int devs_decode(const struct rec *r, struct arena *a, struct devs *out, struct e
 		 (!val_get(r->map, "headroom") ||
 		  get_tensor(r->map, "headroom", TT_U64, 1, shape, a, &d.headroom, e) == 0) &&
 		 (!val_get(r->map, "watts") || decode_watts(r, a, &d, e) == 0) &&
+		 (!val_get(r->map, "price") || decode_price(r, a, &d, e) == 0) &&
 		 (!val_get(r->map, "mask") || decode_mask(r, a, &d, e) == 0) &&
 		 (!val_get(r->map, "turns") || decode_turns(r, a, &d, e) == 0) &&
 		 (!pools || decode_pools(pools, a, &d, e) == 0) &&
@@ -488,6 +500,8 @@ int devs_encode(const struct devs *d, struct rec_writer *w, struct err *e)
 		put_vector(w, "watts", TT_F64, d->k, d->watts);
 		put_vector(w, "idle_watts", TT_F64, d->k, d->idle_watts);
 	}
+	if (d->price)
+		put_vector(w, "price", TT_F64, d->k, d->price);
 	if (d->mask)
 		put_mask(w, d);
 	if (d->n_links || d->links_told) {

@@ -68,6 +68,7 @@ struct devs {
 	uint64_t *mem_bytes;         /* (k) that may be used; 0: unknown */
 	uint64_t *headroom;          /* (k) what stays free beside these; NULL: nothing */
 	double *watts, *idle_watts;  /* (k) while it computes, and while not; both NULL: not told */
+	double *price;               /* (k) dollars an hour; NULL: not told */
 	uint64_t graph;              /* digest of the graph that mask is about */
 	uint32_t n_sets;             /* rows of mask */
 	uint8_t *mask;               /* (n_sets, k) 1: the set can run there; NULL: not told */

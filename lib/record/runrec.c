@@ -59,6 +59,8 @@ static void put_simulation(const struct run_rec *x, struct rec_writer *w)
 		put_real(w, "period_s", x->period_s);
 	if (x->energy_j > 0)
 		put_real(w, "energy_j", x->energy_j);
+	if (x->usd > 0)
+		put_real(w, "usd_per_million", 1e6 * x->usd);
 	if (x->links)
 		put_links(x->links, w);
 }
@@ -125,6 +127,8 @@ int run_encode(const struct run_rec *x, struct rec_writer *w, struct err *e)
 		put_vector(w, "pool_bytes", TT_U64, x->n_pools, x->pool_bytes);
 	put_uint(w, "copies", x->copies);
 	put_uint(w, "copy_bytes", x->copy_bytes);
+	if (x->has_joules)
+		put_real(w, "joules", x->joules);
 	if (x->has_plan) {
 		put_uint(w, "in_host", x->in_host);
 		put_uint(w, "steps", x->steps);

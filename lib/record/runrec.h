@@ -80,8 +80,11 @@ struct run_rec {
 	/* Of a simulation. */
 	bool has_value;          /* something else than latency is to be small */
 	double value, ref_value; /* ref_value: of the best single device; 0: there is none */
+	bool has_joules;         /* measured: */
+	double joules;           /* of an inference */
 	bool has_pipeline;
 	double period_s, energy_j;           /* energy 0: no watts are known */
+	double usd;                          /* dollars of an inference; 0: no prices are known */
 	const struct run_links *links;       /* NULL: not told */
 	const struct run_schedule *schedule; /* NULL: not told */
 };

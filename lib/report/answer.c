@@ -139,6 +139,12 @@ static int take_run_of_place(struct answer *x, const struct rec *r, struct err *
 	if (val_get(r->map, "mem_bytes") &&
 	    get_tensor(r->map, "mem_bytes", TT_U64, 1, k, x->runs, &x->mem_bytes, e) < 0)
 		return -1;
+	x->has_joules = val_get(r->map, "joules") != NULL;
+	x->usd_per_million = 0;
+	if ((x->has_joules && get_real(r->map, "joules", &x->joules, e) < 0) ||
+	    (val_get(r->map, "usd_per_million") &&
+	     get_real(r->map, "usd_per_million", &x->usd_per_million, e) < 0))
+		return -1;
 	x->n_pools = UINT64_MAX;
 	if (!val_get(r->map, "pool_bytes"))
 		x->n_pools = 0;
@@ -304,6 +310,8 @@ static void keep_placement(struct answer *x, enum answer_kind kind, const struct
 	x->n_groups = 0;
 	x->mem_bytes = NULL;
 	x->n_pools = 0;
+	x->has_joules = false;
+	x->usd_per_million = 0;
 }
 
 static int take_place(struct answer *x, const struct rec *r, struct err *e)

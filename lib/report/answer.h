@@ -53,6 +53,9 @@ struct answer {
 	uint32_t n_pairs;
 	bool has_diff;              /* outputs against the reference's on the same inputs */
 	const uint64_t *mem_bytes;  /* (place.k) peak of each device; NULL: not told */
+	bool has_joules;            /* measured: */
+	double joules;              /* of an inference */
+	double usd_per_million;     /* dollars of a million inferences, simulated; 0: not told */
 	uint64_t n_pools;           /* of memory that devices share; 0: not told */
 	const uint64_t *pool_bytes; /* (n_pools) what they need together */
 	const char *not_compared;   /* of a final answer without has_diff: why; "": not told */

@@ -132,6 +132,8 @@ static void placement(FILE *out, const struct report_input *in)
 		fputs("}", out);
 	}
 	fputs("]", out);
+	real(out, "joules", x->has_joules, x->joules);
+	real(out, "usd_per_million", x->usd_per_million > 0, x->usd_per_million);
 	real(out, "bound_s", x->place.bound_s > 0, x->place.bound_s);
 	text(out, "bound_parts_of", x->place.bound_parts_of);
 	real(out, "bound_parts_s", x->place.bound_parts_of, x->place.bound_parts_s);

@@ -62,6 +62,8 @@ const char *placetext_value(const char *objective, double value, char *dst, size
 		snprintf(dst, cap, "%.3f ms", value * 1e3);
 	else if (strcmp(objective, "energy") == 0)
 		snprintf(dst, cap, "%.4g J", value);
+	else if (strcmp(objective, "price") == 0)
+		snprintf(dst, cap, "$%.4g a million", value * 1e6);
 	else if (strcmp(objective, "memory") == 0)
 		snprintf(dst, cap, "%.3f MB", value * 1e-6);
 	else
@@ -630,6 +632,11 @@ static void memory(FILE *out, const struct answer *x, const char *const *names,
 	}
 	if (*before == ',')
 		fputc('\n', out);
+	if (x->has_joules)
+		fprintf(out, "energy: %.4g J an inference, of all processors\n", x->joules);
+	if (x->usd_per_million > 0)
+		fprintf(out, "price: $%.4g a million inferences, one after another\n",
+			x->usd_per_million);
 }
 
 /* Of a stream of placements of which none is the answer: all that were measured, as the report is about the last. */

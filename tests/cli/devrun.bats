@@ -456,3 +456,31 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	py 'assert len(runs("r.mp")) == 1'
 	rm list
 }
+
+@test "run --joules: energy of an inference by a recorded folder, or why there is none" {
+	mkdir -p cap/intel-rapl:0
+	echo 5000000 > cap/intel-rapl:0/max_energy_range_uj
+	echo 1000 > cap/intel-rapl:0/energy_uj
+	ir2dag "$ROOT/tests/models/small_increment_1x3x4x5.xml" | placebase single -D cpu:0 > one.mp
+	HSDAG_POWERCAP=$PWD/cap run -0 devrun run --joules --runs 3 --no-reference -o still.mp one.mp
+	py 'm, = runs("still.mp"); assert m["ok"] and m["joules"] == 0, m'
+	# A counter that goes on while it runs.
+	(
+		for ((i = 0; i < 400; i++)); do
+			echo $((1000 + 1000 * i)) > cap/next
+			mv cap/next cap/intel-rapl:0/energy_uj
+			sleep 0.02
+		done
+	) &
+	local counter=$!
+	HSDAG_POWERCAP=$PWD/cap run -0 devrun run --joules --runs 3 --no-reference -o counted.mp one.mp
+	kill "$counter"
+	py 'm, = runs("counted.mp"); assert 0 < m["joules"] < 1, m'
+	placeout -f report counted.mp | grep -qE '^energy: [0-9.e-]+ J an inference'
+	rm cap/intel-rapl:0/max_energy_range_uj
+	HSDAG_POWERCAP=$PWD/cap run -1 --separate-stderr devrun run --joules -o none.mp one.mp
+	[ "${#stderr_lines[@]}" -eq 1 ] && [[ "$stderr" == "devrun: error: energy cannot be measured here: cannot read '"* ]]
+	HSDAG_POWERCAP=$PWD/nowhere run -1 --separate-stderr devrun run --joules -o none.mp one.mp
+	[[ "$stderr" == "devrun: error: energy cannot be measured here: cannot read '"* ]]
+	run -2 devrun run --joules --rounds 3 one.mp
+}

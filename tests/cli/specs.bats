@@ -224,3 +224,41 @@ pools() {
 		py 'd = of("p.mp", "devs")[0]; p, = d["pools"]; assert p["name"] == "ram" and list(array(p["devices"])) == [0, 1, 2] and p["mem_bytes"] > 1e10 and p["bytes_per_s"] > 1e10 and not any(array(d["mem_bytes"])), d'
 	done
 }
+
+@test "price: dollars of what is in use, for the latency, or beside throughput for the period; the cheapest wins" {
+	printf '%s\n' 'device fast flops 4e9 bandwidth 1e12 price 36' 'device slow flops 1e9 bandwidth 1e12 price 3.6' 'device free flops 1e6 bandwidth 1e12' \
+		'link * * latency 0 bandwidth 1e9' > price.spec
+	py '
+		from tiny_ir import Model
+		m = Model("priced")
+		w = m.const("w", "f32", np.zeros((1000, 1000), np.float32))
+		for i in range(2):
+			x = m.layer("Parameter", "x%d" % i, "f32", (1, 1000))
+			m.result(m.layer("MatMul", "v%d" % i, "f32", (1, 1000), x, w, transpose_a="false", transpose_b="false"))
+		m.save()
+	'
+	ir2dag priced.xml | devsim --probe --spec price.spec > priced.mp
+	py 'd, = of("priced.mp", "devs"); assert list(array(d["price"])) == [36, 3.6, 0], d'
+	placebase single -D fast,slow priced.mp | devsim > single.mp
+	py '
+		fast, slow = runs("single.mp")
+		assert abs(fast["usd_per_million"] / (1e6 * 0.01 * fast["lat_s"]) - 1) < 1e-12, fast
+		assert abs(slow["usd_per_million"] / (1e6 * 0.001 * slow["lat_s"]) - 1) < 1e-12 and slow["lat_s"] > 3 * fast["lat_s"], (slow, fast)
+	'
+	for spec in "" "--spec price.spec"; do
+		placebase exact -D fast,slow --objective price $spec priced.mp | devsim --objective price $spec > price.mp
+		placebase exact -D fast,slow $spec priced.mp | devsim --objective latency=1,price=0 $spec > time.mp
+		py '
+			p, t = runs("price.mp")[0], runs("time.mp")[0]
+			assert list(array(p["busy_s"]) > 0) == [False, True] and p["value"] == p["usd_per_million"] * 1e-6, p
+			assert array(t["busy_s"])[0] > 0 and t["lat_s"] < p["lat_s"], t
+		'
+	done
+	placebase climb --evals 100 -D fast,slow --objective throughput=1e-9,price=1 priced.mp | devsim --objective throughput=1e-9,price=1 > period.mp
+	py 'm = runs("period.mp")[0]; assert abs(m["value"] - 1e-9 * m["period_s"] - 0.001 * m["period_s"]) < 1e-15 and array(m["busy_s"])[0] == 0, m'
+	ir2dag priced.xml | devsim --probe --spec paper > none.mp
+	run -2 placebase heft --objective price none.mp -o out.mp
+	[[ "$output" == *"no device has a price"* ]]
+	printf 'device a flops 1 bandwidth 1 price -1\n' > bad.spec
+	run -3 devsim --probe --spec bad.spec g.mp
+}

@@ -22,8 +22,13 @@ struct problem {
 static inline struct place_objective problem_objective(struct gen *r)
 {
 	static const struct place_objective some[] = {
-		{0, 0, 0, 0, 0}, {0, 1, 0, 0, 0},       {0, 0, 1, 0, 0}, {0, 0, 0, 1, 0},
-		{0, 1, 0, 0, 9}, {1, 0, 0.02, 0.01, 0}, {1, 1, 0, 0, 0}};
+		{.latency = 0},
+		{.throughput = 1},
+		{.energy = 1},
+		{.memory = 1},
+		{.throughput = 1, .limit_s = 9},
+		{.latency = 1, .energy = 0.02, .memory = 0.01},
+		{.latency = 1, .throughput = 1}};
 
 	return some[gen_below(r, sizeof(some) / sizeof(some[0]))];
 }
@@ -41,7 +46,9 @@ static inline struct place_power problem_power(struct gen *r, uint32_t k, bool e
 	}
 	for (uint32_t i = 0; i < k * k; i++)
 		joules[i] = i / k == i % k ? 0 : equivalent ? 2 : gen_below(r, 5);
-	return (struct place_power){watts, watts + k, gen_below(r, 2) ? joules : NULL};
+	return (struct place_power){.watts = watts,
+				    .idle_watts = watts + k,
+				    .j_per_byte = gen_below(r, 2) ? joules : NULL};
 }
 
 /* Two pairs of sets that take less together, or none.  They may take more. */

@@ -6,7 +6,7 @@
 #include "base/opt.h"
 #include "place/problem/objective.h"
 
-enum { N_METRICS = 4, MAX_ITEM = 80 };
+enum { N_METRICS = 5, MAX_ITEM = 80 };
 static const double MAX_WEIGHT = 1e30;
 
 /* What is behind "latency<=": a number and a unit. */
@@ -36,7 +36,8 @@ static int read_limit(const char *text, double *limit_s, struct err *e)
 static int read_item(const char *item, size_t n, double *const metric[N_METRICS], bool *given,
 		     double *limit_s, struct err *e)
 {
-	static const char *const names[N_METRICS] = {"latency", "throughput", "energy", "memory"};
+	static const char *const names[N_METRICS] = {"latency", "throughput", "energy", "memory",
+						     "price"};
 	char text[MAX_ITEM];
 	int i = 0;
 
@@ -57,7 +58,8 @@ static int read_item(const char *item, size_t n, double *const metric[N_METRICS]
 		for (i = 0; i < N_METRICS; i++)
 			err_offer(&near, names[i]);
 		return err_unknown(e, ST_USAGE, &near, NULL,
-				   "'%s' is not latency, throughput, energy or memory", text);
+				   "'%s' is not latency, throughput, energy, memory or price",
+				   text);
 	}
 	if (given[i])
 		return err_set(e, ST_USAGE, "'%s' is there twice", text);
@@ -69,7 +71,8 @@ static int read_item(const char *item, size_t n, double *const metric[N_METRICS]
 int place_objective_parse(const char *text, struct place_objective *out, struct err *e)
 {
 	struct place_objective o = {0};
-	double *const metric[N_METRICS] = {&o.latency, &o.throughput, &o.energy, &o.memory};
+	double *const metric[N_METRICS] = {&o.latency, &o.throughput, &o.energy, &o.memory,
+					   &o.price};
 	bool given[N_METRICS] = {false};
 
 	for (const char *at = text;; at++) {
@@ -81,12 +84,12 @@ int place_objective_parse(const char *text, struct place_objective *out, struct 
 		if (!*at)
 			break;
 	}
-	if (o.limit_s > 0 && (o.throughput != 1 || o.latency + o.energy + o.memory > 0))
+	if (o.limit_s > 0 && (o.throughput != 1 || o.latency + o.energy + o.memory + o.price > 0))
 		return err_set(e, ST_USAGE,
 			       "objective '%s': a limit of latency goes with throughput alone, as "
 			       "in throughput,latency<=50ms",
 			       text);
-	if (o.latency + o.throughput + o.energy + o.memory == 0)
+	if (o.latency + o.throughput + o.energy + o.memory + o.price == 0)
 		return err_set(e, ST_USAGE, "objective '%s': every weight is 0", text);
 	*out = o;
 	return 0;

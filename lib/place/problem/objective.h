@@ -1,4 +1,4 @@
-/* objective.h - what a placement is judged by: one number, to be made small, out of four
+/* objective.h - what a placement is judged by: one number, to be made small, out of five
  * metrics of one inference.
  *
  *   latency     seconds from the first operation's start to the last one's end
@@ -6,6 +6,8 @@
  *               pipeline: the largest load over devices and links (traffic_period_s)
  *   energy      joules of devices, busy and idle, and of copies, over one inference
  *   memory      bytes: the peak of the device that needs most
+ *   price       dollars of one inference: what the devices in use are paid for by the hour, for its latency, or beside
+ *               throughput for its share of a pipeline (place_usd)
  *
  * Throughput may have a limit of latency: the value is then seconds a request with as many in flight as keep the limit, where
  * the latency of one does, else the latency.  n of them that wait for the busiest device take n periods: the most are limit / period,
@@ -22,7 +24,7 @@
 
 /* Weights, at least 0; all of them 0 means latency alone. */
 struct place_objective {
-	double latency, throughput, energy, memory;
+	double latency, throughput, energy, memory, price;
 	double limit_s; /* of the latency, with a throughput of 1 and nothing else; 0: none */
 };
 
@@ -34,7 +36,7 @@ int place_objective_parse(const char *text, struct place_objective *out, struct 
 /* Is the value the latency itself? */
 static inline bool place_objective_is_latency(const struct place_objective *o)
 {
-	return o->throughput == 0 && o->energy == 0 && o->memory == 0 &&
+	return o->throughput == 0 && o->energy == 0 && o->memory == 0 && o->price == 0 &&
 	       (o->latency == 0 || o->latency == 1);
 }
 
@@ -44,7 +46,7 @@ static inline bool place_objective_has_latency(const struct place_objective *o)
 	return o->latency > 0 || o->limit_s > 0 || place_objective_is_latency(o);
 }
 
-/* The sum of weight x metric, or as the limit has it. */
+/* The sum of weight x metric, or as the limit has it; but for the price. */
 static inline double place_objective_value(const struct place_objective *o, double lat_s,
 					   double period_s, double energy_j, uint64_t peak_bytes)
 {

@@ -559,7 +559,9 @@ static int check_names(const struct place_inputs *x, const char *const *names, u
 static int power_of(const struct place_inputs *x, const char *const *names, uint32_t k,
 		    struct arena *a, struct place_power *p, struct err *e)
 {
-	double *watts = ARENA_NEWN(a, double, k), *idle = ARENA_NEWN(a, double, k);
+	double *watts = ARENA_NEWN(a, double, k), *idle = ARENA_NEWN(a, double, k),
+	       *usd = ARENA_NEWN(a, double, k);
+	bool priced = false;
 
 	if (check_names(x, names, k, e) < 0)
 		return -1;
@@ -578,6 +580,12 @@ static int power_of(const struct place_inputs *x, const char *const *names, uint
 			watts[i] = x->devs.watts[row];
 			idle[i] = x->devs.idle_watts[row];
 		}
+		int priced_row = x->has_devs && x->devs.price ? devs_find(&x->devs, names[i]) : -1;
+		usd[i] = (x->spec.n_devs    ? (d ? d->usd_per_hour : 0)
+			  : priced_row >= 0 ? x->devs.price[priced_row]
+					    : 0) /
+			 3600;
+		priced |= usd[i] > 0;
 		if (x->objective.energy > 0 && watts[i] == 0 && !item)
 			return err_set(
 				e, ST_USAGE,
@@ -585,6 +593,11 @@ static int power_of(const struct place_inputs *x, const char *const *names, uint
 				"--watts, --spec or the devs record give them",
 				names[i]);
 	}
+	if (x->objective.price > 0 && !priced)
+		return err_set(e, ST_USAGE,
+			       "no device has a price, without which there is none of an "
+			       "inference; 'price' in a specification is dollars an hour");
+	p->usd_per_s = priced ? usd : NULL;
 	p->watts = watts;
 	p->idle_watts = idle;
 	return 0;

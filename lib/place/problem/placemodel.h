@@ -32,6 +32,7 @@ extern const char *const place_rules_names[]; /* as options have them; NULL ends
  * byte from row to column.  NULL: nothing. */
 struct place_power {
 	const double *watts, *idle_watts, *j_per_byte;
+	const double *usd_per_s; /* (k) what a device costs; NULL: nothing is told */
 };
 
 /* What sets hold on devices all the time, measured, instead of what the graph says of constants. */
@@ -201,6 +202,18 @@ static inline uint64_t place_workspace(const struct place_model *m, uint32_t dev
 	return m->workspace ? (uint64_t)(m->workspace[dev] * (double)tensors) : 0;
 }
 
+/* Dollars of one inference: the devices in use (busy_s, k, above 0) are paid for as long as it takes, or with an objective of throughput
+ * as long as a pipeline takes for one. */
+static inline double place_usd(const struct place_model *m, const double *busy_s, double lat_s,
+			       double period_s)
+{
+	double sum = 0;
+
+	for (uint32_t d = 0; m->power.usd_per_s && d < m->k; d++)
+		sum += busy_s[d] > 0 ? m->power.usd_per_s[d] : 0;
+	return sum * (m->objective.throughput > 0 ? period_s : lat_s);
+}
+
 /* Is device `dev` the host's processor, not an accelerator?  By its type (json2dag's, devrun's), or by its name: cpu, cpu:0,
  * ov:CPU. */
 bool place_is_processor(const struct place_model *m, uint32_t dev);
@@ -212,7 +225,7 @@ static inline bool place_has_order_rule(const struct place_model *m)
 	const struct place_objective *o = &m->objective;
 
 	return m->rules == PLACE_SCHEDULE && m->costs.policy != SCHED_FREE &&
-	       (place_objective_has_latency(o) || o->energy > 0 || o->memory > 0);
+	       (place_objective_has_latency(o) || o->energy > 0 || o->memory > 0 || o->price > 0);
 }
 
 /* allowed (n_sets,k): may all sets that share the device of this one run there?  Only the rows of

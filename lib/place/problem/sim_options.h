@@ -37,7 +37,8 @@ struct place_options {
 		 &(o).objective, \
 		 "WHAT", \
 		 "latency, throughput (seconds per sample of a pipeline), energy (joules\n" \
-		 "per inference), memory (bytes on the fullest device), or a mixture, as in\n" \
+		 "per inference), memory (bytes on the fullest device), price (dollars per\n" \
+		 "inference), or a mixture, as in\n" \
 		 "latency=1,energy=0.02; throughput,latency<=50ms: the most a second within\n" \
 		 "that latency (default: latency)", \
 		 0, \

@@ -213,6 +213,7 @@ static int read_device(const struct spec_line *l, struct arena *a, struct spec *
 				 {"workspace", &d.workspace, 0, 1000, false},
 				 {"watts", &d.watts, 0, 1e9, false},
 				 {"idle", &d.idle_watts, 0, 1e9, false},
+				 {"price", &d.usd_per_hour, 0, 1e9, false},
 				 {NULL, NULL, 0, 0, false}};
 
 	if (l->n < 2)

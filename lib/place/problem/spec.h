@@ -30,7 +30,7 @@
  * memory (default 0: not limited), workspace (bytes of scratch for each byte of tensors at their peak, default 0), keeps (types in which it keeps weights as they are stored, as in u8,i8,u4,i4; all; none; default:
  * those of at most 8 bits), which it widens else, fuses (which operations it runs as one kernel, fusing.h, as in
  * epilogues,caches; all; none, the default), peaks (FLOP/s of products and convolutions by the type of their first input, as in
- * f32=6.7e13,bf16=9.9e14, in the place of flops; efficiency counts), watts while computing and while idle, and a link's joules per
+ * f32=6.7e13,bf16=9.9e14, in the place of flops; efficiency counts), watts while computing and while idle, price (dollars an hour), and a link's joules per
  * byte (default 0) may be left out.  A link is directed; "*" matches any
  * device; exact names win over "*", a later line over an earlier one; a pair
  * without a line cannot exchange data.
@@ -73,6 +73,7 @@ struct device_spec {
 	unsigned fuses;                      /* KERNELS_... */
 	const double *peak; /* (EL_COUNT) FLOP/s of products by type; 0: flops_per_s; NULL: all */
 	double watts, idle_watts;
+	double usd_per_hour;   /* 0: not told */
 	const char *pool_name; /* as it was told; NULL: it was not */
 	uint32_t pool;         /* then: its number */
 };

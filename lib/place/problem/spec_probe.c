@@ -36,6 +36,10 @@ static int describe_devices(const struct spec *spec, const char *spec_name, cons
 		d->pool_of[i] = x->pool_name ? x->pool : spec->n_pools;
 		d->watts[i] = x->watts;
 		d->idle_watts[i] = x->idle_watts;
+		if (x->usd_per_hour > 0 && !d->price)
+			d->price = ARENA_NEWN(a, double, d->k);
+		if (d->price)
+			d->price[i] = x->usd_per_hour;
 	}
 	return 0;
 }

@@ -231,6 +231,9 @@ static void set_value(struct evaluator *x)
 	}
 	r->value =
 		place_objective_value(&x->m->objective, r->lat_s, r->period_s, r->energy_j, peak);
+	if (x->m->objective.price > 0)
+		r->value +=
+			x->m->objective.price * place_usd(x->m, r->busy_s, r->lat_s, r->period_s);
 }
 
 const struct place_result *evaluator_result(struct evaluator *x, enum timeline_status s,

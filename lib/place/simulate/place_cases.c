@@ -136,7 +136,8 @@ static const struct place_result *cases_result(struct evaluator *x, const uint16
 	sum->value =
 		sum->status == PLACE_ABOVE
 			? INFINITY
-			: place_objective_value(o, sum->lat_s, sum->period_s, sum->energy_j, peak);
+			: place_objective_value(o, sum->lat_s, sum->period_s, sum->energy_j, peak) +
+				  o->price * place_usd(m, x->busy_s, sum->lat_s, sum->period_s);
 	if (sum->status == PLACE_ABOVE)
 		sum->lat_s = INFINITY;
 	return sum;

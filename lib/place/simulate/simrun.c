@@ -71,7 +71,8 @@ static double value_of(const struct simulator *x, const struct run_rec *out, dou
 	if (flies && o->limit_s > 0)
 		return flight_is_beyond(&out->flight) ? out->flight.p95_s : out->lat_s;
 	return place_objective_value(o, out->lat_s, flies ? out->lat_s : out->period_s, energy_j,
-				     most_bytes);
+				     most_bytes) +
+	       o->price * out->usd;
 }
 
 /* ---- the best single devices ---- */
@@ -281,6 +282,7 @@ static void add_schedule_figures(struct simulator *x, const struct place_rec *p,
 	out->has_pipeline = true;
 	out->period_s = r->period_s;
 	out->energy_j = r->energy_j;
+	out->usd = place_usd(m, r->busy_s, r->lat_s, r->period_s);
 	if (t && x->o.op_sigma > 0) {
 		out->lat_s = fmax(r->pool_s, place_latency_s(m, t->makespan_s, t->busy_s));
 		out->busy_s = t->busy_s;
@@ -300,6 +302,7 @@ static void add_noise(const struct simulator *x, const struct place_rec *p, stru
 	out->lat_s *= f;
 	out->period_s *= f;
 	out->energy_j *= f;
+	out->usd *= f;
 	if (out->lat_s > 0)
 		sigma = hypot(sigma, deviation / out->lat_s);
 	out->lo_s = out->lat_s * exp(-SPREAD_95 * sigma);

@@ -153,6 +153,8 @@ static bool same_power(const struct place_model *m, uint32_t x, uint32_t y)
 {
 	const struct place_power *p = &m->power;
 
+	if (m->objective.price > 0 && p->usd_per_s && p->usd_per_s[x] != p->usd_per_s[y])
+		return false;
 	return m->objective.energy == 0 ||
 	       ((!p->watts || p->watts[x] == p->watts[y]) &&
 		(!p->idle_watts || p->idle_watts[x] == p->idle_watts[y]));
