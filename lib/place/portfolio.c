@@ -4,7 +4,7 @@
  * hard computational problems", Science 275, 1997; C. P. Gomes, B. Selman, "Algorithm portfolios",
  * Artificial Intelligence 126, 2001.
  *
- * Single devices and HEFT run whatever the clock says, the look-ahead rank, prices and the learned policy have up to two fifths
+ * Single devices and HEFT run whatever the clock says, prices, the look-ahead rank and the learned policy have up to two fifths
  * of the time each, other heuristics a little of it.
  * Where there is enough for many simulations of every unit, searches have fixed shares, the last
  * and most of it is annealing's, which needs to cool slowly.  Where there is not, they race: each
@@ -47,8 +47,8 @@ static const struct portfolio_entry first[] = {
 	{&method_single, 0, INFINITY, ANYWHERE},
 	{&method_heft, 0, INFINITY, ANYWHERE},
 	{&method_heft_apart, 0, INFINITY, TURNS},
-	{&method_lookahead_rank, 0, 1, ANYWHERE},
 	{&method_priced, 0, 1, ANYWHERE},
+	{&method_lookahead_rank, 0, 1, ANYWHERE},
 	{&method_spine, 0, 1, ANYWHERE},
 	{0},
 };

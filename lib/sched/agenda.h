@@ -21,14 +21,16 @@ struct agenda {
 	struct agenda_slot *slot;
 	size_t n, cap;
 	struct agenda_block *block; /* of AGENDA_BLOCK slots each */
-	size_t block_cap;
+	struct agenda_block *wide;  /* of as many blocks each */
+	size_t block_cap, wide_cap;
 };
 
 enum { AGENDA_BLOCK = 64 };
 
 /* The earliest start, from `ready` on, of `cost` seconds in a gap or behind the last slot; *at: the
- * place of a slot that begins then.  It looks at log n of n slots, at one number a
- * block behind them, and into blocks with a gap of half of `cost` or more. */
+ * place of a slot that begins then.  It looks at log n of n slots, at one number
+ * for a block, or for as many blocks, behind them, and into blocks with a gap of half of `cost` or
+ * more. */
 double agenda_earliest_s(const struct agenda *a, double ready, double cost, size_t *at);
 
 /* Enter what agenda_earliest_s found. */

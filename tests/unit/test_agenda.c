@@ -8,7 +8,7 @@
 #include "sched/agenda.h"
 #include "tap.h"
 
-enum { CASES = 60, STEPS = 1500 };
+enum { CASES = 60, STEPS = 1500, LONG = 10000 }; /* of the first two cases */
 
 static uint32_t counter;
 
@@ -68,6 +68,29 @@ static bool turns_hold(void)
 	return ok;
 }
 
+/* Seconds without a gap but for one in front of slot `gap`: is it found from the beginning? */
+static bool finds_gap(size_t gap)
+{
+	enum { N = 3 * AGENDA_BLOCK * AGENDA_BLOCK };
+	struct agenda a = {0};
+	size_t at, later;
+
+	for (uint32_t i = 0; i < N; i++) {
+		double start = i + (i >= gap);
+
+		agenda_insert(&a, i, (struct agenda_slot){start, start + 1, i});
+	}
+	bool ok = agenda_earliest_s(&a, 0.5, 1, &at) == (double)gap && at == gap &&
+		  agenda_earliest_s(&a, 0.5, 1.5, &later) == N + 1 && later == N;
+
+	agenda_insert(&a, at, (struct agenda_slot){(double)gap, (double)gap + 1, N});
+	ok = ok && agenda_earliest_s(&a, 0.5, 1, &later) == N + 1;
+	agenda_remove(&a, gap);
+	ok = ok && agenda_earliest_s(&a, 0.5, 1, &later) == (double)gap;
+	agenda_release(&a);
+	return ok;
+}
+
 int main(void)
 {
 	uint32_t wrong = 0, asked = 0, disordered = 0;
@@ -77,7 +100,7 @@ int main(void)
 		struct agenda a = {0};
 		double latest = 0;
 
-		for (uint32_t i = 0; i < STEPS; i++) {
+		for (uint32_t i = 0; i < (c < 2 ? LONG : STEPS); i++) {
 			double ready = draw(8) ? 0.01 * draw(200) : latest * draw(100) / 100;
 			double cost = draw_cost(c % 2);
 			size_t at, want_at;
@@ -99,7 +122,13 @@ int main(void)
 	    "the first gap is the one that a look at every slot finds (%u of %u differ)", wrong,
 	    asked);
 	tap(disordered == 0, "slots are in order and do not overlap");
-	tap(longest > 8 * AGENDA_BLOCK, "agendas of many blocks (%zu slots)", longest);
+	tap(longest > 2 * AGENDA_BLOCK * AGENDA_BLOCK, "agendas of several wide blocks (%zu slots)",
+	    longest);
 	tap(turns_hold(), "devices that take turns: slots of one are gaps of the other");
+	bool found = true;
+
+	for (size_t gap = AGENDA_BLOCK; gap < 3 * AGENDA_BLOCK * AGENDA_BLOCK; gap = 2 * gap + 77)
+		found = found && finds_gap(gap) && finds_gap(gap / AGENDA_BLOCK * AGENDA_BLOCK);
+	tap(found, "one gap among thousands of slots is found, filled, and found again");
 	return tap_end();
 }
