@@ -48,7 +48,7 @@ wrong() {
 	placebase hetf costs.mp|unknown method 'hetf'; did you mean 'heft'? --list has them
 	placebase HEFT costs.mp|unknown method 'HEFT'; did you mean 'heft'? --list has them
 	placebase sinlge:cpu costs.mp|unknown method 'sinlge:cpu'; did you mean 'single'? --list has them
-	placebase climb --objective latncy costs.mp|objective 'latncy': 'latncy' is not latency, throughput, energy or memory; did you mean 'latency'?
+	placebase climb --objective latncy costs.mp|objective 'latncy': 'latncy' is not latency, throughput, energy, memory or price; did you mean 'latency'?
 	placebase climb --spec desktp-cpu graph.mp|'desktp-cpu' is neither a preset nor a readable file (No such file or directory); did you mean 'desktop-cpu'? presets are 
 	placebase single:cpo costs.mp|there is no device 'cpo'; 
 	placebase random --draw unifrom costs.mp|--draw: unknown choice 'unifrom'; did you mean 'uniform'? one of mixed, biased, uniform
@@ -57,7 +57,7 @@ wrong() {
 	dagfeat --features opp graph.mp|unknown feature 'opp'; one of 
 	dagfeat --features all,-degre graph.mp|unknown feature 'degre'; 
 	placeout --format raport placed.mp|--format: unknown choice 'raport'; did you mean 'report'? one of 
-	placeout --format report --objective enregy placed.mp|objective 'enregy': 'enregy' is not latency, throughput, energy or memory; did you mean 'energy'?
+	placeout --format report --objective enregy placed.mp|objective 'enregy': 'enregy' is not latency, throughput, energy, memory or price; did you mean 'energy'?
 	placeout --map cpu0=CPU placed.mp|--map: there is no device 'cpu0'; did you mean 'cpu:0'? here are cpu:0, cpu:1
 	devsim --machine wld run.mp|'wld' is neither a machine nor a file that can be read; did you mean 'wild'? devsim --help-all lists machines
 	devsim --machine near,dritf=1 run.mp|a machine has no key 'dritf'; did you mean 'drift'? devsim --help-all lists them
