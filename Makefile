@@ -18,7 +18,7 @@
 #   make tables     tables of two papers, measured here: table1 table2 table4 table5 hierarchical;
 #                   SPEC=paper simulated; machines; papers: all that is simulated
 #   make learned    learned placement beside searches, on problems that no training has seen
-#   make pretrain   learn again what learned placement begins with: share/pretrained.mp, 20 minutes
+#   make pretrain   learn again what learned placement begins with: share/pretrained.mp, 20 minutes (RESUME=1: go on)
 #   make quality    placebase's methods on task graphs of the literature (pipelines/quality.mk)
 #   make runtimes   where other runtimes put operations beside the portfolio, at 60 % of the memory (pipelines/runtimes.mk)
 #   make regret     what is lost between a search and its answer, on machines that are played (pipelines/regret.mk)
@@ -249,7 +249,7 @@ bench-saga:
 
 # What learned placement begins with; the library has a copy of the file inside.
 pretrain: $(B)/bin/pretrain
-	$(B)/bin/pretrain --checkpoint $(B)/pretrain.ck --resume -o share/pretrained.mp
+	$(B)/bin/pretrain --checkpoint $(B)/pretrain.ck $(if $(RESUME),--resume) -o share/pretrained.mp
 	rm -f $(B)/pretrain.ck
 
 clean:

@@ -1,5 +1,6 @@
 /* pretrain - learn what learned placement begins with, from made-up problems. */
 #include <math.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -23,7 +24,7 @@ struct progress {
 	double last_s, apart_s;
 };
 
-enum { APART_MOST = 30 }; /* seconds */
+enum { APART_MOST = 30, CHECKPOINT_S = 30 }; /* seconds */
 
 static void tell(void *arg, const struct pretrain_told *t)
 {
@@ -79,10 +80,13 @@ static int run(const struct options *o, const struct opt_common *common, int arg
 				     .policy_rounds = (uint32_t)o->policy,
 				     .lr = o->lr,
 				     .checkpoint = o->checkpoint,
+				     .checkpoint_s = CHECKPOINT_S,
 				     .f = &f};
 
 	if (o->resume && !o->checkpoint)
 		return err_set(e, ST_USAGE, "--resume needs --checkpoint FILE");
+	if (o->checkpoint && (!*o->checkpoint || strcmp(o->checkpoint, "-") == 0))
+		return err_set(e, ST_USAGE, "--checkpoint needs the name of a file");
 	plan.resume = o->resume && access(o->checkpoint, F_OK) == 0;
 	if (o->resume && !plan.resume)
 		msg_warn("--resume: there is no checkpoint '%s'; it begins anew", o->checkpoint);

@@ -59,10 +59,10 @@ static const char known_keys[] =
 static int unknown_kind(const char *kind, const char *seen, struct err *e)
 {
 	static const char *const kinds[] = {
-		"hdr",         "graph",    "feat",    "devs",       "cost", "group",
-		"part",        "params",   "episode", "place",      "run",  "update",
-		"best",        "handover", "moments", "candidate",  "end",  "checkpoint",
-		"pretraining", "teachers", "fail",    "episode_end"};
+		"hdr",         "graph",    "feat",    "devs",      "cost",       "group",
+		"part",        "params",   "episode", "place",     "run",        "update",
+		"best",        "handover", "moments", "candidate", "end",        "checkpoint",
+		"pretraining", "teachers", "critic",  "fail",      "episode_end"};
 	struct err_near near = {.name = kind};
 	char known[340];
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

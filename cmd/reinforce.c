@@ -271,6 +271,8 @@ static int check_options(const struct options *o, const struct recipe *recipe, s
 {
 	if (o->resume && !o->checkpoint)
 		return err_set(e, ST_USAGE, "--resume needs --checkpoint FILE");
+	if (o->checkpoint && (!*o->checkpoint || strcmp(o->checkpoint, "-") == 0))
+		return err_set(e, ST_USAGE, "--checkpoint needs the name of a file");
 	if (o->checkpoint && !o->fifo)
 		return err_set(e, ST_USAGE, "--checkpoint needs a loop, --params-to FIFO");
 	if (recipe->update->compares && o->steps == 1 &&

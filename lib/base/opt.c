@@ -475,8 +475,12 @@ int opt_finish(int rc, struct err *e)
 		rc = err_sys(e, ST_RUNTIME, "cannot write standard output");
 	msg_progress(NULL);
 	struct rusage u;
+	uint64_t peak = mem_peak();
+	char memory[60] = "";
+	if (peak)
+		snprintf(memory, sizeof memory, "peak memory %.1f MB, ", 1e-6 * (double)peak);
 	if (getrusage(RUSAGE_SELF, &u) == 0)
-		msg_note(2, "peak memory %.1f MB, processor time %.3f s", 1e-6 * (double)mem_peak(),
+		msg_note(2, "%sprocessor time %.3f s", memory,
 			 (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
 				 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec));
 	return rc < 0 ? msg_error(e) : ST_OK;

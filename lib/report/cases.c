@@ -53,13 +53,18 @@ const struct case_run *case_runs_best(const struct case_runs *x, uint32_t i)
 	return best;
 }
 
-/* The sum of all dims of the inputs; NAN: some are open. */
+static bool is_input(const struct graph *g, uint32_t v)
+{
+	return g->kind[v] == OP_PARAMETER || g->kind[v] == OP_READ_VALUE;
+}
+
+/* The sum of all dims of inputs and variables; NAN: some are open. */
 static double size_of_inputs(const struct graph *g)
 {
 	double sum = 0;
 	for (uint32_t v = 0; v < g->n; v++) {
 		uint32_t o = g->out_ptr[v];
-		if (g->kind[v] != OP_PARAMETER)
+		if (!is_input(g, v))
 			continue;
 		if (graph_out_elements(g, o) < 0)
 			return NAN;
@@ -67,6 +72,27 @@ static double size_of_inputs(const struct graph *g)
 			sum += (double)g->dim[d];
 	}
 	return sum;
+}
+
+/* Have inputs and variables the same shapes? */
+static bool same_inputs(const struct graph *g, const struct graph *h)
+{
+	bool same = g->n == h->n;
+	for (uint32_t v = 0; v < g->n && same; v++) {
+		uint32_t o = g->out_ptr[v], p = h->out_ptr[v];
+		if (!is_input(g, v))
+			continue;
+		uint32_t n = g->dim_ptr[o + 1] - g->dim_ptr[o];
+		same = g->out_rank[o] == h->out_rank[p] && n == h->dim_ptr[p + 1] - h->dim_ptr[p] &&
+		       memcmp(g->dim + g->dim_ptr[o], h->dim + h->dim_ptr[p], n * sizeof *g->dim) ==
+			       0;
+	}
+	return same;
+}
+
+static const struct graph *case_graph(const struct graph *g, uint32_t i)
+{
+	return i ? g->cases[i].graph : g;
 }
 
 /* What r takes at a share of the way from case a to case b; INFINITY: it has not run. */
@@ -83,8 +109,11 @@ const struct case_run *case_runs_at(const struct case_runs *x, const struct grap
 	double size = size_of_inputs(at), size_a = -INFINITY, size_b = INFINITY, least = INFINITY;
 	uint32_t a = GRAPH_NONE, b = GRAPH_NONE; /* the cases around `at` */
 	const struct case_run *best = NULL;
-	for (uint32_t i = 0; i < g->n_cases; i++) {
-		double s = size_of_inputs(i ? g->cases[i].graph : g);
+	for (uint32_t i = 0; i < g->n_cases; i++)
+		if (same_inputs(case_graph(g, i), at))
+			return case_runs_best(x, i);
+	for (uint32_t i = 0; i < g->n_cases && !g->cases[i].tokens; i++) {
+		double s = size_of_inputs(case_graph(g, i));
 		if (s <= size && s > size_a) {
 			a = i;
 			size_a = s;
@@ -155,7 +184,7 @@ struct case_range *case_runs_ranges(const struct case_runs *x, const struct grap
 	size_t cap = 0;
 	*n = 0;
 	for (uint32_t i = 0; i < g->n_cases && !g->cases[i].tokens; i++) {
-		double s = size_of_inputs(i ? g->cases[i].graph : g);
+		double s = size_of_inputs(case_graph(g, i));
 		uint32_t k = m;
 		if (isnan(s))
 			continue;
@@ -274,8 +303,9 @@ static void tell_ranges(FILE *out, const struct case_runs *x, const struct graph
 	for (uint32_t k = 1; k < n; k++)
 		changes += v[k].best != v[0].best;
 	if (changes)
-		fputs("the fastest one by shapes, between cases by their times (libhsdag-run takes "
-		      "it):\n",
+		fputs("the fastest placement by shapes, times interpolated between cases "
+		      "(libhsdag-run chooses "
+		      "by it):\n",
 		      out);
 	for (; changes && i < n; i = j) {
 		char source[100];

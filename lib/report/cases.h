@@ -30,14 +30,14 @@ void case_runs_run(struct case_runs *x, const struct run_rec *run);
 /* The placement that takes least in case i; NULL: none has run. */
 const struct case_run *case_runs_best(const struct case_runs *x, uint32_t i);
 
-/* The placement that takes least with the inputs of `at`, which has the nodes of g, of those that ran with each of g's
- * cases.  By the sum of all dims of the inputs `at` lies between two cases, where times are linear (as in lengths.h), or beyond
- * the first or last one, where they are as there.  NULL: none ran, or the dims are open. */
+/* The placement that takes least with the shapes of `at`, which has the nodes of g.  Where they are those of a case: the best for it.
+ * Elsewhere, of placements that ran with the cases beside it: by the sum of all dims of inputs and variables `at` lies between two
+ * cases, where times are linear (as in lengths.h), or beyond the first or last one, where they are as there; of cases with equal
+ * sums the first counts.  NULL: none ran, dims are open, or cases are phases of a language model, between which nothing is. */
 const struct case_run *case_runs_at(const struct case_runs *x, const struct graph *g,
 				    const struct graph *at);
 
-/* Between two cases that follow each other by the sum of their inputs' dims, from a share of the way to another one, this is the
- * placement of case_runs_at. */
+/* What case_runs_at answers on a part of the way between two cases, a and b, which follow each other by that sum. */
 struct case_range {
 	const struct graph_case *a, *b;
 	double from, to; /* from 0 (a) to 1 (b) */

@@ -346,6 +346,9 @@ static struct graph *read_shapes(hsdag_model *m, const char *shapes)
 	struct graph *g = graph_decode(m->graph, &m->e);
 	struct arena *a = arena_new();
 	struct shape_list l = {0};
+	if (g && m->options.weights) /* constants may decide shapes */
+		g->weights =
+			arena_strndup(g->arena, m->options.weights, strlen(m->options.weights));
 	if (g && (shapes_parse(shapes, a, &l, &m->e) < 0 || shapes_apply(g, &l, &m->e) < 0)) {
 		graph_free(g);
 		g = NULL;

@@ -94,8 +94,9 @@ hsdag_status hsdag_set_input(hsdag_model *m, size_t i, const void *data, size_t 
 
 /* From API 2 on.  Run the model with other shapes from now on: "ids=1,100;mask=1,100" (names of inputs), or "1,3,224,224" where
  * there is one input; those that are not named stay as in the stream, and NULL or "" are the stream's own.  Of a stream of several
- * lists of shapes (`place --case`, `--shapes`) the placement is, of those that were compared, the fastest one for these shapes: between
- * two lists by times that are linear in the sum of the dims.  Other streams have one placement for all.  Inputs are zeros after
+ * lists of shapes (`place --case`, `--shapes`) the placement is, of those that the stream has and that were compared, the fastest one for
+ * these shapes: between two lists by times that are linear in the sum of all dims of inputs and variables.  Between the phases of a language
+ * model, and in other streams, it is the answer's.  Inputs are zeros after
  * shapes are opened; pointers and dims of inputs and outputs are those of the shapes that they were asked with.  The last
  * HSDAG_SHAPES_KEPT lists stay open with their weights, beside the stream's own: going back to one takes no time, and its inputs are as
  * they were.  HSDAG_USAGE: no such input, or variables that are to last (keep_state), since they have the shapes of one list;

@@ -37,6 +37,18 @@ setup_file() {
 
 setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 
+@test "a graph that has another one's digest does not take its place" {
+	cd "$BATS_FILE_TMPDIR"
+	ir2dag "$ROOT/tests/models/googlenet.xml" -o other.mp
+	py '
+		r = read("place.mp")[:-1]
+		other = first(read("other.mp"), "graph")
+		write("twin.mp", r + [["graph", {**other, "digest": first(r, "graph")["digest"]}]])
+	'
+	run -3 placeout --format tsv twin.mp
+	[[ $output == *"is a second graph; one graph at a time, please" ]]
+}
+
 @test "affinity covers every operation, constants beside what reads them" {
 	placeout --format affinity --map cpu:0,1=CPU,gpu=GPU.1 place.mp > a.json
 	run -0 py - <<-'PY'

@@ -74,6 +74,25 @@ same_records() { diff <(recdump -f -k params "$1") <(recdump -f -k params "$2") 
 	done
 	run -3 pretrain --checkpoint few.mp --resume -o no.mp
 	[[ $output == *"'few.mp': it is not a checkpoint of pretrain" ]]
+	# What no training writes.
+	py '
+		for name, kind, change in (("far.ck", "pretraining", {"part": 4000000000}), ("late.ck", "pretraining", {"part": 1, "round": 41}),
+		                           ("less.ck", "moments", {"v": None})):
+		    records = read("killed.ck")
+		    m = first(records, kind)
+		    m.update({k: x or {**m[k], "data": np.full(len(m[k]["data"]) // 4, -1, "<f4").tobytes()} for k, x in change.items()})
+		    write(name, records)
+	'
+	# shellcheck disable=SC2086
+	for case in far late less; do
+		run -3 pretrain $how --checkpoint $case.ck --resume -o no.mp
+		[[ $output == "pretrain: error: checkpoint '$case.ck': "* && ! -e no.mp ]] || { echo "$output"; return 1; }
+	done
+	run -2 pretrain --checkpoint - -o no.mp
+	pretrain --moves 4 --policy 2 --tasks 40 --seed 3 -o three.mp
+	# shellcheck disable=SC2086
+	run -3 pretrain $how --params three.mp --checkpoint killed.ck --resume -o no.mp
+	[[ $output == *"begun with another --params"* ]]
 	head -c 2000 killed.ck > cut.ck
 	run -3 pretrain --checkpoint cut.ck --resume -o no.mp
 	run -2 pretrain --resume -o no.mp

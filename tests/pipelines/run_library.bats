@@ -166,12 +166,52 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		        return
 		    raise SystemExit("took " + shapes)
 		refused("y=1,2", "no input or variable 'y'")
-		refused("x=1,?,16,3;beam_idx=1;*.cache=1,5,16", "")
-		refused("nonsense", "")
+		refused("x=1,?,16;beam_idx=1;*.cache=1,5,16", "input without a static shape: 'x'")
+		refused("x=1,4,17;beam_idx=1;*.cache=1,5,16", "layer ")
+		refused("nonsense", "nonsense")
 		y = m.run()                                     # the shapes of before
 		assert y[0].shape[1] == np.load("out.64/0.npy").shape[1], y[0].shape
 		m.set_shapes("")
 		assert m.run()[0].shape == np.load("out.4/0.npy").shape
+		m.close()
+	PY
+}
+
+@test "shapes that are a case have its placement, whatever else has the same sum; constants are read where they are" {
+	"$HSDAG_PYTHON" "$ROOT/tests/support/stateful_models.py" .
+	at() { echo "x=1,$1,16;beam_idx=1;*.cache=1,$2,16"; }
+	ir2dag grows.xml --case "$(at 9 5)" --case "$(at 4 10)" | placebase single -D cpu:0,cpu:1 -o tie.mp
+	devrun run -n 2 --allow-shared --no-reference tie.mp -o tie.ran.mp
+	py '
+		seen = {"place": 0, "run": 0}
+		def timed(k, m):
+		    if k not in seen:
+		        return [k, m]
+		    i, seen[k] = seen[k], seen[k] + 1
+		    took = {"case_s": {**m["case_s"], "data": np.array([[1, 4], [2, 3]][i], "<f8").tobytes()}} if k == "run" else {}
+		    return [k, {**m, "source": ["first", "second"][i], **took}]
+		write("tie.mp", [timed(k, m) for k, m in read("tie.ran.mp")])
+	'
+	mkdir -p moved && mv grows.bin moved/
+	local before=
+	[ -z "$SAN" ] || before="LD_PRELOAD=$("${CC:-gcc}" -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0"
+	# shellcheck disable=SC2086
+	run -0 env $before PYTHONPATH="$ROOT/share/examples:$PYTHONPATH" "$HSDAG_PYTHON" - <<-'PY'
+		import ctypes
+		from hsdag_run import Model
+		class Options(ctypes.Structure):
+		    _fields_ = [("size", ctypes.c_size_t), ("weights", ctypes.c_char_p), ("devices", ctypes.c_char_p), ("timeout_s", ctypes.c_double),
+		                ("keep_state", ctypes.c_int), ("allow_shared", ctypes.c_int)]
+		m, o = Model.__new__(Model), Options(ctypes.sizeof(Options), b"moved/grows.bin", None, 0, 0, 1)
+		m.lib, m.model = ctypes.CDLL("libhsdag-run.so.1"), ctypes.c_void_p()
+		m.lib.hsdag_error.restype = m.lib.hsdag_placed_by.restype = ctypes.c_char_p
+		m.lib.hsdag_n_inputs.restype = m.lib.hsdag_n_outputs.restype = ctypes.c_size_t
+		assert m.lib.hsdag_open(b"tie.mp", ctypes.byref(o), ctypes.byref(m.model), None, ctypes.c_size_t(0)) == 0
+		o.weights = b"gone.bin"                         # the library has a copy
+		for x, cache, by in (9, 5, b"first"), (4, 10, b"second"):
+		    m.set_shapes(f"x=1,{x},16;beam_idx=1;*.cache=1,{cache},16")
+		    assert m.lib.hsdag_placed_by(m.model) == by, (x, cache)
+		    m.run()
 		m.close()
 	PY
 }

@@ -194,7 +194,7 @@ def check_keys():
                     for kind, record in msgpack.Unpacker(f, max_buffer_size=2**30):
                         seen.add(kind)
                         check_record(name, kind, record, says)
-        missing = set(says) - seen - {"checkpoint", "moments", "candidate", "pretraining", "teachers"}
+        missing = set(says) - seen - {"checkpoint", "moments", "candidate", "pretraining", "teachers", "critic"}
         if missing:
             breach("no stream here has a record of kind " + ", ".join(sorted(missing)))
 

@@ -3,6 +3,7 @@
  * critical chains, moves, the same parameters on any number of threads. */
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "learn/pretrain/pretrain.h"
 #include "learn/pretrain/synthetic.h"
@@ -397,6 +398,53 @@ static void last_score(void *arg, const struct pretrain_told *t)
 	score[t->round == 0 ? 0 : 1] = t->score;
 }
 
+/* Keeps what the checkpoint was before every third round: in the middle of each part. */
+static void keep_checkpoint(void *arg, const struct pretrain_told *t)
+{
+	uint32_t *n = arg;
+	char name[40];
+
+	if (t->round % 3 != 1 || access("pretrain.ck", F_OK) != 0)
+		return;
+	snprintf(name, sizeof(name), "pretrain.ck.%u", ++*n);
+	(void)unlink(name);
+	if (link("pretrain.ck", name) < 0)
+		--*n;
+}
+
+/* From there on it ends as if it had not been ended. */
+static void check_resumed(struct pretrain_plan plan, const struct learned_params *whole)
+{
+	static const struct opt_common common = OPT_COMMON_INIT;
+	const struct filter f = {.common = &common};
+	struct pool *pool = pool_new(1, NULL);
+	struct err e = ERR_INIT;
+	uint32_t n = 0, same = 0, resumed = 0;
+	char name[40];
+
+	plan.f = &f;
+	plan.checkpoint = "pretrain.ck";
+	(void)unlink(plan.checkpoint);
+	for (uint32_t i = 0; i <= n; i++) {
+		struct learned_params *x = learned_params_new(2);
+		bool first = i == 0;
+
+		snprintf(name, sizeof(name), "pretrain.ck.%u", i);
+		plan.resume = !first;
+		plan.checkpoint = first ? "pretrain.ck" : name;
+		resumed += !first;
+		if (pretrain_run(&x, &plan, pool, first ? keep_checkpoint : NULL, &n, &e) < 0)
+			printf("# %s\n", e.msg);
+		else if (memcmp(x->p->data, whole->p->data, x->p->n * sizeof(float)) == 0)
+			same++;
+		learned_params_free(x);
+		(void)unlink(plan.checkpoint);
+	}
+	pool_free(pool);
+	tap(resumed == 5 && same == 1 + resumed,
+	    "a pretraining that is resumed within a part gives the same");
+}
+
 static void check_pretrain(void)
 {
 	const struct pretrain_plan plan = {
@@ -415,6 +463,7 @@ static void check_pretrain(void)
 	}
 	tap(rc == 0 && memcmp(x[0]->p->data, x[1]->p->data, x[0]->p->n * sizeof(float)) == 0,
 	    "pretraining gives the same parameters on one thread and on two");
+	check_resumed(plan, x[0]);
 	learned_params_free(x[1]);
 	x[1] = learned_params_new(2);
 	tap(memcmp(x[0]->p->data, x[1]->p->data, x[0]->p->n * sizeof(float)) != 0, "and others");

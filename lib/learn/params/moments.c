@@ -1,6 +1,7 @@
 /* moments.c - see moments.h. */
 #include "learn/params/moments.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -25,6 +26,9 @@ int moments_get(const struct val *map, struct adam *a, struct err *e)
 		rc = get_tensor(map, "m", TT_F32, 1, got, arena, &m, e);
 	if (rc == 0)
 		rc = get_tensor(map, "v", TT_F32, 1, got, arena, &v, e);
+	for (size_t i = 0; i < a->n && rc == 0; i++)
+		if (!isfinite(m[i]) || !(v[i] >= 0) || !isfinite(v[i]))
+			rc = err_set(e, ST_INPUT, "moments that no step of Adam gives");
 	if (rc == 0) {
 		a->t = t;
 		if (a->n) {

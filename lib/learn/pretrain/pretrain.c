@@ -17,8 +17,7 @@ enum {
 	MOVE_RUNS = 250,
 	VARIANTS = 8,
 	SAMPLES = 4,
-	FEW_NUMBERS = 1 << 24,
-	CHECKPOINT_S = 30
+	FEW_NUMBERS = 1 << 24
 };
 
 static const double HEAT = 0.003; /* of the searches that are followed and that teach */
@@ -423,7 +422,7 @@ static int run_part(struct pretraining *t, uint32_t n, struct pool *pool,
 		if (tell)
 			tell(arg, &told);
 		t->s.round++;
-		if (clock_s() - kept_s >= CHECKPOINT_S) {
+		if (clock_s() - kept_s >= t->plan->checkpoint_s) {
 			if (keep_state(t, e) < 0)
 				return -1;
 			kept_s = clock_s();
@@ -444,6 +443,9 @@ int pretrain_run(struct learned_params **x, const struct pretrain_plan *plan, st
 	pretrain_state_init(&t.s, *x);
 	if (plan->resume)
 		rc = pretrain_state_read(&t.s, x, plan, e);
+	if (rc == 0 && (t.s.part > N_PARTS || t.s.round > (t.s.part < N_PARTS ? n[t.s.part] : 0)))
+		rc = err_set(e, ST_INPUT, "checkpoint '%s': it is behind the last round",
+			     plan->checkpoint);
 	t.x = *x;
 	for (int i = 0; i < BATCH; i++)
 		t.lesson[i].grad = MEM_NEWN(float, t.x->p->n);

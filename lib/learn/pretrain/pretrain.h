@@ -21,8 +21,8 @@ struct pretrain_plan {
 	uint32_t move_rounds;   /* updates of the moves' scorer */
 	uint32_t policy_rounds; /* updates of the policy's scorer */
 	double lr;
-	const char *
-		checkpoint; /* file that has the state each half a minute, and behind each part; NULL: none */
+	double checkpoint_s;    /* so many seconds apart, and behind each part */
+	const char *checkpoint; /* file that has the state; NULL: none */
 	bool resume;            /* go on from it */
 	const struct filter *f; /* whose program and options it tells */
 };

@@ -3,13 +3,16 @@
 
 #include <string.h>
 
+#include "base/digest.h"
 #include "base/mem.h"
 #include "learn/params/moments.h"
 #include "record/paramsrec.h"
 
 void pretrain_state_init(struct pretrain_state *s, const struct learned_params *x)
 {
-	*s = (struct pretrain_state){.known = MEM_NEWN(struct known, KNOWN_KEPT)};
+	*s = (struct pretrain_state){
+		.start = digest_of(x->p->data, x->p->n * sizeof(*x->p->data), 0),
+		.known = MEM_NEWN(struct known, KNOWN_KEPT)};
 	adam_init(&s->adam, x->p->n, 0);
 }
 
@@ -34,6 +37,7 @@ static int write_head(struct rec_writer *w, const struct pretrain_state *s,
 	put_uint(w, "policy", plan->policy_rounds);
 	put_real(w, "lr", plan->lr);
 	put_uint(w, "without", x->without);
+	put_uint(w, "start", s->start);
 	put_uint(w, "part", s->part);
 	put_uint(w, "round", s->round);
 	return rec_end(w, e);
@@ -109,7 +113,8 @@ static int read_head(const struct rec *r, struct pretrain_state *s, const struct
 		     {"tasks", "--tasks", plan->most_tasks},
 		     {"moves", "--moves", plan->move_rounds},
 		     {"policy", "--policy", plan->policy_rounds},
-		     {"without", "--without-...", x->without}};
+		     {"without", "--without-...", x->without},
+		     {"start", "--params", s->start}};
 	uint64_t value;
 	double lr;
 

@@ -1,6 +1,7 @@
 /* pretrain_state.h - the state of a pretraining in one file, itself a stream, so that one that was killed goes on:
  *
- *   pretraining  seed, tasks, moves, policy, lr, without: the plan; part, round: what is next
+ *   pretraining  seed, tasks, moves, policy, lr, without: the plan; start: a digest of the parameters
+ *                that it began with; part, round: what is next
  *   params       block costs
  *   moments      block, m f32, v f32, t
  *   teachers     known: how many ever; number u32, sets u32, device u16: problems with their best placements, the ring's first
@@ -21,6 +22,7 @@ struct known {
 };
 
 struct pretrain_state {
+	uint64_t start;       /* digest of the parameters that it began with */
 	uint32_t part, round; /* what is next; a round of 0 begins with new moments */
 	struct adam adam;     /* of the part */
 	struct known *known;  /* (KNOWN_KEPT) a ring */
