@@ -73,8 +73,7 @@ static int write_choice(const struct mixed_choice *c, uint32_t i, double limit,
 			      .mem_bytes = ARENA_NEWN(a, uint64_t, d->k),
 			      .busy_s = ARENA_NEWN(a, double, d->k)};
 	if (c->error > limit) {
-		snprintf(why, sizeof why, "%serror %.2g, more than %g", contest_beyond, c->error,
-			 limit);
+		snprintf(why, sizeof why, "%s%.2g, more than %g", contest_inexact, c->error, limit);
 		run.reason = why;
 		run.unlimited_s = c->lat_s;
 	}

@@ -134,12 +134,12 @@ static void leave_beyond(const struct error_limited *x, uint32_t i)
 	if (t->error < OUTPUT_ERROR_MOST)
 		snprintf(why, sizeof why,
 			 "%soutputs are %.2g of their scale from those in f32, more than %g",
-			 contest_beyond, t->error, x->s->max_error);
+			 contest_inexact, t->error, x->s->max_error);
 	else
 		snprintf(why, sizeof why,
 			 "%soutputs have other shapes than those in f32, or values that are not "
 			 "finite or not 0 where those are",
-			 contest_beyond);
+			 contest_inexact);
 	leave(x, i, why);
 }
 

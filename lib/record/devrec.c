@@ -9,10 +9,21 @@
 
 bool devs_name_is_f32(const char *name)
 {
-	static const char key[] = "/precision=";
-	const char *option = strstr(name, key), *word = option ? option + sizeof key - 1 : "f32";
+	/* What a plugin is told beside its precision may change it, and only two are known to keep to that. */
+	static const char *const keys[] = {"/precision=", "/INFERENCE_PRECISION_HINT="};
+	bool plugin = strncmp(name, "ov:", 3) == 0;
 
-	return strcspn(word, "/") == 3 && strncmp(word, "f32", 3) == 0;
+	if (plugin && ((strncmp(name + 3, "CPU", 3) != 0 && strncmp(name + 3, "GPU", 3) != 0) ||
+		       strstr(name, "/EXECUTION_MODE_HINT=")))
+		return false;
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		const char *option = strstr(name, keys[i]);
+		const char *word = option ? option + strlen(keys[i]) : "f32";
+
+		if (strcspn(word, "/") != 3 || strncmp(word, "f32", 3) != 0)
+			return false;
+	}
+	return true;
 }
 
 int devs_find(const struct devs *d, const char *name)

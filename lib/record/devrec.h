@@ -120,7 +120,8 @@ int devs_decode_carriage(const struct val *link, struct arena *a, const struct d
  * some are shared and some come first, are served first.  A link with media is shared. */
 int devs_settle_links(struct devs *d, struct err *e) MUST_CHECK;
 
-/* Does the device of this name compute in f32: is no other "/precision=" behind it? */
+/* Does the device of this name compute in f32?  Not with another "/precision=", nor as an OpenVINO plugin other than CPU and GPU,
+ * which choose themselves, or with a property that says otherwise. */
 bool devs_name_is_f32(const char *name);
 
 int devs_find(const struct devs *d, const char *name); /* index, or -1 */

@@ -124,7 +124,8 @@ const char *placetext_why(const struct measured *m)
 {
 	bool untried =
 		strcmp(m->reason, contest_no_time) == 0 || strcmp(m->reason, contest_left) == 0;
-	if (strncmp(m->reason, contest_beyond, strlen(contest_beyond)) == 0)
+	if (strncmp(m->reason, contest_beyond, strlen(contest_beyond)) == 0 ||
+	    strncmp(m->reason, contest_inexact, strlen(contest_inexact)) == 0)
 		return "";
 	return untried ? "not run: " : "cannot run: ";
 }

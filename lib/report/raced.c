@@ -39,7 +39,7 @@ void raced_take(struct raced *x, const struct run_rec *run)
 	bool untried = run->reason && strcmp(run->reason, contest_no_time) == 0;
 	bool left = run->reason && strcmp(run->reason, contest_left) == 0;
 	bool beyond = run->reason && run->has_error &&
-		      strncmp(run->reason, contest_beyond, strlen(contest_beyond)) == 0;
+		      strncmp(run->reason, contest_inexact, strlen(contest_inexact)) == 0;
 	if (!untried && !left && !beyond && (run->reason || run->turns.n_bursts == 0))
 		return;
 	if (x->over)

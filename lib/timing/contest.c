@@ -6,6 +6,7 @@
 
 const char contest_no_time[] = "there was no time to run it";
 const char contest_beyond[] = "beyond the limit: ";
+const char contest_inexact[] = "beyond the limit of error: ";
 const char contest_left[] = "it was slower in an earlier race";
 const char *const contest_why_names[N_CONTEST_WHY] = {
 	[CONTEST_WHY_FEW] = "few",           [CONTEST_WHY_INTERVAL] = "interval",

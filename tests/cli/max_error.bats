@@ -35,7 +35,7 @@ race() { timeout 100 devrun paired --placements --race 0.5 --max-error "$@"; }
 	py '
 		def errors(name):
 			assert all(m["ok"] == (m["error"] <= float(name[:-3])) for m in runs(name)), runs(name)
-			assert all(m["ok"] or m["reason"].startswith("beyond the limit: outputs are ") for m in runs(name))
+			assert all(m["ok"] or m["reason"].startswith("beyond the limit of error: outputs are ") for m in runs(name))
 			return {(m["source"], m["sample"]): m["error"] for m in runs(name)}
 		all_three = [errors(e + ".mp") for e in ("0.0001", "0.02", "1")]
 		assert all_three[0] == all_three[1] == all_three[2]
@@ -102,6 +102,23 @@ race() { timeout 100 devrun paired --placements --race 0.5 --max-error "$@"; }
 			assert of(sys.argv[1], "best")[-1]["error"] <= 0.02
 		' $f.mp
 	done
+}
+
+@test "what misses a limit of latency is not called beyond the one of error" {
+	race 0.02 -o late.mp both.mp
+	py '
+		said = "beyond the limit: 95 % of its requests take up to 3.6 ms, more than 3 ms"
+		records = read("late.mp")
+		late = [m for k, m in records if k == "run" and not m["ok"] and m["reason"].startswith("beyond the limit of error: ")]
+		assert late
+		for m in late:
+		    m["reason"] = said
+		write("late.mp", records)
+	'
+	placeout --format report -o late.txt late.mp
+	run ! grep "out: error" late.txt
+	placeout --format json -o late.json late.mp
+	py 'assert not any(r["beyond_max_error"] for r in json.load(open("late.json"))["raced"])'
 }
 
 @test "a single device that may not have everything has an error all the same" {

@@ -60,6 +60,8 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	run -3 timeout 60 "$PLACE" bare.xml -D cpu:0 --max-error 0.01
 	[[ $output == "place: error: --max-error is about what the model computes, and its weights 'bare.bin' are missing; --weights FILE" ]]
 	[ ! -e bare.placed ]
+	run -2 "$PLACE" sensitive.xml --max-error ''
+	[[ $output == "place: error: --max-error: "* ]]
 	run -2 "$PLACE" sensitive.xml --max-error few
 	[[ $output == "place: error: --max-error: 'few' is not a number" ]]
 }
