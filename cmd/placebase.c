@@ -548,6 +548,11 @@ static int run_file(struct state *s, const char *path, int argc, char **argv, st
 	if (rc == 0)
 		rc = filter_close(&f, run_filter(s, &f, e), e);
 	/* Also where no method has a placement: why is in it then. */
+	if (rc == 0 && o->plan && !s->planned)
+		rc = err_set(
+			e, ST_USAGE,
+			"--plan: nothing tells what placements need; it goes with --spec, or with "
+			"costs in the stream");
 	if (o->plan && (rc == 0 || s->planned)) {
 		struct err other = ERR_INIT;
 

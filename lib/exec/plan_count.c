@@ -160,9 +160,14 @@ int plan_could_fit(struct builder *b, struct err *e)
 static int host_fits(const struct builder *b, uint32_t last, struct err *e)
 {
 	uint64_t sum = 0, has = device_memory(dev_of(b, last));
-	for (uint32_t d = 0; d < n_devices(b); d++)
-		if (is_host(b, d) && dev_of(b, d)->mem_limit == 0)
-			sum += (d <= last ? b->plan->mem_bytes[d] : 0) + plan_others_bytes(b, d);
+	for (uint32_t d = 0; d < n_devices(b); d++) {
+		if (!is_host(b, d) || dev_of(b, d)->mem_limit)
+			continue;
+		/* What stays free beside one of them stays free beside all. */
+		uint64_t left = device_memory(dev_of(b, d));
+		has = left && left < has ? left : has;
+		sum += (d <= last ? b->plan->mem_bytes[d] : 0) + plan_others_bytes(b, d);
+	}
 	return has == 0 || sum <= has
 		       ? 0
 		       : err_set(e, ST_RUNTIME,

@@ -100,7 +100,7 @@ static void write_device(FILE *out, const struct place_model *m, const struct pl
 			 const struct holds *x, uint32_t d)
 {
 	uint64_t peak = place_peak_bytes(m, r, d), work = peak - r->mem_bytes[d] + x->inner,
-		 usable = m->mem_limit[d] + (m->work ? m->work[d] : 0),
+		 usable = m->mem_given[d],
 		 held = x->inner + x->of[HELD_WEIGHTS] + x->of[HELD_INPUTS] + x->of[HELD_VARIABLES],
 		 made = held < r->mem_bytes[d] ? r->mem_bytes[d] - held : 0,
 		 tensors =
@@ -228,8 +228,11 @@ void memory_plan_none(FILE *out, const struct place_model *m, const char *source
 	fputs(", \"legal\": false, ", out);
 	write_text(out, "why", why);
 	fprintf(out, ", \"needs\": %.0f, \"usable\": ", needs);
-	if (limited)
-		fprintf(out, "%.0f, \"missing\": %.0f, ", usable, fmax(0, needs - usable));
+	/* There may be enough in all which cannot be packed. */
+	if (limited && needs > usable)
+		fprintf(out, "%.0f, \"missing\": %.0f, ", usable, needs - usable);
+	else if (limited)
+		fprintf(out, "%.0f, \"missing\": null, ", usable);
 	else
 		fputs("null, \"missing\": null, ", out);
 	write_largest(out, m, &all);

@@ -378,6 +378,15 @@ static int decode_turns(const struct rec *r, struct arena *a, struct devs *d, st
 	return 0;
 }
 
+/* Memory and what stays free of it are one number where it is told. */
+static int check_headroom(const struct devs *d, struct err *e)
+{
+	for (uint32_t i = 0; i < d->k; i++)
+		if (d->mem_bytes[i] > UINT64_MAX - d->headroom[i])
+			return err_set(e, ST_INPUT, "'headroom' is more than there can be");
+	return 0;
+}
+
 int devs_decode(const struct rec *r, struct arena *a, struct devs *out, struct err *e)
 {
 	struct devs d = {0};
@@ -395,7 +404,8 @@ int devs_decode(const struct rec *r, struct arena *a, struct devs *out, struct e
 		 get_tensor(r->map, "mem_bytes", TT_U64, 1, shape, a, &d.mem_bytes, e) == 0 &&
 		 check_names(&d, ST_INPUT, e) == 0 &&
 		 (!val_get(r->map, "headroom") ||
-		  get_tensor(r->map, "headroom", TT_U64, 1, shape, a, &d.headroom, e) == 0) &&
+		  (get_tensor(r->map, "headroom", TT_U64, 1, shape, a, &d.headroom, e) == 0 &&
+		   check_headroom(&d, e) == 0)) &&
 		 (!val_get(r->map, "watts") || decode_watts(r, a, &d, e) == 0) &&
 		 (!val_get(r->map, "price") || decode_price(r, a, &d, e) == 0) &&
 		 (!val_get(r->map, "mask") || decode_mask(r, a, &d, e) == 0) &&

@@ -14,15 +14,18 @@ static bool read_figure(const char *text, size_t n, struct headroom_item *x)
 	char *end;
 
 	errno = 0;
-	double v =
-		n > 0 && ((*text >= '0' && *text <= '9') || *text == '.') ? strtod(text, &end) : -1;
+	/* Decimal: strtod reads 0x10, too. */
+	size_t digits = strspn(text, "0123456789.");
+	double v = n > 0 && digits > 0 && text[digits] != 'x' && text[digits] != 'X'
+			   ? strtod(text, &end)
+			   : -1;
 	if (v < 0 || errno || !isfinite(v) || (size_t)(end - text) > n)
 		return false;
 	size_t rest = n - (size_t)(end - text);
 	const char *unit = rest == 1 && *end != '%' ? strchr(units, *end) : NULL;
 	if (unit) {
 		v *= pow(1024, (double)(unit - units));
-		x->bytes = (uint64_t)v;
+		x->bytes = v < 1e18 ? (uint64_t)v : 0;
 		return v < 1e18;
 	}
 	x->share = v / 100;

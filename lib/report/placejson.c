@@ -375,16 +375,16 @@ static void reason(FILE *out, const struct waits *w, uint32_t set,
 		   const struct waits_neighbour *last)
 {
 	uint32_t before = w->before[set];
-	bool busy = before != GRAPH_NONE && (!last || w->end_s[before] > last->at_s);
-	uint32_t node = busy ? w->set_node[w->set_ptr[before]] : last ? last->node : GRAPH_NONE;
+	double free_s = before == GRAPH_NONE ? 0 : w->t.run.end_s[before];
+	bool busy = before != GRAPH_NONE && (!last || free_s > last->at_s);
+	uint32_t node = busy   ? w->set_node[w->set_ptr[w->t.run.set[before]]]
+			: last ? last->node
+			       : GRAPH_NONE;
 	real(out, "starts_s", true, waits_start_s(w, set));
 	real(out, "ends_s", true, w->end_s[set]);
 	text(out, "waits_for", busy ? "device" : last ? "input" : "nothing");
 	text(out, "waits_for_operation", node == GRAPH_NONE ? NULL : w->g->node_name[node]);
-	real(out, "waits_until_s", node != GRAPH_NONE,
-	     busy   ? w->end_s[before]
-	     : last ? last->at_s
-		    : 0);
+	real(out, "waits_until_s", node != GRAPH_NONE, busy ? free_s : last ? last->at_s : 0);
 }
 
 /* Copies to the device of the set, of what it reads, and from it, of what it makes. */

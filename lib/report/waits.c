@@ -57,7 +57,7 @@ static void find_before(struct waits *w)
 			uint32_t x = last[d] != GRAPH_NONE && s->set[last[d]] != set ? last[d]
 										     : other[d];
 			if (w->entry[set] == i && x != GRAPH_NONE)
-				w->before[set] = s->set[x];
+				w->before[set] = x;
 		}
 		for (uint32_t j = at; j < end; j++) {
 			uint32_t i = order[j].i, *l = &last[device[s->set[i]]],

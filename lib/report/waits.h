@@ -1,5 +1,5 @@
 /* waits.h - why operations run when and where they do: what a set waits for and what waits for it by a run's schedule, what crosses
- * between devices, what it takes on each device.  why.h tells one of it, the report as JSON all; the page for browsers has the same
+ * between devices, what it takes on each device.  why.c tells one of it, the report as JSON all; the page for browsers has the same
  * rules (html/why.js). */
 #ifndef HSDAG_REPORT_WAITS_H
 #define HSDAG_REPORT_WAITS_H
@@ -14,7 +14,7 @@ struct waits {
 	bool has_schedule, of_another; /* the schedule is not the answer's, and not told */
 	uint32_t *entry;  /* (n_sets) the first entry of a set; GRAPH_NONE: it has no step */
 	double *end_s;    /* (n_sets) when the last of them ends */
-	uint32_t *before; /* (n_sets) the set whose end its device waited for; GRAPH_NONE: none */
+	uint32_t *before; /* (n_sets) the entry whose end its device waited for; GRAPH_NONE: none */
 	uint32_t *set_ptr, *set_node; /* nodes of a set */
 	uint32_t *copy_ptr, *copy;    /* copies of what a set made, as they began */
 	uint32_t *seen, *found, *place, *todo, *copy_seen; /* of waits_neighbours */

@@ -75,7 +75,7 @@ static void write_reason(const struct why *y, uint32_t set, const struct waits_n
 	const struct waits *w = &y->w;
 	char at[QUANTITY_CAP], name[NAME_TEXT], when[QUANTITY_CAP];
 	uint32_t before = w->before[set];
-	double free_s = before == GRAPH_NONE ? 0 : w->end_s[before];
+	double free_s = before == GRAPH_NONE ? 0 : w->t.run.end_s[before];
 	fprintf(y->out, "It starts at %s: ", quantity_seconds(waits_start_s(w, set), at));
 	if (before != GRAPH_NONE && (!last || free_s > last->at_s)) {
 		fputs("its inputs are there", y->out);
@@ -83,7 +83,7 @@ static void write_reason(const struct why *y, uint32_t set, const struct waits_n
 			fprintf(y->out, " at %s", quantity_seconds(last->at_s, when));
 		fprintf(y->out, ", and %s is busy with %s until %s.\n",
 			w->t.names[w->t.place.device[set]],
-			text_of(w->g, w->set_node[w->set_ptr[before]], name),
+			text_of(w->g, w->set_node[w->set_ptr[w->t.run.set[before]]], name),
 			quantity_seconds(free_s, at));
 	} else if (last) {
 		fprintf(y->out, "the last of its inputs, of %s, is there at %s.\n",

@@ -196,3 +196,29 @@ assert [[c["name"], c["weight"], c["latency_s"], c["best_s"], c["best"]] for c i
 	run -3 --separate-stderr devrun run --requests 2 raced.mp -o no.mp
 	[[ $stderr == *"one list of shapes"* ]]
 }
+
+@test "memory of several lists of shapes is that of the one which needs most, with the work space of devices" {
+	at() { echo "x=1,$1,16;beam_idx=1;*.cache=1,5,16"; }
+	ir2dag grows.xml --case "$(at 4)" --case "$(at 64):3" | devrun probe --profile --max-seconds 0.05 -D cpu:0 -o several.mp
+	ir2dag grows.xml --shape "$(at 64)" | devrun probe --profile --max-seconds 0.05 -D cpu:0 -o long.mp
+	# A limit below the work space alone.
+	py '
+		for name in "several", "long":
+		    records = read(name + ".mp")
+		    d = first(records, "devs")
+		    d["mem_bytes"]["data"] = np.array([60000], "<u8").tobytes()
+		    write(name + ".small.mp", records)
+	'
+	for f in several long several.small long.small; do placebase single --plan $f.json -o /dev/null $f.mp; done
+	py '
+		plans = {n: json.load(open(n + ".json"))[0] for n in ("several", "long", "several.small", "long.small")}
+		peak = plans["long"]["devices"][0]["peak"]
+		assert peak > 60000, peak
+		for name, p in plans.items():
+		    d = p["devices"][0]
+		    assert d["peak"] == peak, (name, d)
+		    if name.endswith("small"):
+		        assert not p["legal"] and d["usable"] == 60000 and p["missing"] == peak - 60000, p
+		        assert p["why"] == "needs %d bytes on cpu:0, which has 60000" % peak, p
+	'
+}

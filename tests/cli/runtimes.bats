@@ -213,6 +213,25 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	done
 }
 
+@test "--why: a device is busy with what ran before, not with what the same operation does later" {
+	echo '{"devices": [{"name": "g"}, {"name": "h"}], "links": [{"src": "*", "dst": "*", "latency_s": 0, "bytes_per_s": 1e9}],
+		"nodes": [{"id": "a", "cost_s": 1}, {"id": "b", "cost_s": 1}]}' > twice.json
+	json2dag twice.json | placebase single:g | devsim --schedule -o twice.mp
+	py '
+		records = read("twice.mp")
+		m = next(m for k, m in records if k == "run" and "schedule" in m)
+		t = m["schedule"]
+		def column(key, values):
+		    t[key] = {"dtype": t[key]["dtype"], "shape": [len(values)], "data": np.array(values, {"u": "<u", "f": "<f"}[t[key]["dtype"][0]] + str(int(t[key]["dtype"][1:]) // 8)).tobytes()}
+		column("set", [0, 1, 0])
+		column("start_s", [0, 2, 5])
+		column("end_s", [1, 3, 6])
+		write("twice.mp", [r for r in records if r[0] != "run"] + [["run", m]])
+	'
+	run -0 placeout --why b twice.mp
+	[[ "$output" == *"It starts at 2.000 s: its inputs are there, and g is busy with a until 1.000 s."* ]] || { echo "$output"; false; }
+}
+
 @test "--why: times on each device, what an operation waits for, and what waits for it, as the schedule has them" {
 	cat > w.json <<-'J'
 		{"devices": [{"name": "a"}, {"name": "b"}], "links": [{"src": "*", "dst": "*", "latency_s": 0.5, "bytes_per_s": 1000}],

@@ -161,7 +161,7 @@ int place_model_init(struct place_model *m, const struct graph *g, const struct 
 	m->n_sets = g->n_sets;
 	m->names = s->names;
 	m->set_s = s->set_s;
-	m->mem_limit = s->mem_limit;
+	m->mem_limit = m->mem_given = s->mem_limit;
 	m->objective = s->objective;
 	m->power = s->power;
 	m->slowdown = fmin(s->slowdown, PLACE_MOST_SLOWDOWN);

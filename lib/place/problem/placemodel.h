@@ -127,9 +127,10 @@ struct place_model {
 	double *saved_s; /* (neighbours,k) */
 	const uint64_t
 		*mem_limit; /* (k) bytes for what tasks hold and make, `work` not counted; 0: any */
-	const uint64_t *work; /* (k) bytes besides that a device in use needs; NULL: none */
-	uint64_t *task_mem;   /* (tasks,k) values that no task makes and only this one reads */
-	uint64_t *inner;      /* (tasks,k) bytes besides while it runs; NULL: none */
+	const uint64_t *work;      /* (k) bytes besides that a device in use needs; NULL: none */
+	const uint64_t *mem_given; /* (k) mem_limit as it was given, `work` counted; 0: any */
+	uint64_t *task_mem;        /* (tasks,k) values that no task makes and only this one reads */
+	uint64_t *inner;           /* (tasks,k) bytes besides while it runs; NULL: none */
 	uint32_t n_shared;
 	struct shared_weight *shared;
 	uint32_t *weight_task;
@@ -199,7 +200,9 @@ static inline bool place_allowed(const struct place_model *m, uint32_t set, uint
 /* Scratch memory of device dev beside so many bytes of tensors. */
 static inline uint64_t place_workspace(const struct place_model *m, uint32_t dev, uint64_t tensors)
 {
-	return m->workspace ? (uint64_t)(m->workspace[dev] * (double)tensors) : 0;
+	double bytes = m->workspace ? m->workspace[dev] * (double)tensors : 0;
+
+	return bytes < 0x1p62 ? (uint64_t)bytes : (uint64_t)1 << 62;
 }
 
 /* Dollars of one inference: the devices in use (busy_s, k, above 0) are paid for as long as it takes, or with an objective of throughput

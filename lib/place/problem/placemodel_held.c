@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/strtab.h"
 #include "op/op.h"
 #include "place/problem/placemodel.h"
 
@@ -123,11 +124,30 @@ static uint32_t *tasks_of_sets(const struct place_model *m)
 	return set_task;
 }
 
+/* What is assigned to the variables, by their names: the most bytes of each. */
+static struct strtab longest_written(const struct graph *g, int64_t *bytes)
+{
+	struct strtab names = {0};
+
+	for (uint32_t v = 0; v < g->n; v++) {
+		if (g->kind[v] != OP_ASSIGN || !graph_variable(g, v) ||
+		    graph_source(g, v, 0) == GRAPH_NONE)
+			continue;
+		int64_t written = graph_out_bytes(g, graph_slot_output(g, g->in_ptr[v]));
+		uint32_t n = names.n, i = strtab_add(&names, graph_variable(g, v));
+
+		bytes[i] = i == n || written > bytes[i] ? written : bytes[i];
+	}
+	return names;
+}
+
 /* A variable keeps its value from one inference to the next, where its set is: the longer of what is read and written. */
 static void assign_variables(struct place_model *m, struct arena *a)
 {
 	const struct graph *g = m->g;
 	uint32_t *set_task = tasks_of_sets(m);
+	int64_t *most = MEM_NEWN(int64_t, (size_t)g->n + 1);
+	struct strtab names = longest_written(g, most), seen = {0};
 
 	for (uint32_t v = 0; v < g->n; v++) {
 		if (g->kind[v] != OP_READ_VALUE || g->set[v] == GRAPH_NONE ||
@@ -136,22 +156,20 @@ static void assign_variables(struct place_model *m, struct arena *a)
 		const char *id = graph_variable(g, v);
 		int64_t bytes = graph_out_bytes(g, g->out_ptr[v]);
 
-		for (uint32_t w = 0; w < g->n && id; w++)
-			if (g->kind[w] == OP_ASSIGN && graph_variable(g, w) &&
-			    strcmp(graph_variable(g, w), id) == 0 &&
-			    graph_source(g, w, 0) != GRAPH_NONE) {
-				int64_t written =
-					graph_out_bytes(g, graph_slot_output(g, g->in_ptr[w]));
+		uint32_t i = id ? strtab_find(&names, id) : UINT32_MAX, n = seen.n;
 
-				bytes = written > bytes ? written : bytes;
-			}
-		if (bytes <= 0)
+		if (i != UINT32_MAX && most[i] > bytes)
+			bytes = most[i];
+		if (bytes <= 0 || (id && strtab_add(&seen, id) < n)) /* each counts once */
 			continue;
 		uint32_t first = holders(m);
 		m->holder[first] = set_task[g->set[v]];
 		value_add(m, &(struct held_value){HELD_VARIABLES, v, (uint64_t)bytes,
 						  bytes_anywhere(m, (uint64_t)bytes, a), first, 1});
 	}
+	strtab_release(&names);
+	strtab_release(&seen);
+	mem_free(most);
 	mem_free(set_task);
 }
 

@@ -190,9 +190,15 @@ uint64_t place_peak_bytes(const struct place_model *m, const struct place_result
 {
 	bool used = r->mem_bytes[dev] > 0 || r->busy_s[dev] > 0;
 
-	if (m->n_cases) /* each case's has it */
-		return r->mem_bytes[dev];
 	return r->mem_bytes[dev] + (m->work && used ? m->work[dev] : 0);
+}
+
+/* What the device's limit is too little by. */
+static uint64_t device_lacks(const struct place_model *m, const struct place_result *r, uint32_t d)
+{
+	uint64_t needs = place_peak_bytes(m, r, d);
+
+	return m->mem_given[d] && needs > m->mem_given[d] ? needs - m->mem_given[d] : 0;
 }
 
 uint64_t place_missing_bytes(const struct place_model *m, const struct place_result *r)
@@ -200,16 +206,13 @@ uint64_t place_missing_bytes(const struct place_model *m, const struct place_res
 	uint64_t sum = 0;
 
 	for (uint32_t d = 0; d < m->k; d++)
-		if (m->mem_limit[d] && r->mem_bytes[d] > m->mem_limit[d])
-			sum += r->mem_bytes[d] - m->mem_limit[d];
+		sum += device_lacks(m, r, d);
 	/* What devices lack, pools may lack besides. */
 	for (uint32_t i = 0; i < m->pools.n; i++) {
 		uint64_t limit = m->pools.pool[i].mem_limit, of_devices = 0;
 
 		for (uint32_t d = 0; d < m->k; d++)
-			if (m->pools.of[d] == i && m->mem_limit[d] &&
-			    r->mem_bytes[d] > m->mem_limit[d])
-				of_devices += r->mem_bytes[d] - m->mem_limit[d];
+			of_devices += m->pools.of[d] == i ? device_lacks(m, r, d) : 0;
 		if (limit && r->pool_bytes[i] > limit && r->pool_bytes[i] - limit > of_devices)
 			sum += r->pool_bytes[i] - limit - of_devices;
 	}
@@ -383,8 +386,7 @@ const char *place_reason(const struct evaluator *x, const struct place_result *r
 		}
 		snprintf(text, cap, "needs %llu bytes on %s, which has %llu",
 			 (unsigned long long)place_peak_bytes(x->m, r, r->bad_dev), dev,
-			 (unsigned long long)(x->m->mem_limit[r->bad_dev] +
-					      (x->m->work ? x->m->work[r->bad_dev] : 0)));
+			 (unsigned long long)x->m->mem_given[r->bad_dev]);
 		break;
 	}
 	return text;

@@ -36,10 +36,11 @@ static bool has_figures(const struct place_result *r)
 	return r->status == PLACE_OK || r->status == PLACE_MEMORY;
 }
 
-/* Adds a case's result, of this weight, to x->r. */
-static void add_case(struct evaluator *x, const struct place_result *r, double weight)
+/* Adds the result of case c to x->r. */
+static void add_case(struct evaluator *x, uint32_t c, const struct place_result *r)
 {
 	struct place_result *sum = &x->r;
+	double weight = x->m->weight[c];
 
 	sum->lat_s += weight * r->lat_s;
 	sum->period_s += weight * r->period_s;
@@ -47,7 +48,11 @@ static void add_case(struct evaluator *x, const struct place_result *r, double w
 	sum->copies += r->copies;
 	sum->copy_bytes += r->copy_bytes;
 	for (uint32_t d = 0; d < x->m->k; d++) {
-		uint64_t bytes = place_peak_bytes(x->m, r, d);
+		/* What devices need besides may differ by case; place_peak_bytes adds the model's own. */
+		uint64_t bytes = place_peak_bytes(&x->m->cases[c], r, d);
+		uint64_t own = x->m->work ? x->m->work[d] : 0;
+
+		bytes -= bytes < own ? bytes : own;
 
 		sum->mem_bytes[d] = bytes > sum->mem_bytes[d] ? bytes : sum->mem_bytes[d];
 		x->busy_s[d] += weight * r->busy_s[d];
@@ -119,7 +124,7 @@ static const struct place_result *cases_result(struct evaluator *x, const uint16
 		if (stopped)
 			continue;
 		if (has_figures(r)) {
-			add_case(x, r, m->weight[i]);
+			add_case(x, i, r);
 			x->case_s[i] = r->lat_s;
 			continue;
 		}
@@ -130,8 +135,11 @@ static const struct place_result *cases_result(struct evaluator *x, const uint16
 	}
 	if (m->over > 0 && has_figures(sum))
 		sum->lat_s = cases_value(m->over, m->weight, x->case_s, m->n_cases);
-	for (uint32_t d = 0; d < m->k; d++)
-		peak = sum->mem_bytes[d] > peak ? sum->mem_bytes[d] : peak;
+	for (uint32_t d = 0; d < m->k; d++) {
+		uint64_t bytes = place_peak_bytes(m, sum, d);
+
+		peak = bytes > peak ? bytes : peak;
+	}
 	/* By latency alone nothing else was asked of the cases. */
 	sum->value =
 		sum->status == PLACE_ABOVE

@@ -95,7 +95,7 @@ static uint32_t short_pool(const struct place_model *m, const uint64_t *peak)
 static uint32_t short_device(const struct place_model *m, const uint64_t *peak)
 {
 	for (uint32_t d = 0; d < m->k; d++)
-		if (m->mem_limit[d] && peak[d] > m->mem_limit[d] + (m->work ? m->work[d] : 0))
+		if (m->mem_limit[d] && peak[d] > m->mem_given[d])
 			return d;
 	return short_pool(m, peak);
 }
@@ -151,10 +151,9 @@ bool sim_flight_run(struct sim_flight *x, struct run_rec *out, uint64_t *peak, d
 		uint32_t d = short_device(m, peak);
 
 		if (d != SCHED_NONE) {
-			snprintf(
-				reason, cap, "%u requests need %llu bytes on %s, which has %llu", n,
-				(unsigned long long)peak[d], m->names[d],
-				(unsigned long long)(m->mem_limit[d] + (m->work ? m->work[d] : 0)));
+			snprintf(reason, cap, "%u requests need %llu bytes on %s, which has %llu",
+				 n, (unsigned long long)peak[d], m->names[d],
+				 (unsigned long long)m->mem_given[d]);
 			return false;
 		}
 		closed_loop_run(x->flown, &f, busy_s);
