@@ -484,3 +484,23 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[[ "$stderr" == "devrun: error: energy cannot be measured here: cannot read '"* ]]
 	run -2 devrun run --joules --rounds 3 one.mp
 }
+
+@test "a constant whose dims only its value tells is read by what draws from it" {
+	cd "$BATS_FILE_TMPDIR"
+	py '
+		from tiny_ir import Model
+		m = Model("open_const")
+		x = m.layer("Parameter", "x", "f32", (1, 4))
+		where = m.layer("NonZero", "where", "i64", (1, -1), m.const("ones", "f32", np.ones(3, "f4")), output_type="i64", opset="opset3")
+		weights = m.layer("Convert", "weights", "f32", (1, -1), where, destination_type="f32")     # 0 1 2
+		draw = m.layer("Multinomial", "draw", "i64", (1, 4), weights, m.const("n", "i32", np.array(4, "i4")), convert_type="i64",
+		               with_replacement="true", log_probs="false", global_seed="3", op_seed="5", opset="opset13")
+		drawn = m.layer("Convert", "drawn", "f32", (1, 4), draw, destination_type="f32")
+		m.result(m.layer("Multiply", "product", "f32", (1, 4), drawn, x, auto_broadcast="numpy"))
+		m.save()
+		os.mkdir("open_in")
+		np.save("open_in/0.npy", np.ones((1, 4), "f4"))
+	'
+	ir2dag open_const.xml | placebase single -D cpu:0 | devrun run -n 1 --warmup 0 --no-reference -i open_in --outputs open_out -o open.mp
+	py 'y = np.load("open_out/0.npy"); assert y.shape == (1, 4) and set(y.ravel()) <= {1, 2}, y'
+}

@@ -98,7 +98,10 @@ race() { timeout 100 devrun paired --placements --race 0.5 --max-error "$@"; }
 	for f in rounds flight; do
 		py '
 			x = {(m["source"], m["sample"]): m for m in runs(sys.argv[1])}
-			assert [x[k]["ok"] for k in [("single", 0), ("single", 1), ("expert", 0), ("expert", 1)]] == [True, False, True, False], x
+			left = {k for k, m in x.items() if m.get("reason", "").startswith("beyond the limit of error: ")}
+			assert left == {("single", 1), ("expert", 1)} and x["single", 0]["ok"], x
+			# On a busy machine there may be no time for all.
+			assert x["expert", 0]["ok"] or x["expert", 0]["reason"] == "there was no time to run it", x
 			assert of(sys.argv[1], "best")[-1]["error"] <= 0.02
 		' $f.mp
 	done
