@@ -100,6 +100,14 @@ stateful:
 	$(B)/stateful-venv/bin/python -W ignore tests/oracle/stateful_exports.py $(B)/stateful
 	$(B)/stateful-venv/bin/python -W ignore tests/oracle/stateful.py --bin $(B)/bin $(STATEFUL) $(B)/stateful
 
+# Architectures of transformers, made small, beside OpenVINO (tests/oracle/architectures.py), with the packages of `make stateful`.
+# What has a row is not run again; ARCHITECTURES has options, and names.
+architectures:
+	@+$(BUILD) all
+	test -x $(B)/stateful-venv/bin/python || python3 -m venv $(B)/stateful-venv
+	test -e $(B)/stateful-venv/ready || { $(B)/stateful-venv/bin/pip install -q $(STATEFUL_PIP) && touch $(B)/stateful-venv/ready; }
+	$(B)/stateful-venv/bin/python -W ignore tests/oracle/architectures.py --bin $(B)/bin $(B)/architectures $(ARCHITECTURES)
+
 # torch2dag beside what PyTorch says of the same networks, with packages of its own (6 GB).  TORCH=--update writes tests/instances/train_*.json.
 TORCH_PYTHON ?= $(B)/torch-venv/bin/python
 TORCH   ?=
@@ -109,7 +117,7 @@ torch-check:
 	PATH="$(abspath $(B))/bin:$$PATH" $(TORCH_PYTHON) tests/oracle/torch_check.py $(TORCH)
 
 .PHONY: torch-check
-.PHONY: layers style docs golden fuzz split-check simgrid-check free-orders giants rooflines findings matrix onnx-suite stateful
+.PHONY: layers style docs golden fuzz split-check simgrid-check free-orders giants rooflines findings matrix onnx-suite stateful architectures
 
 # What reports of races claim, on TRIALS machines that are played, from number FIRST on, beside their tables and the truth.
 TRIALS ?= 5000

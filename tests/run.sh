@@ -23,7 +23,7 @@ without_opencl=
 
 # One program or file of tests; what it prints stays together.
 run_file() {
-	local out rc
+	local out rc SECONDS=0
 	echo "# $1 begins" >&2
 	case $1 in
 	*.bats) out=$(timeout 1200 bats --tap --print-output-on-failure "$1" 2>&1) ;;
@@ -31,7 +31,7 @@ run_file() {
 	esac
 	rc=$?
 	{
-		printf '# %s\n%s\n' "${1##*/}" "$out"
+		printf '# %s, %d s\n%s\n' "${1##*/}" "$SECONDS" "$out"
 		[ $rc -eq 0 ] || printf '%s\n' "$out" | grep -q '^not ok' ||
 			echo "not ok - ${1##*/} exited with $rc"
 	} | flock "$log" tee -a "$log"
