@@ -545,14 +545,15 @@ static int run_file(struct state *s, const char *path, int argc, char **argv, st
 		rc = filter_open(&f, path, s->common, argc, argv, e);
 	if (rc == 0 && o->plan && (rc = newfile_open(&s->plan, o->plan, e)) == 0)
 		fputs("[\n", newfile_text(&s->plan));
-	if (rc == 0)
-		rc = filter_close(&f, run_filter(s, &f, e), e);
+	if (rc == 0) {
+		rc = run_filter(s, &f, e);
+		if (rc == 0 && o->plan && !s->planned)
+			rc = err_set(e, ST_USAGE,
+				     "--plan: nothing tells what placements need; it goes with "
+				     "--spec, or with costs in the stream");
+		rc = filter_close(&f, rc, e);
+	}
 	/* Also where no method has a placement: why is in it then. */
-	if (rc == 0 && o->plan && !s->planned)
-		rc = err_set(
-			e, ST_USAGE,
-			"--plan: nothing tells what placements need; it goes with --spec, or with "
-			"costs in the stream");
 	if (o->plan && (rc == 0 || s->planned)) {
 		struct err other = ERR_INIT;
 

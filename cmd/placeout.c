@@ -354,6 +354,8 @@ static int write_text(FILE *out, const struct input *in, const struct options *o
 	const struct placed_idle what_idles = {idle, root};
 	placed_init(g, x->place.device, k, o->literal ? NULL : constant, &what_idles, a, &p);
 	struct other_names other = {0};
+	if (o->names && !o->why && strcmp(report_formats[o->format]->name, "affinity") != 0)
+		return err_set(e, ST_USAGE, "--names goes with --format affinity, and with --why");
 	if (o->names && read_names(o->names, a, &other, e) < 0)
 		return err_prefix(e, "--names");
 	struct cost_rec cost;

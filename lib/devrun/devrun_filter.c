@@ -104,6 +104,8 @@ static int open_session(struct state *s, const struct place_rec *p, struct err *
 		session_allow(&s->session, &s->devs);
 	if (rc == 0 && o->requests > 1 && s->g->n_cases)
 		rc = err_set(e, ST_USAGE, "--requests is about a model with one list of shapes");
+	if (rc == 0 && o->joules && s->g->n_cases)
+		rc = err_set(e, ST_USAGE, "--joules is about a model with one list of shapes");
 	if (rc == 0 && o->requests > 1)
 		rc = session_in_flight(&s->session, (uint32_t)o->requests, o->inputs, e);
 	device_list_close(&l);

@@ -147,15 +147,17 @@ static enum timeline_status follow(struct machine *x, const struct kept_order *k
 		       : timeline_run(x->clock, x->task_device, t);
 }
 
-/* Seconds of a legal placement. */
+/* Seconds of a legal placement; pool_s: what the memory that devices share takes at least. */
 static double schedule_s(struct machine *x, const uint16_t *device, const struct kept_order *kept,
-			 const double *factor, const struct timeline **t)
+			 const double *factor, double pool_s, const struct timeline **t)
 {
 	set_times(x, device, factor);
 	enum timeline_status status = follow(x, kept, t);
 	if (status == TIMELINE_OK && x->spec.wake_s > 0 && add_wakes(x, *t, factor))
 		status = follow(x, kept, t);
-	return status == TIMELINE_OK ? place_latency_s(&x->m, (*t)->makespan_s, (*t)->busy_s) : 0;
+	return status == TIMELINE_OK
+		       ? fmax(pool_s, place_latency_s(&x->m, (*t)->makespan_s, (*t)->busy_s))
+		       : 0;
 }
 
 /* ---- placements ---- */
@@ -182,7 +184,8 @@ void machine_place(struct machine *x, const uint16_t *device, const uint32_t *or
 	memcpy(out->mem_bytes, r->mem_bytes, k * sizeof *out->mem_bytes);
 	out->copies = r->copies;
 	out->copy_bytes = r->copy_bytes;
-	out->true_s = schedule_s(x, device, &out->kept, x->ones, &t);
+	out->pool_s = r->pool_s;
+	out->true_s = schedule_s(x, device, &out->kept, x->ones, out->pool_s, &t);
 	memcpy(out->busy_s, t->busy_s, k * sizeof *out->busy_s);
 }
 
@@ -201,7 +204,7 @@ static enum run_status run(void *arg, struct run_sample *out, struct err *e)
 		x->now_s += x->spec.prepare_s;
 	p->prepared = true;
 	disturbance_factors(x->disturbance, x->now_s, p->true_s, x->factor);
-	double s = schedule_s(x, p->device, &p->kept, x->factor, &t);
+	double s = schedule_s(x, p->device, &p->kept, x->factor, p->pool_s, &t);
 	/* A clock of centuries stands still: noise may be a factor of 1e40. */
 	uint64_t ns = x->now_s < 1e10 ? (uint64_t)(x->now_s * 1e9) : UINT64_MAX;
 	struct rng_addr at = machine_addr(machine_happenings_seed(&x->spec), DRAW_NOISE,
@@ -232,9 +235,10 @@ int machine_best_single(struct machine *x, double *true_s)
 	for (uint32_t d = 0; d < x->m.k; d++) {
 		for (uint32_t i = 0; i < x->m.n_sets; i++)
 			all[i] = (uint16_t)d;
-		if (place_evaluate(x->ev, all)->status != PLACE_OK)
+		const struct place_result *r = place_evaluate(x->ev, all);
+		if (r->status != PLACE_OK)
 			continue;
-		double s = schedule_s(x, all, NULL, x->ones, &t);
+		double s = schedule_s(x, all, NULL, x->ones, r->pool_s, &t);
 		if (best < 0 || s < *true_s) {
 			best = (int)d;
 			*true_s = s;

@@ -29,6 +29,7 @@ struct machine_placement {
 	enum place_status status;
 	char why[600];
 	double true_s;       /* undisturbed */
+	double pool_s;       /* what the memory that devices share takes at least */
 	uint64_t *mem_bytes; /* (k) */
 	double *busy_s;      /* (k) undisturbed */
 	uint32_t copies;

@@ -22,13 +22,23 @@ static int read_count(const char *path, uint64_t *out, struct err *e)
 	return n == 1 ? 0 : err_set(e, ST_RUNTIME, "'%s' has no number", path);
 }
 
-/* Is it a package's: intel-rapl:N, without a part of one behind another colon? */
-static bool is_package(const char *name)
+/* Is it a package's: intel-rapl:N, without a part of one behind another colon?  The whole platform ("psys"), which has the packages
+ * in it, is called so, too; the file `name` there tells. */
+static bool is_package(const char *root, const char *name)
 {
+	char path[320], what[40] = "package";
 	static const char prefix[] = "intel-rapl:";
 	size_t n = sizeof prefix - 1;
-	return strncmp(name, prefix, n) == 0 && name[n] &&
-	       strspn(name + n, "0123456789") == strlen(name + n);
+	if (strncmp(name, prefix, n) != 0 || !name[n] ||
+	    strspn(name + n, "0123456789") != strlen(name + n) ||
+	    snprintf(path, sizeof path, "%s/%s/name", root, name) >= (int)sizeof path)
+		return false;
+	FILE *f = fopen(path, "re");
+	if (f && !fgets(what, sizeof what, f))
+		*what = '\0';
+	if (f)
+		fclose(f);
+	return strncmp(what, "package", strlen("package")) == 0;
 }
 
 static int compare(const void *a, const void *b)
@@ -63,7 +73,7 @@ int joules_open(struct joules *x, const char *root, struct err *e)
 			       root);
 	int rc = 0;
 	for (struct dirent *f; rc == 0 && (f = readdir(d));)
-		if (is_package(f->d_name))
+		if (is_package(root, f->d_name))
 			rc = add_package(x, root, f->d_name, e);
 	closedir(d);
 	if (rc == 0 && x->n == 0)

@@ -265,17 +265,19 @@ static int go(struct mixing *x, double limit, struct mixed *out, struct err *e)
 	return 0;
 }
 
-/* The precision of a device's name, with the slash before it; "": f32. */
+/* The precision of a device's name, with the slash before it; "": f32.  Of a plugin that chooses itself it is its name, as no other
+ * one is known to compute alike. */
 static const char *precision_of(const char *name)
 {
 	const char *option = strstr(name, "/precision=");
-	return option && !devs_name_is_f32(name) ? option : "";
+	return devs_name_is_f32(name) ? "" : option ? option : name;
 }
 
 static bool same_precision(const char *a, const char *b)
 {
 	const char *x = precision_of(a), *y = precision_of(b);
-	size_t n = *x ? 1 + strcspn(x + 1, "/") : 0, m = *y ? 1 + strcspn(y + 1, "/") : 0;
+	size_t n = *x == '/' ? 1 + strcspn(x + 1, "/") : strlen(x);
+	size_t m = *y == '/' ? 1 + strcspn(y + 1, "/") : strlen(y);
 	return n == m && strncmp(x, y, n) == 0;
 }
 

@@ -82,14 +82,15 @@ static bool is_beaten(const struct traded *x, uint32_t i)
 	return false;
 }
 
-/* Of those that are the same the fastest, which comes first. */
+/* Of those that are the same in all, also in error, the fastest, which comes first. */
 static void keep_distinct(struct traded *x, uint32_t n_sets)
 {
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < x->n; i++) {
 		bool again = false;
 		for (uint32_t j = 0; j < n && !again; j++)
-			again = memcmp(x->v[i].precision, x->v[j].precision, n_sets) == 0;
+			again = x->v[i].error == x->v[j].error &&
+				memcmp(x->v[i].precision, x->v[j].precision, n_sets) == 0;
 		if (again)
 			mem_free(x->v[i].precision);
 		else

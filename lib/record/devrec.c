@@ -318,7 +318,8 @@ static int decode_pool(const struct val *m, struct arena *a, struct devs *d, str
 	    (val_get(m, "bytes_per_s") && get_real(m, "bytes_per_s", &x->bytes_per_s, e) < 0) ||
 	    (val_get(m, "copied") && get_bool(m, "copied", &x->copied, e) < 0))
 		return -1;
-	if (x->bytes_per_s < 0 || dev_pool_find(d->pool, d->n_pools, x->name) < d->n_pools)
+	if ((x->bytes_per_s != 0 && !(x->bytes_per_s >= 1)) ||
+	    dev_pool_find(d->pool, d->n_pools, x->name) < d->n_pools)
 		return err_set(e, ST_INPUT, "impossible rate, or a name that another has");
 	for (uint64_t i = 0; i < n[0]; i++) {
 		if (dev[i] >= d->k || d->pool_of[dev[i]] != POOLS_MAX)
@@ -354,8 +355,9 @@ static int decode_price(const struct rec *r, struct arena *a, struct devs *d, st
 	if (get_tensor(r->map, "price", TT_F64, 1, shape, a, &d->price, e) < 0)
 		return -1;
 	for (uint32_t i = 0; i < d->k; i++)
-		if (d->price[i] < 0)
-			return err_set(e, ST_INPUT, "device %u has a price below 0", i);
+		if (!(d->price[i] >= 0 && d->price[i] <= 1e9))
+			return err_set(e, ST_INPUT, "device %u has a price below 0 or above 1e9",
+				       i);
 	return 0;
 }
 

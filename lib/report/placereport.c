@@ -636,8 +636,7 @@ static void memory(FILE *out, const struct answer *x, const char *const *names,
 	if (x->has_joules)
 		fprintf(out, "energy: %.4g J an inference, of all processors\n", x->joules);
 	if (x->usd_per_million > 0)
-		fprintf(out, "price: $%.4g a million inferences, one after another\n",
-			x->usd_per_million);
+		fprintf(out, "price: $%.4g a million inferences\n", x->usd_per_million);
 }
 
 /* Of a stream of placements of which none is the answer: all that were measured, as the report is about the last. */

@@ -157,6 +157,25 @@ pools() {
 	py 'p = json.load(open("plan.json"))[0]["pools"][0]; assert p["shared"] == 0 and p["peak"] == 880, p'
 }
 
+@test "pool: one bandwidth holds for requests in flight, replicas and machines that are played" {
+	printf '%s\n' 'pool ram memory 1e6 bandwidth 10' 'device a flops 1e9 bandwidth 1e9 pool ram' 'device b flops 1e9 bandwidth 1e9 pool ram' \
+		'link * * latency 0 bandwidth 1e9' > rate.spec
+	ir2dag "$ROOT/tests/models/small_increment_1x3x4x5.xml" | devsim --probe --spec rate.spec > rate.mp
+	placebase single:a rate.mp > on_a.mp
+	devsim on_a.mp > one.mp
+	devsim --requests 4 on_a.mp > four.mp
+	placebase replicas on_a.mp | devsim --requests 2 > twice.mp
+	devsim --machine wild,seed=3 on_a.mp > played.mp
+	py '
+		one, = runs("one.mp")
+		assert one["lat_s"] > 10, one          # hundreds of bytes, ten a second
+		four, twice, played = runs("four.mp")[0], runs("twice.mp")[0], runs("played.mp")[-1]
+		assert four["lat_s"] >= one["lat_s"] * (1 - 1e-9) and four["in_flight"]["p95_s"] >= 4 * one["lat_s"] * (1 - 1e-9), four
+		assert twice["lat_s"] >= one["lat_s"] * (1 - 1e-9), twice
+		assert played["lat_s"] >= one["lat_s"] * (1 - 1e-9), played
+	'
+}
+
 @test "pool: no method answers with more than it has; --headroom of a pool" {
 	pools 'weights copied'
 	for h in 119B ram=120B; do
@@ -259,6 +278,21 @@ pools() {
 	ir2dag priced.xml | devsim --probe --spec paper > none.mp
 	run -2 placebase heft --objective price none.mp -o out.mp
 	[[ "$output" == *"no device has a price"* ]]
+	# The reference is the best single device by price: the one without a price; of two alike the cheaper one; in flight, too.
+	placebase single priced.mp | devsim --objective price > all.mp
+	placebase single priced.mp | devsim --requests 3 --objective throughput=1,price=1 > flight.mp
+	py '
+		for name, of_value in ("all.mp", min), ("flight.mp", min):
+		    x = runs(name)
+		    assert all(m["ref_value"] == of_value(n["value"] for n in x) for m in x), [(m["value"], m["ref_value"]) for m in x]
+		assert runs("all.mp")[2]["value"] == 0
+	'
+	sed 's/slow flops 1e9/slow flops 4e9/' price.spec > twins.spec
+	ir2dag priced.xml | placebase single -D fast,slow --spec twins.spec | devsim --spec twins.spec --objective price > twins.mp
+	py 'a, b = runs("twins.mp"); assert abs(a["value"] / b["value"] - 10) < 1e-9 and a["ref_value"] == b["ref_value"] == b["value"], (a, b)'
+	# Replicas share the requests, and what they cost.
+	placebase single:slow -D fast,slow priced.mp | placebase replicas | devsim --requests 3 --objective price > replicas.mp
+	py 'm = runs("replicas.mp")[-1]; assert m["value"] > 0 and abs(m["usd_per_million"] * 1e-6 / m["value"] - 1) < 1e-12, m'
 	printf 'device a flops 1 bandwidth 1 price -1\n' > bad.spec
 	run -3 devsim --probe --spec bad.spec g.mp
 }

@@ -38,6 +38,11 @@ int main(void)
 	put("intel-rapl:0", "max_energy_range_uj", "9000000\n");
 	put("intel-rapl:1", "energy_uj", "8500000\n");
 	put("intel-rapl:1", "max_energy_range_uj", "9000000\n");
+	put("intel-rapl:0", "name", "package-0\n");
+	/* The whole platform has the packages in it. */
+	put("intel-rapl:2", "name", "psys\n");
+	put("intel-rapl:2", "energy_uj", "7\n");
+	put("intel-rapl:2", "max_energy_range_uj", "9000000\n");
 	/* A part of a package, and the same package by another interface, count in it already. */
 	put("intel-rapl:0:0", "energy_uj", "5\n");
 	put("intel-rapl-mmio:0", "energy_uj", "5\n");

@@ -36,11 +36,12 @@ struct priced_trial {
 	bool links;       /* copies wait for each other */
 	uint16_t *device; /* (n_sets) */
 	double value;     /* INFINITY: not legal, or not run */
+	double lat_s;     /* what it takes, as simulated */
 	double own_s;     /* its own schedule takes */
 	bool ran;
 };
 
-/* The value over a schedule's own length: above, copies wait on links for long. */
+/* Simulated over a schedule's own length: above, copies wait on links for long. */
 static const double WAITS = 1.01;
 
 struct priced {
@@ -136,6 +137,7 @@ static void run_trial(void *arg, int task, int thread)
 		x->ev[thread] = evaluators_take(x->s.ev);
 	const struct place_result *p =
 		place_repaired(x->ev[thread], &x->s.traffic, t->device, &moved);
+	t->lat_s = p->lat_s;
 	t->value = p->status == PLACE_OK && (rc == 0 || x->made == 0) ? p->value : INFINITY;
 }
 
@@ -213,7 +215,7 @@ static void search_weights(struct priced *x, struct pool *pool)
 	add_trial(x, FIRST_WEIGHT, false);
 	run_batch(x, pool);
 	if (x->r->m->costs.contention && x->limits.evals > 1 &&
-	    !(x->batch[0].value <= WAITS * x->batch[0].own_s) && fits(x, LINKS_TAKE)) {
+	    !(x->batch[0].lat_s <= WAITS * x->batch[0].own_s) && fits(x, LINKS_TAKE)) {
 		x->n = 0;
 		add_trial(x, FIRST_WEIGHT, true);
 		run_batch(x, pool);

@@ -288,6 +288,7 @@ static bool prepare(struct evaluator *x, const uint16_t *device)
 	if (x->dnnpart) {
 		add_shared_memory(x);
 		check_memory(x, NULL);
+		check_pools(x);
 		return false;
 	}
 	for (uint32_t i = 0; m->saved_ptr && i < m->tasks.dag.n; i++) {

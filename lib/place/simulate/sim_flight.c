@@ -71,33 +71,51 @@ static struct closed_loop *fly(struct sim_flight *x, uint32_t n)
 	return x->loop[n];
 }
 
-/* The first device whose pool has less memory than its devices need by peak (k); SCHED_NONE: all have enough. */
-static uint32_t short_pool(const struct place_model *m, const uint64_t *peak)
+/* Is there less memory than what n requests need by peak (k), of a device or of what several share?  Then why says where. */
+static bool lacks_memory(const struct place_model *m, uint32_t n, const uint64_t *peak, char *why,
+			 size_t cap)
 {
 	const struct place_pools *p = &m->pools;
 
+	for (uint32_t d = 0; d < m->k; d++)
+		if (m->mem_limit[d] && peak[d] > m->mem_given[d]) {
+			snprintf(why, cap, "%u requests need %llu bytes on %s, which has %llu", n,
+				 (unsigned long long)peak[d], m->names[d],
+				 (unsigned long long)m->mem_given[d]);
+			return true;
+		}
 	for (uint32_t i = 0; i < p->n; i++) {
 		uint64_t sum = 0, limit = p->pool[i].mem_limit;
-		uint32_t first = SCHED_NONE;
 
 		for (uint32_t d = 0; limit && d < m->k; d++)
-			if (p->of[d] == i) {
-				sum += peak[d];
-				first = first == SCHED_NONE ? d : first;
-			}
-		if (limit && sum > limit)
-			return first;
+			sum += p->of[d] == i ? peak[d] : 0;
+		if (sum > limit) {
+			snprintf(why, cap,
+				 "%u requests need %llu bytes together of %s, which has %llu", n,
+				 (unsigned long long)sum, p->pool[i].name,
+				 (unsigned long long)limit);
+			return true;
+		}
 	}
-	return SCHED_NONE;
+	return false;
 }
 
-/* The first device with less memory than what peak (k) says; SCHED_NONE: all have enough. */
-static uint32_t short_device(const struct place_model *m, const uint64_t *peak)
+/* Of requests that flew: memory that devices share moves what each of them reads and writes, one after another. */
+static void wait_for_pools(struct sim_flight *x, const struct closed_loop *loop,
+			   struct loop_figures *f)
 {
-	for (uint32_t d = 0; d < m->k; d++)
-		if (m->mem_limit[d] && peak[d] > m->mem_given[d])
-			return d;
-	return short_pool(m, peak);
+	double pool_s = 0;
+
+	for (uint32_t i = 0; i < x->rows && x->m->pools.n; i++)
+		pool_s += closed_loop_share(loop, i) * evaluate_row(x, i)->pool_s;
+	if (!(pool_s > f->period_s))
+		return;
+	double longer = pool_s / f->period_s;
+
+	f->period_s = pool_s;
+	f->p50_s *= longer;
+	f->p95_s *= longer;
+	f->p99_s *= longer;
 }
 
 /* Are 95 % of n requests within the limit of latency, and is there memory for them? */
@@ -110,10 +128,12 @@ static bool keeps_limit(struct sim_flight *x, uint32_t n)
 		return evaluate_row(x, 0)->lat_s <= limit_s;
 	struct closed_loop *loop = fly(x, n);
 	uint64_t *peak = MEM_NEWN(uint64_t, x->m->k);
+	char why[600];
 
 	closed_loop_memory(loop, peak);
 	closed_loop_run(loop, &f, NULL);
-	bool keeps = f.p95_s <= limit_s && short_device(x->m, peak) == SCHED_NONE;
+	wait_for_pools(x, loop, &f);
+	bool keeps = f.p95_s <= limit_s && !lacks_memory(x->m, n, peak, why, sizeof(why));
 	mem_free(peak);
 	return keeps;
 }
@@ -148,17 +168,10 @@ bool sim_flight_run(struct sim_flight *x, struct run_rec *out, uint64_t *peak, d
 	x->flown = n > 1 ? fly(x, n) : NULL;
 	if (x->flown) {
 		closed_loop_memory(x->flown, peak);
-		uint32_t d = short_device(m, peak);
-
-		if (d != SCHED_NONE) {
-			snprintf(reason, cap, "%u requests need %llu bytes on %s, which has %llu",
-				 n, (unsigned long long)peak[d], m->names[d],
-				 (unsigned long long)m->mem_given[d]);
+		if (lacks_memory(m, n, peak, reason, cap))
 			return false;
-		}
 		closed_loop_run(x->flown, &f, busy_s);
-		if (x->rows == 1)
-			f.period_s = fmax(f.period_s, evaluate_row(x, 0)->pool_s);
+		wait_for_pools(x, x->flown, &f);
 	}
 	out->lat_s = f.period_s;
 	out->flight = (struct flight_rec){.requests = n,

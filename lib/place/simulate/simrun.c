@@ -36,7 +36,8 @@ static bool equally_good(const struct place_model *m, uint32_t a, uint32_t b)
 	    (m->pools.n && m->pools.of[a] != m->pools.of[b]) ||
 	    (m->workspace && m->workspace[a] != m->workspace[b]) ||
 	    strcmp(m->types[a], m->types[b]) != 0 || (p->watts && p->watts[a] != p->watts[b]) ||
-	    (p->idle_watts && p->idle_watts[a] != p->idle_watts[b]))
+	    (p->idle_watts && p->idle_watts[a] != p->idle_watts[b]) ||
+	    (p->usd_per_s && p->usd_per_s[a] != p->usd_per_s[b]))
 		return false;
 	for (uint32_t s = 0; s < m->n_sets; s++)
 		if (m->set_s[(size_t)s * m->k + a] != m->set_s[(size_t)s * m->k + b])
@@ -84,6 +85,7 @@ static void find_references(struct simulator *x)
 	const struct place_model *m = x->m;
 	uint16_t *all = MEM_NEWN(uint16_t, m->n_sets);
 	uint64_t *peak = MEM_NEWN(uint64_t, m->k);
+	bool any = false; /* a value may be 0: a device without a price */
 
 	for (uint32_t dev = 0; dev < m->k; dev++) {
 		char reason[600];
@@ -102,9 +104,11 @@ static void find_references(struct simulator *x)
 			if (!sim_flight_run(x->flight, &out, peak, NULL, reason, sizeof(reason)))
 				continue;
 			place_account(x->ev);
+			out.usd = place_usd(m, r->busy_s, r->lat_s, r->period_s);
 			value = value_of(x, &out, r->energy_j, most_bytes(m, r));
 		}
-		bool better = x->ref_value == 0 || value < x->ref_value;
+		bool better = !any || value < x->ref_value;
+		any = true;
 		if (m->objective.limit_s > 0 ? better : x->ref_s == 0 || out.lat_s < x->ref_s)
 			x->ref_s = out.lat_s;
 		if (better)
@@ -288,6 +292,7 @@ static void add_schedule_figures(struct simulator *x, const struct place_rec *p,
 		out->busy_s = t->busy_s;
 		out->period_s = fmax(r->pool_s, traffic_period_s(r->traffic, m, t->busy_s));
 		out->energy_j = traffic_energy_j(r->traffic, m, t->busy_s, out->lat_s);
+		out->usd = place_usd(m, t->busy_s, out->lat_s, out->period_s);
 	}
 	if (t && x->o.schedule)
 		out->schedule = schedule_for_record(x, t);
@@ -327,6 +332,7 @@ static int answer_replicas(struct simulator *x, const struct place_rec *p, struc
 	uint64_t *peak = ARENA_NEWN(x->arena, uint64_t, m->k);
 	double *busy_s = ARENA_NEWN(x->arena, double, m->k), energy_j = 0;
 	double *row_j = ARENA_NEWN(x->arena, double, rows);
+	double *row_usd = ARENA_NEWN(x->arena, double, rows);
 	if (rows > x->o.requests)
 		snprintf(reason, sizeof(reason), "%u replicas, and %u request%s in flight", rows,
 			 x->o.requests, x->o.requests == 1 ? "" : "s");
@@ -339,14 +345,17 @@ static int answer_replicas(struct simulator *x, const struct place_rec *p, struc
 		}
 		place_account(x->ev);
 		row_j[i] = r->energy_j;
+		row_usd[i] = place_usd(m, r->busy_s, r->lat_s, r->period_s);
 		out.copies += r->copies;
 		out.copy_bytes += r->copy_bytes;
 	}
 	if (!*reason)
 		sim_flight_rows(x->flight, p->device, rows);
 	if (!*reason && sim_flight_run(x->flight, &out, peak, busy_s, reason, sizeof(reason))) {
-		for (uint32_t i = 0; i < rows; i++)
+		for (uint32_t i = 0; i < rows; i++) {
 			energy_j += sim_flight_share(x->flight, i) * row_j[i];
+			out.usd += sim_flight_share(x->flight, i) * row_usd[i];
+		}
 		out.mem_bytes = peak;
 		out.busy_s = busy_s;
 		add_noise(x, p, &out);
