@@ -23,7 +23,8 @@ without_opencl=
 
 # One program or file of tests; what it prints stays together.
 run_file() {
-	local out rc SECONDS=0
+	local out rc
+	SECONDS=0
 	echo "# $1 begins" >&2
 	case $1 in
 	*.bats) out=$(timeout 1200 bats --tap --print-output-on-failure "$1" 2>&1) ;;
