@@ -205,6 +205,15 @@ static bool has_start(const struct portfolio *x, const struct portfolio_entry *e
 	return entry->where != ALONE || (x->alone && x->several < NEAR * x->best);
 }
 
+/* Learned moves keep one thread: where time counts, the others have nothing to do meanwhile. */
+static double share_of(const struct portfolio *x, const struct portfolio_entry *entry)
+{
+	bool idle =
+		entry->method == &method_learned_moves && x->r->budget_s > 0 && x->r->threads > 1;
+
+	return idle ? entry->share / x->r->threads : entry->share;
+}
+
 /* Sub-runs have an arena of their own, which ends with them; the context is for all of them. */
 static void run_entry(struct portfolio *x, const struct portfolio_entry *entry)
 {
@@ -262,9 +271,13 @@ static bool has_time(const struct portfolio *x, const struct portfolio_entry *en
 
 static void run_entries(struct portfolio *x, const struct portfolio_entry *entry)
 {
-	for (; entry->method && !optimal(x); entry++)
+	for (; entry->method && !optimal(x); entry++) {
+		struct portfolio_entry own = *entry;
+
+		own.share = share_of(x, entry);
 		if (has_time(x, entry))
-			run_entry(x, entry);
+			run_entry(x, &own);
+	}
 }
 
 /* What a turn gained for each share of the budget that it took. */
@@ -295,8 +308,10 @@ static void race_searches(struct portfolio *x)
 				i = j;
 		struct portfolio_entry entry = racer[i];
 
-		entry.share = fmax(entry.share * left, used[i]);
-		if (1 - at - entry.share < racer[i].share * left)
+		double least = share_of(x, &racer[i]) * left;
+
+		entry.share = fmax(least, used[i]);
+		if (1 - at - entry.share < least)
 			entry.share = 1;
 		run_entry(x, &entry);
 		double took = spent(x) - at;
