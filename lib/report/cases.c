@@ -103,12 +103,27 @@ static double time_between(const struct case_run *r, uint32_t a, uint32_t b, dou
 	return (1 - share) * r->case_s[a] + share * r->case_s[b];
 }
 
+/* Who takes least at a share of the way from case a to case b, and of equal ones behind it; NULL: none has run. */
+static const struct case_run *best_between(const struct case_runs *x, uint32_t a, uint32_t b,
+					   double share)
+{
+	const struct case_run *best = NULL;
+	double least = INFINITY;
+	for (uint32_t j = 0; j < x->n; j++) {
+		double t = time_between(&x->v[j], a, b, share);
+		if (t < least || (best && t == least && x->v[j].case_s[b] < best->case_s[b])) {
+			least = t;
+			best = &x->v[j];
+		}
+	}
+	return best;
+}
+
 const struct case_run *case_runs_at(const struct case_runs *x, const struct graph *g,
 				    const struct graph *at)
 {
-	double size = size_of_inputs(at), size_a = -INFINITY, size_b = INFINITY, least = INFINITY;
+	double size = size_of_inputs(at), size_a = -INFINITY, size_b = INFINITY;
 	uint32_t a = GRAPH_NONE, b = GRAPH_NONE; /* the cases around `at` */
-	const struct case_run *best = NULL;
 	for (uint32_t i = 0; i < g->n_cases; i++)
 		if (same_inputs(case_graph(g, i), at))
 			return case_runs_best(x, i);
@@ -128,30 +143,7 @@ const struct case_run *case_runs_at(const struct case_runs *x, const struct grap
 	a = a == GRAPH_NONE ? b : a;
 	b = b == GRAPH_NONE ? a : b;
 	double share = a != b ? (size - size_a) / (size_b - size_a) : 0;
-	for (uint32_t j = 0; j < x->n; j++) {
-		double t = time_between(&x->v[j], a, b, share);
-		if (t < least) {
-			least = t;
-			best = &x->v[j];
-		}
-	}
-	return best;
-}
-
-/* Who takes least at `share`, and of equal ones behind it; NULL: none has run. */
-static const struct case_run *best_between(const struct case_runs *x, uint32_t a, uint32_t b,
-					   double share)
-{
-	const struct case_run *best = NULL;
-	double least = INFINITY;
-	for (uint32_t j = 0; j < x->n; j++) {
-		double t = time_between(&x->v[j], a, b, share);
-		if (t < least || (best && t == least && x->v[j].case_s[b] < best->case_s[b])) {
-			least = t;
-			best = &x->v[j];
-		}
-	}
-	return best;
+	return best_between(x, a, b, share);
 }
 
 /* Behind `share`: who is the first to take no longer than `best`, and where; *share is 1 where nobody is. */

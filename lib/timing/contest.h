@@ -131,7 +131,7 @@ struct contest {
 extern const char contest_no_time[];
 /* ... it left an earlier race, as it was slower than another. */
 extern const char contest_left[];
-/* ... it does not keep a limit, of latency or of error: what the reason begins with. */
+/* ... it does not keep a limit of latency, or one of error: what the reason begins with. */
 extern const char contest_beyond[], contest_inexact[];
 
 /* A number that tells which devices a placement of n sets uses. */

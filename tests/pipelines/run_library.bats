@@ -49,6 +49,22 @@ setup_file() {
 	"${CC:-gcc}" -std=c11 -Wall -Werror $SAN short.c $(pkg-config --cflags --libs hsdag-run) -o short
 }
 
+# written_times FROM TO NAME NAME - two placements, called so, that take 1 and 4, and 2 and 3 s with the two lists of shapes
+written_times() {
+	py '
+		came, went, *names = sys.argv[1:]
+		seen = {"place": 0, "run": 0}
+		def timed(k, m):
+		    if k not in seen:
+		        return [k, m]
+		    i, seen[k] = seen[k], seen[k] + 1
+		    took = {"case_s": {**m["case_s"], "data": np.array([[1, 4], [2, 3]][i], "<f8").tobytes()}} if k == "run" else {}
+		    return [k, {**m, "source": names[i], **took}]
+		write(went, [timed(k, m) for k, m in read(came)])
+		assert seen == {"place": 2, "run": 2}, seen
+	' "$@"
+}
+
 setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 
 @test "an example in C, linked with the installed library, has the outputs of devrun run" {
@@ -120,17 +136,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	ir2dag grows.xml --case "$(at 4)" --case "$(at 64):3" | placebase single -D cpu:0,cpu:1 -o both.mp
 	devrun run -n 2 --allow-shared --no-reference both.mp -o cases.mp
 	# What the two placements took is written down: which one is faster changes at the middle.
-	py '
-		seen = {"place": 0, "run": 0}
-		def timed(k, m):
-		    if k not in seen:
-		        return [k, m]
-		    i, seen[k] = seen[k], seen[k] + 1
-		    took = {"case_s": {**m["case_s"], "data": np.array([[1, 4], [2, 3]][i], "<f8").tobytes()}} if k == "run" else {}
-		    return [k, {**m, "source": ["short", "long"][i], **took}]
-		write("cases.mp", [timed(k, m) for k, m in read("cases.mp")])
-		assert seen == {"place": 2, "run": 2}, seen
-	'
+	written_times cases.mp cases.mp short long
 	placeout --format report cases.mp > report
 	grep -qx '  short: from case 1 to 50 % of the way from case 1 to case 2' report
 	grep -qx '  long: from 50 % of the way from case 1 to case 2 to case 2' report
@@ -182,16 +188,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	at() { echo "x=1,$1,16;beam_idx=1;*.cache=1,$2,16"; }
 	ir2dag grows.xml --case "$(at 9 5)" --case "$(at 4 10)" | placebase single -D cpu:0,cpu:1 -o tie.mp
 	devrun run -n 2 --allow-shared --no-reference tie.mp -o tie.ran.mp
-	py '
-		seen = {"place": 0, "run": 0}
-		def timed(k, m):
-		    if k not in seen:
-		        return [k, m]
-		    i, seen[k] = seen[k], seen[k] + 1
-		    took = {"case_s": {**m["case_s"], "data": np.array([[1, 4], [2, 3]][i], "<f8").tobytes()}} if k == "run" else {}
-		    return [k, {**m, "source": ["first", "second"][i], **took}]
-		write("tie.mp", [timed(k, m) for k, m in read("tie.ran.mp")])
-	'
+	written_times tie.ran.mp tie.mp first second
 	mkdir -p moved && mv grows.bin moved/
 	local before=
 	[ -z "$SAN" ] || before="LD_PRELOAD=$("${CC:-gcc}" -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0"
