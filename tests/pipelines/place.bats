@@ -66,7 +66,7 @@ on_terminal() { "$HSDAG_PYTHON" "$ROOT/tests/support/on_terminal.py" "$@"; }
 @test "what is pinned stays there: starts, races, the learner; patterns that match nothing end it before it measures" {
 	cp "$ROOT/share/examples/models/branches.xml" b.xml
 	printf 'pin block/0/*=cpu:1\npin block/1/*=cpu:0\nkeep block/2/one,block/3/three\n' > pins.conf
-	run -0 timeout 300 "$PLACE" b.xml -D cpu:0,cpu:1 --budget 12 --config pins.conf --now hetero-priority,dmda -o raced
+	run -0 timeout 300 "$PLACE" b.xml -D cpu:0,cpu:1 --budget 8 --config pins.conf --now hetero-priority,dmda -o raced
 	[[ $output == *"cpu:0 alone"*"may not run on cpu:0"*"cpu:1 alone"*"may not run on cpu:1"* ]]
 	[[ $output == *"now: hetero-priority "*" ms, dmda "*" ms, as predicted"* ]]
 	run -0 timeout 300 "$PLACE" b.xml -D cpu:0,cpu:1 --budget 20 --profile 0.1 --episodes 3 --random 1 --from none --screen 5 --whole -o learned \
@@ -382,7 +382,7 @@ onnx_nodes() {
 
 @test "a short budget: a first race for what it foretells, without proposals; none where only the last one has time" {
 	cp "$ROOT/tests/models/mobilenet_v3_large.xml" m.xml
-	run -0 timeout 300 "$PLACE" m.xml -D cpu:0,cpu:1 --profile 0.1 --budget 19 -o short
+	run -0 timeout 300 "$PLACE" m.xml -D cpu:0,cpu:1 --profile 0.1 --budget 12 -o short
 	[[ "$output" == *"first race "*", comparison "* && "$output" != *", proposals "* ]]
 	[ ! -e short/proposed.mp ]
 	recdump -k place --tsv predicted_s short/final.mp > told
@@ -396,6 +396,10 @@ onnx_nodes() {
 }
 
 @test "progress: a phase that takes longer says what it does" {
+	# In a log, a line after ten seconds.
+	bash -c '. "$1"; talk() { echo "devrun: race: 3 placements, best 2 ms (1.50x)" >&2; sleep 12; }
+		work() { phases_begin p . 1; run_phase talk talk 11; phases_end; }; phases_face work' p "$ROOT/pipelines/phases.sh" > talked 2>&1 3>&- &
+	local log=$!
 	run -0 on_terminal "" "$PLACE" small_summator.xml -D cpu:0,cpu:1 --profile 0.05 --budget 7 --episodes 900000 --random 1 -o shown
 	[[ "$output" =~ \[4/5\]\ search\ [2-5]/[2-5]\ s,\ [1-9][0-9]*\ placements,\ best\ [0-9.e-]+\ ms\ \([0-9.]+x\) ]]
 	# Not of what is over in no time.
@@ -404,9 +408,8 @@ onnx_nodes() {
 	[[ "$(sed -n 's/^devrun: race: //p' shown/log)" == [1-9]*" placements, best "* ]]
 	# The answer ends with what it means.
 	[[ "$(grep -v '^status ' <<< "$output" | tail -n 1)" == "Use "*.* ]]
-	# In a log, a line after ten seconds.
-	run -0 bash -c '. "$1"; talk() { echo "devrun: race: 3 placements, best 2 ms (1.50x)" >&2; sleep 12; }
-		work() { phases_begin p . 1; run_phase talk talk 11; phases_end; }; phases_face work' p "$ROOT/pipelines/phases.sh"
+	wait $log
+	output=$(< talked)
 	echo "$output"
 	[[ "$output" =~ ^p:\ \[1/1\]\ talk\ 1[0-9]/11\ s,\ 3\ placements,\ best\ 2\ ms\ \(1.50x\)$ ]]
 }
@@ -433,19 +436,33 @@ onnx_nodes() {
 		}
 		phases_face work
 	S
-	run -0 on_terminal "" bash work.sh "$ROOT/pipelines/phases.sh"
+	# Side by side, as they do not compute.
+	at_work() {
+		local to=$1
+		shift
+		mkdir "$to"
+		cp work.sh "$to"
+		(cd "$to" && "$@" work.sh "$ROOT/pipelines/phases.sh") > "$to.shown" 2>&1 3>&- &
+	}
+	at_work redrawn on_terminal "" bash
+	at_work plain on_terminal "" env NO_COLOR=1 LC_ALL=C bash
+	at_work dumb on_terminal "" env TERM=dumb bash
+	at_work piped bash
+	local job
+	for job in $(jobs -p); do wait "$job"; done
+	output=$(< redrawn.shown)
 	[[ "$output" == *$'\e[1m[1/1] talk '[2-5]"/11 s, 3 placements, best 2 ms (2.00x)"$'\e[0m\e[K\n  time  █'*" 0:0"[2-5]" of 0:10, "[5-8]" s left"* ]]
 	[[ "$output" == *$'\n  best  1.00x \e[32m▁'*$'█\e[0m 2.00x\e[K\n  on    cpu:0 \e[32m████████\e[0m 40 %   cpu:1 \e[32m████████████\e[0m 60 %\e[K\e[J'* ]]
 	# It goes up as many lines as it has drawn, and nothing is left of it at the end.
 	[[ "$output" == *$'\e[3A\r\e[?7l'* && "$output" == *$'\e[3A\r\e[J''a: warning: beware'* ]]
 	[[ "$output" == *$'\e[3A\r\e[J''done'* ]]
-	run -0 on_terminal "" env NO_COLOR=1 LC_ALL=C bash work.sh "$ROOT/pipelines/phases.sh"
+	output=$(< plain.shown)
 	[[ "$output" == *"  best  1.00x _"*"# 2.00x"*"on    cpu:0 ######## 40 %   cpu:1 ############ 60 %"* ]]
 	[[ ! "$output" =~ $'\e'\[[0-9\;]*m ]]
 	# What is no terminal, or a dumb one, gets no escapes.
-	run -0 on_terminal "" env TERM=dumb bash work.sh "$ROOT/pipelines/phases.sh"
+	output=$(< dumb.shown)
 	[[ "$output" == *"beware"*"done"* && "$output" != *$'\e'* ]]
-	run -0 bash work.sh "$ROOT/pipelines/phases.sh"
+	output=$(< piped.shown)
 	[ "$output" = "a: warning: beware"$'\n'"done" ]
 }
 
