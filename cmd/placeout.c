@@ -24,6 +24,7 @@
 #include "precision/traded.h"
 #include "report/why.h"
 #include "dynamic/fold.h"
+#include "dynamic/shapes.h"
 #include "ir/placed_model.h"
 #include "ir/split.h"
 #include "op/op.h"
@@ -244,19 +245,66 @@ static int write_segments(const struct graph *g, const struct placed *p, const b
 	return rc;
 }
 
-/* The pair for OpenVINO into o->openvino: devices that are one there are one. */
-static int write_openvino(const struct graph *g, const struct placed *p, const bool *constant,
-			  const char *const *names, const struct options *o, struct arena *a,
-			  struct err *e)
+/* Placements of a stream as OpenVINO has them: devices that are one there are one. */
+struct pairs {
+	const struct options *o;
+	struct arena *a;
+	struct err *e;
+	int rc; /* -1: an error */
+	uint32_t n;
+	const struct place_rec **place; /* (n) */
+	const char ***names;            /* (n)(k) of OpenVINO */
+};
+
+/* The number, from 1, of a placement, which is added where there is none like it. */
+static uint32_t pair_number(void *arg, const struct place_rec *p)
 {
-	const char *path = o->weights ? o->weights : g->weights;
-	const char **ov = arena_raw(a, p->k, sizeof *ov);
-	uint16_t *device = arena_raw(a, g->n, sizeof *device), *one = ARENA_NEWN(a, uint16_t, p->k);
-	struct weights w = {0};
-	uint64_t bytes = 0;
+	struct pairs *x = arg;
+	const char **names = arena_raw(x->a, p->k, sizeof *names);
+	memcpy(names, p->names, p->k * sizeof *names);
+	if (x->o->map && x->rc == 0)
+		x->rc = devicemap_rename(x->o->map, p->k, names, x->a, x->e);
+	devicemap_openvino(p->k, names, x->a);
+	for (uint32_t i = 0; i < x->n; i++) {
+		const struct place_rec *q = x->place[i];
+		bool same = p->n_sets == q->n_sets;
+		for (uint32_t s = 0; s < p->n_sets && same; s++)
+			same = strcmp(names[p->device[s]], x->names[i][q->device[s]]) == 0;
+		if (same)
+			return i + 1;
+	}
+	x->place[x->n] = p;
+	x->names[x->n] = names;
+	return ++x->n;
+}
+
+/* What depends on constants alone, and where each operation of a placement is. */
+static void find_placed(const struct graph *g, const struct place_rec *p, bool literal,
+			bool *constant, struct placed_idle *idle, struct arena *a,
+			struct placed *out)
+{
+	bool *idles = arena_raw(a, g->n, sizeof *idles);
+	uint32_t *root = ARENA_NEWN(a, uint32_t, g->out_ptr[g->n]);
+	if (g->ir_version) /* else nothing is folded */
+		op_constant_nodes(g, constant);
+	else
+		memset(constant, 0, g->n * sizeof *constant);
+	op_idle_nodes(g, NULL, idles, root);
+	*idle = (struct placed_idle){idles, root};
+	placed_init(g, p->device, p->k, literal ? NULL : constant, idle, a, out);
+}
+
+/* Placement i of x, with each of OpenVINO's devices once. */
+static struct placed_by one_of_each(const struct pairs *x, uint32_t i, const struct graph *g,
+				    bool *constant)
+{
+	const struct place_rec *p = x->place[i];
+	const char **ov = x->names[i];
+	uint16_t *device = arena_raw(x->a, g->n, sizeof *device),
+		 *one = ARENA_NEWN(x->a, uint16_t, p->k);
+	struct placed_idle idle;
+	struct placed placed;
 	uint32_t k = 0;
-	memcpy(ov, names, p->k * sizeof *ov);
-	devicemap_openvino(p->k, ov, a);
 	for (uint32_t d = 0; d < p->k; d++) {
 		uint32_t same = 0;
 		while (same < k && strcmp(ov[same], ov[d]) != 0)
@@ -265,22 +313,65 @@ static int write_openvino(const struct graph *g, const struct placed *p, const b
 		k += same == k;
 		one[d] = (uint16_t)same;
 	}
+	find_placed(g, p, x->o->literal, constant, &idle, x->a, &placed);
 	for (uint32_t v = 0; v < g->n; v++)
-		device[v] = one[p->node_device[v]];
-	if (open_weights(g, path, &w, e) < 0)
+		device[v] = one[placed.node_device[v]];
+	return (struct placed_by){device, ov, k};
+}
+
+/* The pair for OpenVINO into o->openvino. */
+static int write_pairs(struct graph *g, const struct pairs *x, struct err *e)
+{
+	const struct options *o = x->o;
+	struct placed_by *by = ARENA_NEWN(x->a, struct placed_by, x->n);
+	bool *constant = arena_raw(x->a, g->n, sizeof *constant);
+	struct weights w = {0};
+	uint64_t bytes = 0;
+	for (uint32_t i = 0; i < x->n; i++)
+		by[i] = one_of_each(x, i, g, constant);
+	if (open_weights(g, g->weights, &w, e) < 0)
 		return -1;
 	struct cpu_ctx *ctx = cpu_ctx_new(NULL, NULL);
 	struct host_values values;
 	host_values_init(&values, g, w.data, w.bytes, ctx);
 	host_fold(&values, constant);
-	int rc = placed_model_write(o->openvino, g, device, constant, values.value, ov, k, &w,
-				    &bytes, e);
+	int rc =
+		placed_model_write(o->openvino, g, by, x->n, constant, values.value, &w, &bytes, e);
 	host_values_release(&values);
 	cpu_ctx_free(ctx);
 	weights_close(&w);
 	if (rc == 0)
 		msg_note(1, "model and devices for OpenVINO in '%s', %.3f MB of weights",
 			 o->openvino, (double)bytes * 1e-6);
+	return rc;
+}
+
+/* With several lists of shapes it is open where they differ, and there is one for each placement that is the fastest somewhere;
+ * shapes.json says where.  The graph is changed: nothing else comes after. */
+static int write_openvino(const struct answer *of, const struct options *o, struct err *e)
+{
+	struct graph *g = of->graph;
+	size_t most = 2 + GRAPH_MAX_CASES + of->cases.n, n = 0;
+	struct pairs x = {.o = o, .a = of->arena, .e = e};
+	char *text = NULL;
+	x.place = ARENA_NEWN(x.a, const struct place_rec *, most);
+	x.names = ARENA_NEWN(x.a, const char **, most);
+	if (o->weights)
+		g->weights = o->weights;
+	pair_number(&x, &of->place);
+	if (g->n_cases && !o->only_case) {
+		FILE *out = open_memstream(&text, &n);
+		if (out)
+			case_runs_choice(out, &of->cases, g, &of->place, pair_number, &x);
+		if (!out || fclose(out) != 0)
+			x.rc = err_sys(e, ST_RUNTIME, "no memory for shapes");
+		if (x.rc == 0)
+			x.rc = shapes_open_cases(g, e);
+	}
+	int rc = x.rc < 0 ? -1 : write_pairs(g, &x, e);
+	if (rc == 0 && text)
+		rc = newfile_write(arena_printf(x.a, "%s/shapes.json", o->openvino), text, n, e);
+	free(text);
 	return rc;
 }
 
@@ -344,15 +435,8 @@ static int write_text(FILE *out, const struct input *in, const struct options *o
 	for (uint32_t v = 0; v < g->n; v++)
 		flops[v] = (double)op_flops(g, v);
 	bool *constant = arena_raw(a, g->n, sizeof *constant);
-	if (g->ir_version) /* else nothing is folded */
-		op_constant_nodes(g, constant);
-	else
-		memset(constant, 0, g->n * sizeof *constant);
-	bool *idle = arena_raw(a, g->n, sizeof *idle);
-	uint32_t *root = ARENA_NEWN(a, uint32_t, g->out_ptr[g->n]);
-	op_idle_nodes(g, NULL, idle, root);
-	const struct placed_idle what_idles = {idle, root};
-	placed_init(g, x->place.device, k, o->literal ? NULL : constant, &what_idles, a, &p);
+	struct placed_idle what_idles;
+	find_placed(g, &x->place, o->literal, constant, &what_idles, a, &p);
 	struct other_names other = {0};
 	if (o->names && !o->why && strcmp(report_formats[o->format]->name, "affinity") != 0)
 		return err_set(e, ST_USAGE, "--names goes with --format affinity, and with --why");
@@ -393,7 +477,7 @@ static int write_text(FILE *out, const struct input *in, const struct options *o
 		return -1;
 	if (o->segments && write_segments(g, &p, constant, names, o, a, e) < 0)
 		return -1;
-	if (o->openvino && write_openvino(g, &p, constant, names, o, a, e) < 0)
+	if (o->openvino && write_openvino(x, o, e) < 0)
 		return -1;
 	if (o->segments || o->openvino)
 		warn_outgrown(g, o->segments ? o->segments : o->openvino);
@@ -521,7 +605,9 @@ static void print_formats(void)
 	      "--openvino: model.xml and model.bin with the shapes that were placed and\n"
 	      "names that each occur once, affinity.json, {name: device} of exactly its\n"
 	      "operations, and segments/ for where HETERO refuses. Devices have OpenVINO's\n"
-	      "names (cpu:LIST: CPU, cl:P.D: GPU, ov:NAME: NAME) unless --map names others.\n",
+	      "names (cpu:LIST: CPU, cl:P.D: GPU, ov:NAME: NAME) unless --map names others.\n"
+	      "Of several lists of shapes dims are open where they differ, placement.N has\n"
+	      "further placements, and shapes.json says for which shapes each one is.\n",
 	      stdout);
 }
 

@@ -167,3 +167,40 @@ int shapes_apply(struct graph *g, const struct shape_list *given, struct err *e)
 	weights_close(&w);
 	return rc;
 }
+
+/* The shape of v's output in all cases: dims that differ are open.  Do any? */
+static bool common_shape(const struct graph *g, uint32_t v, struct shape_given *out)
+{
+	uint32_t o = g->out_ptr[v];
+	bool differs = false;
+	out->rank = g->out_rank[o];
+	if (out->rank > SHAPE_DIMS) /* not known, or too many */
+		return false;
+	memcpy(out->dim, g->dim + g->dim_ptr[o], out->rank * sizeof *out->dim);
+	for (uint32_t i = 1; i < g->n_cases; i++) {
+		const struct graph *h = g->cases[i].graph;
+		if (h->out_rank[h->out_ptr[v]] != out->rank)
+			return false;
+		for (uint32_t d = 0; d < out->rank; d++)
+			if (out->dim[d] != h->dim[h->dim_ptr[h->out_ptr[v]] + d]) {
+				out->dim[d] = DIM_DYNAMIC;
+				differs = true;
+			}
+	}
+	return differs;
+}
+
+int shapes_open_cases(struct graph *g, struct err *e)
+{
+	struct shape_list l = {.v = MEM_NEWN(struct shape_given, (size_t)g->n + 1)};
+	for (uint32_t v = 0; v < g->n; v++) {
+		struct shape_given *x = &l.v[l.n];
+		x->name = is_parameter(g, v)            ? g->node_name[v]
+			  : g->kind[v] == OP_READ_VALUE ? graph_attr(g, v, "variable_id")
+							: NULL;
+		l.n += x->name && common_shape(g, v, x);
+	}
+	int rc = shapes_apply(g, &l, e);
+	mem_free(l.v);
+	return rc;
+}

@@ -38,4 +38,7 @@ int shapes_parse(const char *text, struct arena *a, struct shape_list *out,
  * do not fit (with the layer's name), constants that are not there. */
 int shapes_apply(struct graph *g, const struct shape_list *given, struct err *e) MUST_CHECK;
 
+/* The same with open dims where those of g's cases differ: what g is for all of them, and for others.  g has cases. */
+int shapes_open_cases(struct graph *g, struct err *e) MUST_CHECK;
+
 #endif

@@ -26,6 +26,8 @@ struct placed_writer {
 	struct strtab taken; /* names of operations */
 	uint32_t *layer;     /* (n) of what is not constant */
 	struct pairmap copy; /* constant node and owner_of -> layer */
+	uint64_t *
+		value_at; /* (n) of a constant node: where its value is in the .bin; UINT64_MAX: not there */
 	uint64_t n_copies;
 	uint32_t *todo; /* constants that wait to be written */
 	size_t n_todo, cap_todo;
@@ -158,10 +160,11 @@ static void put_constant(struct placed_writer *x, uint32_t v, struct reader r)
 	if (t) {
 		struct ir_tensor shown = {t->elem, (uint8_t)t->rank, t->dim,
 					  x->shown.out_names[g->out_ptr[v]]};
-		uint64_t bytes = (uint64_t)tensor_bytes(t),
-			 at = x->bin->append(x->bin->arg, t->data, bytes);
+		uint64_t bytes = (uint64_t)tensor_bytes(t), *at = &x->value_at[v];
+		if (*at == UINT64_MAX)
+			*at = x->bin->append(x->bin->arg, t->data, bytes);
 		put_affinity(x, x->shown.node_name[v], r.d);
-		x->layer[v] = ir_write_constant(x->w, x->shown.node_name[v], &shown, at, bytes);
+		x->layer[v] = ir_write_constant(x->w, x->shown.node_name[v], &shown, *at, bytes);
 	} else {
 		x->layer[v] = put_node(x, v, r);
 	}
@@ -269,23 +272,6 @@ static int write_segments(const struct placed_writer *x, const char *dir, uint32
 			   n_names, weights, bin, &rep, e);
 }
 
-/* All files into the empty directory `dir`. */
-static int write_files(struct placed_writer *x, const char *dir, uint32_t n_names,
-		       const struct weights *weights, uint64_t *bytes, struct err *e)
-{
-	struct new_bin bin;
-	const char *path = arena_printf(x->a, "%s/model.bin", dir);
-	if (new_bin_open(&bin, path, weights, e) < 0)
-		return -1;
-	x->bin = &bin.to;
-	if (write_model(x, dir, e) < 0 || write_segments(x, dir, n_names, weights, &bin, e) < 0) {
-		new_bin_abandon(&bin);
-		return -1;
-	}
-	*bytes = bin.bytes;
-	return new_bin_commit(&bin, path, x->g, e);
-}
-
 static void init(struct placed_writer *x)
 {
 	const struct graph *g = x->g;
@@ -301,17 +287,67 @@ static void init(struct placed_writer *x)
 		name_tensors(x);
 }
 
-int placed_model_write(const char *dir, const struct graph *g, const uint16_t *device,
-		       const bool *constant, const struct tensor *value, const char *const *names,
-		       uint32_t n_names, const struct weights *weights, uint64_t *bytes,
-		       struct err *e)
+static void release(struct placed_writer *x)
 {
-	struct placed_writer x = {.g = g,
-				  .constant = constant,
-				  .device = device,
-				  .value = value,
-				  .names = names,
-				  .a = arena_new()};
+	pairmap_release(&x->copy);
+	strtab_release(&x->taken);
+	mem_free(x->todo);
+	arena_free(x->a);
+}
+
+/* One placement into `dir`, with its constants in bin. */
+static int write_placement(const struct placed_writer *of_all, const struct placed_by *by,
+			   const char *dir, const struct weights *weights, struct new_bin *bin,
+			   struct err *e)
+{
+	struct placed_writer x = *of_all;
+	x.device = by->device;
+	x.names = by->names;
+	x.bin = &bin->to;
+	x.a = arena_new();
+	init(&x);
+	int rc = write_model(&x, dir, e);
+	if (rc == 0)
+		rc = write_segments(&x, dir, by->n_names, weights, bin, e);
+	release(&x);
+	return rc;
+}
+
+/* The directory of placement i, from 0. */
+static const char *placement_dir(const char *dir, uint32_t i, struct arena *a)
+{
+	return i ? arena_printf(a, "%s/placement.%u", dir, i + 1) : dir;
+}
+
+/* All files into the empty directory `dir`. */
+static int write_files(struct placed_writer *x, const char *dir, const struct placed_by *by,
+		       uint32_t n_by, const struct weights *weights, uint64_t *bytes, struct err *e)
+{
+	struct new_bin bin;
+	const char *path = arena_printf(x->a, "%s/model.bin", dir);
+	int rc = 0;
+	if (new_bin_open(&bin, path, weights, e) < 0)
+		return -1;
+	for (uint32_t i = 0; i < n_by && rc == 0; i++) {
+		const char *of = placement_dir(dir, i, x->a);
+		bool made;
+		rc = i ? split_make_directory(of, &made, e) : 0;
+		if (rc == 0)
+			rc = write_placement(x, &by[i], of, weights, &bin, e);
+	}
+	if (rc < 0) {
+		new_bin_abandon(&bin);
+		return -1;
+	}
+	*bytes = bin.bytes;
+	return new_bin_commit(&bin, path, x->g, e);
+}
+
+int placed_model_write(const char *dir, const struct graph *g, const struct placed_by *by,
+		       uint32_t n_by, const bool *constant, const struct tensor *value,
+		       const struct weights *weights, uint64_t *bytes, struct err *e)
+{
+	struct placed_writer x = {.g = g, .constant = constant, .value = value, .a = arena_new()};
 	bool made = false;
 	int rc = 0;
 	if (g->ir_version == 0)
@@ -319,17 +355,16 @@ int placed_model_write(const char *dir, const struct graph *g, const uint16_t *d
 	if (rc == 0)
 		rc = split_make_directory(dir, &made, e);
 	if (rc == 0) {
-		init(&x);
-		rc = write_files(&x, dir, n_names, weights, bytes, e);
+		x.value_at = arena_raw(x.a, g->n, sizeof *x.value_at);
+		memset(x.value_at, 0xff, g->n * sizeof *x.value_at);
+		rc = write_files(&x, dir, by, n_by, weights, bytes, e);
 	}
-	if (rc < 0 && made) {
-		unlink(arena_printf(x.a, "%s/model.xml", dir));
-		unlink(arena_printf(x.a, "%s/affinity.json", dir));
-		rmdir(dir);
+	for (uint32_t i = n_by; rc < 0 && made && i-- > 0;) {
+		const char *of = placement_dir(dir, i, x.a);
+		unlink(arena_printf(x.a, "%s/model.xml", of));
+		unlink(arena_printf(x.a, "%s/affinity.json", of));
+		rmdir(of);
 	}
-	pairmap_release(&x.copy);
-	strtab_release(&x.taken);
-	mem_free(x.todo);
 	arena_free(x.a);
 	return rc;
 }

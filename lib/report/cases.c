@@ -1,6 +1,7 @@
 /* cases.c - one placement for several lists of shapes, beside one for each. */
 #include "report/cases.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "graph/case_value.h"
 #include "report/answer.h"
 #include "report/format.h"
+#include "text/markup.h"
 
 void case_runs_release(struct case_runs *x)
 {
@@ -203,6 +205,78 @@ struct case_range *case_runs_ranges(const struct case_runs *x, const struct grap
 	return v;
 }
 
+/* As size_of_inputs, of inputs alone. */
+static double size_of_parameters(const struct graph *g)
+{
+	double sum = 0;
+	for (uint32_t v = 0; v < g->n; v++)
+		for (uint32_t d = g->dim_ptr[g->out_ptr[v]];
+		     g->kind[v] == OP_PARAMETER && d < g->dim_ptr[g->out_ptr[v] + 1]; d++)
+			sum += (double)g->dim[d];
+	return sum;
+}
+
+static void put_inputs(FILE *out, const struct graph *g)
+{
+	bool any = false;
+	fputs("\"inputs\": [", out);
+	for (uint32_t v = 0; v < g->n; v++) {
+		uint32_t o = g->out_ptr[v];
+		if (g->kind[v] != OP_PARAMETER)
+			continue;
+		fputs(any ? ", " : "", out);
+		fputs(g->out_rank[o] == RANK_DYNAMIC ? "null" : "[", out);
+		for (uint32_t d = g->dim_ptr[o]; d < g->dim_ptr[o + 1]; d++)
+			fprintf(out, "%s%" PRId64, d > g->dim_ptr[o] ? ", " : "", g->dim[d]);
+		fputs(g->out_rank[o] == RANK_DYNAMIC ? "" : "]", out);
+		any = true;
+	}
+	fputs("], ", out);
+}
+
+static void put_choice(FILE *out, const struct place_rec *p, uint32_t number)
+{
+	const char *source = p->source ? p->source : "";
+	fprintf(out, "\"placement\": %u, \"by\": ", number);
+	markup_json(out, source, strlen(source), false);
+	fputs("}", out);
+}
+
+void case_runs_choice(FILE *out, const struct case_runs *x, const struct graph *g,
+		      const struct place_rec *answer,
+		      uint32_t (*number)(void *arg, const struct place_rec *p), void *arg)
+{
+	uint32_t n;
+	struct case_range *range = case_runs_ranges(x, g, &n);
+	double last = -1;
+	fputs("{\"cases\": [", out);
+	for (uint32_t i = 0; i < g->n_cases; i++) {
+		const struct case_run *best = case_runs_best(x, i);
+		const struct place_rec *p = best ? &best->place : answer;
+		fputs(i ? ",\n  {\"name\": " : "\n  {\"name\": ", out);
+		markup_json(out, g->cases[i].name, strlen(g->cases[i].name), false);
+		fputs(", ", out);
+		put_inputs(out, case_graph(g, i));
+		put_choice(out, p, number(arg, p));
+	}
+	fputs("],\n \"ranges\": [", out);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct place_rec *p = &range[i].best->place;
+		double a = size_of_parameters(case_graph(g, (uint32_t)(range[i].a - g->cases))),
+		       b = size_of_parameters(case_graph(g, (uint32_t)(range[i].b - g->cases)));
+		double to = a + range[i].to * (b - a);
+		if (a >= b || to <= last) /* variables decide */
+			continue;
+		fprintf(out, "%s\n  {\"to\": %.17g, ", last < 0 ? "" : ",", to);
+		put_choice(out, p, number(arg, p));
+		last = to;
+	}
+	fputs("],\n \"otherwise\": {", out);
+	put_choice(out, answer, number(arg, answer));
+	fputs("}\n", out);
+	mem_free(range);
+}
+
 static bool places_alike(const struct place_rec *a, const struct place_rec *b)
 {
 	bool same = a->n_sets == b->n_sets;
@@ -296,8 +370,8 @@ static void tell_ranges(FILE *out, const struct case_runs *x, const struct graph
 		changes += v[k].best != v[0].best;
 	if (changes)
 		fputs("the fastest placement by shapes, times interpolated between cases "
-		      "(libhsdag-run chooses "
-		      "by it):\n",
+		      "(libhsdag-run and "
+		      "openvino/use.py choose by it):\n",
 		      out);
 	for (; changes && i < n; i = j) {
 		char source[100];

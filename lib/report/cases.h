@@ -48,6 +48,17 @@ struct case_range {
  * language model there are none. */
 struct case_range *case_runs_ranges(const struct case_runs *x, const struct graph *g, uint32_t *n);
 
+/* What another runtime needs to choose as case_runs_at does, as JSON, in which placements are numbers: number(arg, place) is that
+ * of a placement.  Of variables it knows nothing: sums are of the inputs' dims alone.
+ *
+ *   {"cases": [{"name": SHAPES, "inputs": [[DIM...]...], CHOICE}...],   -1: open; null: not even the rank is known
+ *    "ranges": [{"to": SUM, CHOICE}...],    ascending; the last one has what is beyond, too
+ *    "otherwise": {CHOICE}}                 shapes that are no case, where there are no ranges
+ *   CHOICE: "placement": N, "by": the method */
+void case_runs_choice(FILE *out, const struct case_runs *x, const struct graph *g,
+		      const struct place_rec *answer,
+		      uint32_t (*number)(void *arg, const struct place_rec *p), void *arg);
+
 /* A case of which is told: its seconds in the answer, and in the placement that is best for it alone. */
 struct case_row {
 	const struct graph_case *c;

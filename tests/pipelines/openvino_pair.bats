@@ -219,6 +219,36 @@ for k, n in enumerate((3, 1, 1)):
 	[ -z "$output" ]
 }
 
+@test "several lists of shapes: one model with open lengths, and use.py runs each in the placement that is the fastest there" {
+	"$HSDAG_PYTHON" "$ROOT/tests/support/stateful_models.py" .
+	rm -rf in
+	mkdir in
+	py 'r = np.random.default_rng(4)
+for k, n in enumerate((4, 20, 40, 64, 80, 4)):
+    np.save(f"in/{k}.0.npy", r.standard_normal((2, n, 16), np.float32))
+    np.save(f"in/{k}.1.npy", np.array([k % 2, 1], np.int32))'
+	at() { echo "x=2,$1,16;beam_idx=2;*.cache=2,0,16"; }
+	ir2dag grows.xml --case "$(at 4)" --case "$(at 64)" | placebase random -n 2 --draw biased --seed 3 -D cpu:0,cpu:1 |
+		devrun run -n 2 --allow-shared --no-reference -o ran.mp
+	written_times ran.mp cases.mp short long
+	placeout --openvino cases --map cpu:0=CPU,cpu:1=GPU -o /dev/null cases.mp
+	used cases 6
+	[ "$(grep -o ': placement.*' <<< "$output")" = ": placement 2 (short)
+: placement 2 (short)
+: placement 1 (long)
+: placement 1 (long)
+: placement 1 (long)
+: placement 2 (short)" ]
+	! cmp -s cases/affinity.json cases/placement.2/affinity.json
+	placeout --openvino one --map cpu:0=CPU,cpu:1=CPU -o /dev/null cases.mp
+	[ "$(find cases one -name '*.bin')" = "$(printf '%s\n' {cases,one}/model.bin)" ]
+	# Weights are there once; what is one device is one placement.
+	[ "$(wc -c < cases/model.bin)" -eq "$(wc -c < one/model.bin)" ]
+	[ ! -e one/placement.2 ] && jq -e '[.cases[], .ranges[], .otherwise | .placement] | unique == [1]' one/shapes.json
+	placeout --openvino second --case 1 -o /dev/null cases.mp
+	[ ! -e second/shapes.json ]
+}
+
 @test "a placement that parts a variable: the report says that OpenVINO does not run it" {
 	"$HSDAG_PYTHON" "$ROOT/tests/support/stateful_models.py" .
 	ir2dag --split-variables decoder.xml | placebase random -D cpu:0,cpu:1 --draw uniform -o parted.mp

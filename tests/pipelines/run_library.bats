@@ -49,22 +49,6 @@ setup_file() {
 	"${CC:-gcc}" -std=c11 -Wall -Werror $SAN short.c $(pkg-config --cflags --libs hsdag-run) -o short
 }
 
-# written_times FROM TO NAME NAME - two placements, called so, that take 1 and 4, and 2 and 3 s with the two lists of shapes
-written_times() {
-	py '
-		came, went, *names = sys.argv[1:]
-		seen = {"place": 0, "run": 0}
-		def timed(k, m):
-		    if k not in seen:
-		        return [k, m]
-		    i, seen[k] = seen[k], seen[k] + 1
-		    took = {"case_s": {**m["case_s"], "data": np.array([[1, 4], [2, 3]][i], "<f8").tobytes()}} if k == "run" else {}
-		    return [k, {**m, "source": names[i], **took}]
-		write(went, [timed(k, m) for k, m in read(came)])
-		assert seen == {"place": 2, "run": 2}, seen
-	' "$@"
-}
-
 setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 
 @test "an example in C, linked with the installed library, has the outputs of devrun run" {
