@@ -595,6 +595,8 @@ int main(void)
 		tap(true, "OpenCL kernels # SKIP no OpenCL device");
 		return tap_end();
 	}
+	/* PoCL takes minutes to optimise a GPU's kernels for a processor; tests/oracle/ops.bats has the processor's optimised. */
+	setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
 	const char *shape = getenv("HSDAG_CL_SHAPE");
 	setenv("HSDAG_CL_BF16", "1", 1);
 	if (shape) { /* a GPU has too little local memory for the panels of a CPU */

@@ -170,19 +170,20 @@ static char *cache_key(const struct cl_state *s, enum cl_program_id p, const cha
 {
 	static const cl_device_info what[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION,
 					      CL_DRIVER_VERSION};
-	const char *part[MAX_TEXTS];
+	const char *part[MAX_TEXTS], *more = getenv("POCL_EXTRA_BUILD_FLAGS");
 	char text[4][200], platform[200] = "";
 	cl_uint n_parts = program_text(p, part);
+	more = more ? more : "";
 	for (int i = 0; i < 4; i++)
 		cl_device_text(s->place.device, what[i], text[i], sizeof text[i]);
 	clGetPlatformInfo(s->place.platform, CL_PLATFORM_VERSION, sizeof platform - 1, platform,
 			  NULL);
-	size_t cap = strlen(options) + 1100, n;
+	size_t cap = strlen(options) + strlen(more) + 1100, n;
 	for (cl_uint i = 0; i < n_parts; i++)
 		cap += strlen(part[i]);
 	char *key = mem_alloc(cap, 1);
-	n = (size_t)snprintf(key, cap, "%s\n%s\n%s\n%s\n%s\n%u units\n%s\n", text[0], text[1],
-			     text[2], text[3], platform, s->place.units, options);
+	n = (size_t)snprintf(key, cap, "%s\n%s\n%s\n%s\n%s\n%u units\n%s%s\n", text[0], text[1],
+			     text[2], text[3], platform, s->place.units, options, more);
 	for (cl_uint i = 0; i < n_parts; i++)
 		n += (size_t)snprintf(key + n, cap - n, "%s", part[i]);
 	return key;
