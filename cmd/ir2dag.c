@@ -9,6 +9,7 @@
 #include "dynamic/lengths.h"
 #include "dynamic/phases.h"
 #include "dynamic/shapes.h"
+#include "graph/body_times.h"
 #include "graph/case_value.h"
 #include "record/graphrec.h"
 #include "ir/ir.h"
@@ -21,7 +22,7 @@ struct options {
 	const char *weights;
 	int constants; /* enum const_mode */
 	bool no_colocate, split_variables, any_operator, stats;
-	struct opt_texts shapes, cases;
+	struct opt_texts shapes, cases, branches, trips;
 	int64_t prefill, decode, past, rows; /* 0: not given; past -1 */
 	const char *histogram;               /* a file */
 	int64_t merge;
@@ -241,6 +242,10 @@ static struct graph *read_case(const struct options *o, const char *path,
 		rc = shapes_apply(g, &l, e);
 	if (rc < 0 && c)
 		rc = err_prefix(e, "%s", c->name);
+	for (int i = 0; i < o->branches.n && rc == 0; i++)
+		rc = body_tell_branch(g, o->branches.v[i], e);
+	for (int i = 0; i < o->trips.n && rc == 0; i++)
+		rc = body_tell_trips(g, o->trips.v[i], e);
 	arena_free(a);
 	if (rc < 0) {
 		graph_free(g);
@@ -375,6 +380,14 @@ int main(int argc, char **argv)
 		 0, 1 << 24, NULL, NULL},
 		{"rows", 0, OPT_INT, &o.rows, "N", "Sequences side by side (default: 1)", 1,
 		 1 << 16, NULL, NULL},
+		{"branch", 0, OPT_TEXTS, &o.branches, "IF:then=P",
+		 "In this share of runs the If takes then, or with IF:else=P else:\n"
+		 "costs are the mean of both, not those of the larger one. * and ?\n"
+		 "in IF as in file names.",
+		 0, 0, NULL, NULL},
+		{"trips", 0, OPT_TEXTS, &o.trips, "LOOP=N",
+		 "The Loop (or TensorIterator) has N rounds: costs are of so many.", 0, 0, NULL,
+		 NULL},
 		{"any-operator", 0, OPT_FLAG, &o.any_operator, NULL,
 		 "Accept operators and opsets that are not OpenVINO's.", 0, 0, NULL, NULL},
 		{0},

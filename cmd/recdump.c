@@ -50,7 +50,8 @@ static const char known_keys[] =
 	"ref_s ref_value reference replicas reward rounds rows sample samples samples_s "
 	"saved_hi saved_lo saved_s schedule seed set set_hi set_lo set_mem set_s "
 	"shared shared_ptr shared_set shares slowdown source splits start stay step "
-	"steps tail tail_at together took_s tried turns type types unlimited_s usd_per_million "
+	"steps tail tail_at times together took_s tried turns type types unlimited_s "
+	"usd_per_million "
 	"value verdict "
 	"version "
 	"visits watts weights weights_bytes whole work workspace x xml z";

@@ -183,6 +183,7 @@ static int run_if(struct control *c, const struct tensor *in, struct tensor *out
 	for (uint32_t k = 0; k < b->n_maps; k++)
 		if (!b->map[k].output && b->map[k].external >= 0)
 			subgraph_set(a->subgraph, b->map[k].internal, &in[b->map[k].external]);
+	control_count(b, 1);
 	if (subgraph_run(a->subgraph, e) < 0)
 		return -1;
 	int rc = 0;
@@ -198,6 +199,9 @@ static int run_if(struct control *c, const struct tensor *in, struct tensor *out
 static int control_run(struct control *c, const struct tensor *in, struct tensor *out,
 		       const struct dynop_allocator *to, struct err *e)
 {
+	for (uint32_t i = 0; i < c->n_arms; i++)
+		if (c->arm[i].def->runs)
+			__atomic_fetch_add(&c->arm[i].def->runs->runs, 1, __ATOMIC_RELAXED);
 	return c->op.kind == OP_IF ? run_if(c, in, out, to, e)
 				   : control_run_loop(c, in, out, to, e);
 }

@@ -23,6 +23,12 @@ struct control {
 	int32_t counter_i32;
 };
 
+/* The body has run `rounds` times. */
+static inline void control_count(const struct graph_body *b, int64_t rounds)
+{
+	if (b->runs)
+		__atomic_fetch_add(&b->runs->rounds, (uint64_t)rounds, __ATOMIC_RELAXED);
+}
 /* loop.c: Loop and TensorIterator. */
 int control_run_loop(struct control *c, const struct tensor *in, struct tensor *out,
 		     const struct dynop_allocator *to, struct err *e) MUST_CHECK;

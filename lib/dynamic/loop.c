@@ -299,6 +299,7 @@ int control_run_loop(struct control *c, const struct tensor *in, struct tensor *
 	int rc = c->op.kind == OP_LOOP ? length_of_loop(&l, e) : length_of_slices(&l, e);
 	if (rc == 0)
 		rc = run_iterations(&l, e);
+	control_count(l.a->def, l.done);
 	if (rc == 0)
 		rc = finish_outputs(&l, e);
 	subgraph_carry(l.a->subgraph, 0, NULL, NULL);

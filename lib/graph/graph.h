@@ -167,10 +167,18 @@ struct port_map {
 	bool condition, counter; /* purpose="execution_condition", "current_iteration" */
 };
 
+/* Runs of a body's node so far, and of the body itself. */
+struct body_runs {
+	uint64_t runs, rounds;
+};
+
 struct graph_body {
-	uint32_t node;       /* the control-flow node */
-	const char *role;    /* "body", "then", "else" */
-	struct graph *graph; /* own arena-shared graph: no sets, no paths */
+	uint32_t node;    /* the control-flow node */
+	const char *role; /* "body", "then", "else" */
+	double times; /* of a branch the share of runs that take it, of a loop the rounds of a run, as somebody said;
+	                   * 0 in all bodies of the node: nobody did (body_times.h) */
+	struct body_runs *runs; /* NULL: not counted */
+	struct graph *graph;    /* own arena-shared graph: no sets, no paths */
 	uint32_t n_maps, n_back;
 	struct port_map *map;
 	uint32_t *back_from, *back_to; /* body Result -> body Parameter of the next iteration */

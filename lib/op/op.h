@@ -377,6 +377,12 @@ bool op_align(const struct op *op, const struct tensor *whole, int i, const stru
 /* Floating-point operations (a multiply-add counts two; a transcendental function eight).
  * Dynamic dims count as 1.  Unknown operators: one per output element. */
 uint64_t op_flops(const struct graph *g, uint32_t v);
+/* How often body b of g runs for one run of its node: as was told (body_times.h), of loops else as many parts as their slices
+ * have; -1: not known. */
+double op_body_times(const struct graph *g, const struct graph_body *b);
+/* Operations and bytes of a node and its bodies, and a little for what any node takes: bodies as often as they ran (body_count_runs),
+ * or with `told` as was told. */
+double op_work(const struct graph *g, uint32_t v, bool told);
 /* Bytes read and written once: inputs and outputs (for Gather and slices what is touched).
  * Views and Const count 0. */
 uint64_t op_bytes(const struct graph *g, uint32_t v);

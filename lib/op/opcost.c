@@ -4,6 +4,7 @@
 #include "op/opimpl.h"
 #include "op/stored.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { TRANSCENDENTAL = 8 }; /* operations that exp and tanh count as */
@@ -181,8 +182,7 @@ uint64_t flops_attention(const struct graph *g, uint32_t v, uint64_t weight)
 	return add(mul(weight, mul(q, s)), mul(scores, TRANSCENDENTAL));
 }
 
-/* How often the body of a loop runs: as many times as the parts of a slice fit; 1 when that is not
- * known. */
+/* How often the body of a loop runs: as many times as the parts of a slice fit; 0: not known. */
 static uint64_t iterations(const struct graph *g, const struct graph_body *b)
 {
 	for (uint32_t k = 0; k < b->n_maps; k++) {
@@ -198,22 +198,59 @@ static uint64_t iterations(const struct graph *g, const struct graph_body *b)
 		if (dim >= 0)
 			return (uint64_t)(dim / m->part_size);
 	}
-	return 1;
+	return 0;
 }
 
-/* Bodies, as often as they run; of If the larger one. */
+double op_body_times(const struct graph *g, const struct graph_body *b)
+{
+	uint32_t i, end = graph_bodies(g, b->node, &i);
+	for (; i < end; i++)
+		if (g->body[i].times > 0)
+			return b->times;
+	return strcmp(b->role, "body") == 0 && iterations(g, b) > 0 ? (double)iterations(g, b) : -1;
+}
+
+/* Bodies, as often as they run, once where that is not known; of If then the larger one. */
 uint64_t flops_bodies(const struct graph *g, uint32_t v, uint64_t weight)
 {
-	uint64_t most = 0;
+	uint64_t most = 0, all = 0;
+	bool known = true;
 	for (uint32_t i, end = graph_bodies(g, v, &i); i < end; i++) {
 		const struct graph_body *b = &g->body[i];
+		double times = op_body_times(g, b);
 		uint64_t sum = 0;
 		for (uint32_t u = 0; u < b->graph->n; u++)
 			sum = add(sum, op_flops(b->graph, u));
-		sum = mul(sum, iterations(g, b));
 		most = sum > most ? sum : most;
+		known = known && times >= 0;
+		double part = times * (double)sum;
+		all = add(all, part < 1e18 ? (uint64_t)fmax(part, 0) : (uint64_t)1e18);
 	}
-	return mul(weight, most);
+	return mul(weight, known ? all : most);
+}
+
+/* ---- what was told of bodies, beside what ran ---- */
+
+double op_work(const struct graph *g, uint32_t v, bool told)
+{
+	enum { LEAST = 1000 };
+	double sum = LEAST;
+	uint32_t first, end = graph_bodies(g, v, &first);
+	if (op_info(g->kind[v])->category != OPC_CONTROL)
+		return sum + (double)op_flops(g, v) + (double)op_bytes(g, v);
+	for (uint32_t i = first; i < end; i++) {
+		const struct graph_body *b = &g->body[i];
+		const struct body_runs *ran = b->runs;
+		double times = op_body_times(g, b), inner = 0;
+		if (ran && ran->runs && (!told || times < 0))
+			times = (double)ran->rounds / (double)ran->runs;
+		if (times < 0)
+			times = 1.0 / (end - first);
+		for (uint32_t u = 0; u < b->graph->n; u++)
+			inner += op_work(b->graph, u, told);
+		sum += times * inner;
+	}
+	return sum;
 }
 
 uint64_t op_flops(const struct graph *g, uint32_t v)

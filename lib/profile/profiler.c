@@ -1,6 +1,8 @@
 /* profiler.c - timed inferences on each device and on several, in rounds. */
 #include "profile/profiler.h"
 #include "base/clock.h"
+#include "graph/body_times.h"
+#include "op/op.h"
 
 #include "profile/probes.h"
 #include "profile/savings.h"
@@ -445,6 +447,30 @@ static int time_windows(struct profiler *x, double seconds, struct err *e)
 	return 0;
 }
 
+/* Sets with If and loops of which somebody has said how often their bodies run, as often as that, and not as the inputs here had it:
+ * by their work. */
+static void scale_to_told(struct profiler *x)
+{
+	const struct graph *g = x->s->model.g;
+	uint32_t k = x->s->devices.n;
+	double *ran = MEM_NEWN(double, (size_t)g->n_sets + 1),
+	       *told = MEM_NEWN(double, (size_t)g->n_sets + 1);
+	bool *any = MEM_NEWN(bool, (size_t)g->n_sets + 1);
+	for (uint32_t v = 0; v < g->n; v++)
+		if (g->set[v] != GRAPH_NONE) {
+			any[g->set[v]] |= body_is_told(g, v);
+			ran[g->set[v]] += op_work(g, v, false);
+			told[g->set[v]] += op_work(g, v, true);
+		}
+	for (size_t i = 0; i < (size_t)g->n_sets * k; i++)
+		if (any[i / k] && x->out->set_s[i].mid >= 0)
+			x->out->set_s[i] =
+				interval_scaled(x->out->set_s[i], told[i / k] / ran[i / k]);
+	mem_free(ran);
+	mem_free(told);
+	mem_free(any);
+}
+
 static int profile_run(struct profiler *x, struct err *e)
 {
 	double effort = EFFORT * x->s->opt.max_s;
@@ -456,8 +482,10 @@ static int profile_run(struct profiler *x, struct err *e)
 	if (time_windows(x, effort / 4, e) < 0)
 		return -1;
 	sum_memory(x);
-	return measure_links(x, effort / LINKS_PART, e) < 0 ? -1
-							    : fit_probes(x, effort / FIT_PART, e);
+	if (measure_links(x, effort / LINKS_PART, e) < 0 || fit_probes(x, effort / FIT_PART, e) < 0)
+		return -1;
+	scale_to_told(x);
+	return 0;
 }
 
 int profile_take(struct session *s, struct arena *a, struct profile *out, struct err *e)

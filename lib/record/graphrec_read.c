@@ -2,6 +2,7 @@
  * there and as long as the others say.  What the values mean is checked by
  * graph_check. */
 #include "record/graphrec.h"
+#include "graph/body_times.h"
 #include "graph/case_value.h"
 #include "graph/strtab.h"
 
@@ -185,6 +186,10 @@ static int read_body(struct reading *r, struct graph_body *b, int depth)
 	if (strcmp(b->role, "body") != 0 && strcmp(b->role, "then") != 0 &&
 	    strcmp(b->role, "else") != 0)
 		return err_set(r->e, ST_INPUT, "key 'role' is not body, then or else");
+	if (val_get(r->m, "times") && get_real(r->m, "times", &b->times, r->e) < 0)
+		return -1;
+	if (!(b->times >= 0 && b->times <= 1e12))
+		return err_set(r->e, ST_INPUT, "key 'times' is not a number of 0 to 10^12");
 	b->node = (uint32_t)node;
 	b->n_back = (uint32_t)n_back;
 	b->n_maps = (uint32_t)val_count(maps);
@@ -258,6 +263,7 @@ static int read_graph(struct reading *r)
 	g->n_sets = (uint32_t)n_sets;
 	if (graph_check(g, r->e) < 0)
 		return -1;
+	body_count_runs(g);
 	graph_finish(g);
 	return 0;
 }

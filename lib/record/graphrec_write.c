@@ -85,6 +85,8 @@ static void put_body(struct rec_writer *w, const struct graph_body *b)
 	put_map_begin(w, NULL);
 	put_uint(w, "node", b->node);
 	put_text(w, "role", b->role);
+	if (b->times > 0)
+		put_real(w, "times", b->times);
 	put_map_begin(w, "graph");
 	put_columns(w, b->graph);
 	put_map_end(w);

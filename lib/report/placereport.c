@@ -7,6 +7,7 @@
 #include "report/placecheck.h"
 #include "report/screen.h"
 #include "precision/traded.h"
+#include "op/op.h"
 #include "text/quantity.h"
 #include "timing/contest.h"
 
@@ -781,6 +782,45 @@ static void tell_parts(FILE *out, const struct report_input *in)
 	fputc('\n', out);
 }
 
+/* How often bodies of If and loops run: as was told, or what costs have in its place. */
+static void tell_bodies(FILE *out, const struct graph *g, uint32_t *n)
+{
+	enum { MOST = 8 };
+	for (uint32_t i = 0; i < g->n_bodies; i++) {
+		const struct graph_body *b = &g->body[i];
+		double times = op_body_times(g, b);
+		uint32_t first;
+		graph_bodies(g, b->node, &first);
+		bool branch = g->kind[b->node] == OP_IF;
+		char name[100];
+		tell_bodies(out, b->graph, n);
+		/* What its slices say is no assumption. */
+		if (i != first || (!branch && times >= 0 && !(b->times > 0)) || ++*n > MOST)
+			continue;
+		const char *of = g->node_name[b->node];
+		fprintf(out, "%s'%s' ", *n == 1 ? "control flow: " : ", ",
+			err_escape(name, sizeof name, of, strlen(of)));
+		if (branch && times >= 0)
+			fprintf(out, "takes %s in %g %% of its runs", b->role, 100 * times);
+		else if (branch)
+			fputs("counts as its larger branch", out);
+		else if (times >= 0)
+			fprintf(out, "has %g rounds", times);
+		else
+			fputs("counts as one round", out);
+		if (times < 0)
+			fprintf(out, " (nobody said how often: --%s)", branch ? "branch" : "trips");
+	}
+}
+
+static void tell_control(FILE *out, const struct graph *g)
+{
+	uint32_t n = 0;
+	tell_bodies(out, g, &n);
+	if (n > 0)
+		fputs(n > 8 ? ", ...\n" : "\n", out);
+}
+
 /* OpenVINO keeps a variable within a segment. */
 static void tell_parted(FILE *out, const struct report_input *in)
 {
@@ -816,6 +856,7 @@ static int write_report(FILE *out, const struct report_input *in, struct err *e)
 		traded_print(out, in->traded);
 	tell_parts(out, in);
 	tell_parted(out, in);
+	tell_control(out, in->x->graph);
 	if (in->x->graph->ir_version)
 		devicemap_tell_one(out, in->p->k, in->x->place.names, in->names, in->p->sets);
 	if (in->x->graph->ir_version)

@@ -301,3 +301,62 @@ around() {
 				assert len(s) == len(g[n]) and all(a in (-1, b) for a, b in zip(g[n], s)), (f, n, g[n], s)
 	'
 }
+
+@test "ir2dag: how often branches and loops run is told, and costs follow it" {
+	needs_openvino
+	py '
+		import openvino as ov
+		from openvino import opset13 as op
+		rng = np.random.default_rng(1)
+		def body(k):
+		    t = p = op.parameter([8, 64], np.float32)
+		    for _ in range(k):
+		        t = op.tanh(op.matmul(t, op.constant(rng.standard_normal((64, 64)).astype(np.float32) / 8), False, False))
+		    return ov.Model([op.result(t)] + ([op.result(op.constant(True))] if k == 2 else []), [p], "body"), p, t.output(0)
+		x, c, n = op.parameter([8, 64], np.float32), op.parameter([], bool), op.parameter([], np.int64)
+		(a, pa, ya), (b, pb, yb), (l, pl, yl) = body(6), body(1), body(2)
+		choice, rounds = op.if_op(c), op.loop(n.output(0), op.constant(True).output(0))
+		choice.set_then_body(a)
+		choice.set_else_body(b)
+		choice.set_input(x.output(0), pa, pb)
+		y = choice.set_output(a.results[0], b.results[0])
+		rounds.set_function(l)
+		rounds.set_special_body_ports([-1, 1])
+		rounds.set_merged_input(pl, y, yl)
+		z = rounds.get_iter_value(yl, -1)
+		for node, name in (choice, "choice"), (rounds, "rounds"), (x, "x"):
+		    node.set_friendly_name(name)
+		ov.save_model(ov.Model([op.result(z)], [x, c, n], "flow"), "flow.xml", compress_to_fp16=False)
+		os.mkdir("in")
+		for i, v in enumerate((np.ones((8, 64), np.float32), np.array(True), np.array(4))):
+		    np.save(f"in/{i}.npy", v)
+	'
+	echo 'device one flops 1e9 bandwidth 1e15 overhead 0' > one.spec
+	for o in '' '--branch choice:then=1' '--branch choice:else=0.75' '--branch c*:then=0' '--trips rounds=20'; do
+		# shellcheck disable=SC2086
+		ir2dag flow.xml $o | devsim --probe --spec one.spec -o "spec$o.mp"
+		# shellcheck disable=SC2086
+		ir2dag flow.xml $o | devrun probe --profile --max-seconds 0.02 -D cpu:0 --inputs in -o "run$o.mp"
+	done
+	py '
+		def took(file):
+		    s, g = of(file + ".mp", "cost")[0]["set_s"], of(file + ".mp", "graph")[0]
+		    s = np.frombuffer(s["data"], "<f8").reshape(s["shape"])[:, 0]
+		    return [s[np.frombuffer(g["set"]["data"], "<u4")[g["node_name"].index(n)]] for n in ("choice", "rounds")]
+		(large, one), (then, _), (mean, _), (other, _), (_, many) = (took("spec" + o) for o in sys.argv[1:])
+		assert then == large and abs(other / then - 1 / 6) < 1e-3 and abs(mean - (then + 3 * other) / 4) < 1e-3 * mean, (large, then, mean, other)
+		assert abs(many / one - 20) < 1e-3, (one, many)
+		# Of the same run: told as it was, it stays as it is.
+		(large, four), (then, _), (mean, _), (other, _), (_, many) = (took("run" + o) for o in sys.argv[1:])
+		assert other < then / 2 and other < large / 2 and many > 2 * four, (large, then, other, four, many)
+	' '' '--branch choice:then=1' '--branch choice:else=0.75' '--branch c*:then=0' '--trips rounds=20'
+	ir2dag flow.xml --trips rounds=20 | devsim --probe --spec one.spec | placebase single | placeout --format report |
+		grep -qx "control flow: 'choice' counts as its larger branch (nobody said how often: --branch), 'rounds' has 20 rounds"
+	run -2 --separate-stderr ir2dag flow.xml --branch rounds:then=0.5
+	[ "$stderr" = "ir2dag: error: --branch 'rounds:then=0.5': 'rounds' is a Loop, not an operation with branches (If)" ]
+	run -2 --separate-stderr ir2dag flow.xml --trips nothing=3
+	[ "$stderr" = "ir2dag: error: --trips 'nothing=3': the model has no Loop or TensorIterator called 'nothing'; it has 'rounds'" ]
+	run -2 --separate-stderr ir2dag flow.xml --branch choice:then=2
+	[[ $stderr == *"is not IF:then=SHARE or IF:else=SHARE, a share of 0 to 1" ]]
+	run -2 --separate-stderr ir2dag flow.xml --trips rounds=0
+}
