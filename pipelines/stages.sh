@@ -194,6 +194,23 @@ what_they_have_now() {
 		}'
 }
 
+# Of several models that are wanted so often a second (--rate): what the answer does of it.  A time is that of all of them together, or
+# with requests in flight what is between two.
+tell_rates() {
+	recdump -k best --tsv lat_s "$1" | tail -n 1 | awk -v names="$rate_names" -v wanted="$rate_wanted" -v counts="$rate_counts" -v unit="$rate_unit" '{
+		n = split(names, name, " ")
+		split(wanted, rate, " ")
+		split(counts, copies, " ")
+		for (i = 1; i <= n; i++) {
+			asked = asked (i > 1 ? ", " : "") name[i] " " rate[i]
+			each = each (i > 1 ? " and " : "") copies[i]
+		}
+		share = 1 / ($1 * unit)
+		printf "rates: %s a second are wanted; an inference is %s of them, every %.3f ms one is needed, and one takes %.3f ms: %s, %.3g times what is wanted\n",
+			asked, each, 1000 / unit, 1000 * $1, (share >= 1 ? "kept" : "not kept"), share
+	}'
+}
+
 # make_case_starts SECONDS: with several lists of shapes, what is the best for each alone; what all take is predicted by `of`.
 make_case_starts() {
 	local i seconds only=$dir/.case.mp
@@ -426,6 +443,7 @@ write_results() (
 		echo "random: $random drawn, and those measured that should be the fastest" >> "$dir/.report.txt"
 	fi
 	[ -z "$now" ] || what_they_have_now >> "$dir/.report.txt"
+	[ ${#rates[@]} -eq 0 ] || tell_rates "$1" >> "$dir/.report.txt"
 	[ -z "${invented:-}" ] || echo "weights: made up, as '$invented' is missing; times are the model's, outputs are not" >> "$dir/.report.txt"
 	[ -z "$may_skip" ] || what_time_left_out >> "$dir/.report.txt"
 	echo "time: $(phases_took)" >> "$dir/.report.txt"

@@ -76,9 +76,19 @@ outputs() {   # MODEL INPUTS OUTPUTS - of one inference on a core
 }
 
 @test "place takes several models" {
-	run -0 "$ROOT/pipelines/place" small_summator.xml:2 b=tensor_iterator.xml -D cpu:0,cpu:1 --budget 1 --episodes 1 -o placed
+	run -0 "$ROOT/pipelines/place" small_summator.xml b=tensor_iterator.xml --rate small_summator=19.5 --rate b=10 -D cpu:0,cpu:1 --budget 1 --episodes 1 -o placed
 	grep -q '"small_summator.2/' placed/placement.json
 	grep -q '"b/' placed/placement.json
+	grep -q '^rates: small_summator 19.5, b 10 a second are wanted; an inference is 2 and 1 of them, every 100.000 ms one is needed, and one takes .*kept, ' placed/report.txt
+	! grep -q '"small_summator.3/' placed/placement.json
+	run -2 "$ROOT/pipelines/place" small_summator.xml b=tensor_iterator.xml --rate small_summator=19
+	[[ $output == *"--rate: 'b' has none; give one for each model"* ]]
+	run -2 "$ROOT/pipelines/place" small_summator.xml b=tensor_iterator.xml --rate c=19
+	[[ $output == *"--rate: no model is called 'c'; there are small_summator b"* ]]
+	run -2 "$ROOT/pipelines/place" small_summator.xml:2 b=tensor_iterator.xml --rate small_summator=19.5 --rate b=10
+	[[ $output == *"--rate says how many copies there are, and so does 'small_summator.xml:2'"* ]]
+	run -2 "$ROOT/pipelines/place" small_summator.xml b=tensor_iterator.xml --rate small_summator=100 --rate b=1
+	[[ $output == *"--rate: more than 64 copies of models"* ]]
 	run -2 "$ROOT/pipelines/place" small_summator.xml tensor_iterator.xml --weights tensor_iterator.bin
 	[[ $output == *"--weights is about one model"* ]]
 }
