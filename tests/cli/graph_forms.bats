@@ -85,33 +85,36 @@ def problem(f):
 	for seed in {1..25}; do
 		mkdir -p "s$seed"
 		"$HSDAG_PYTHON" make.py $seed "s$seed"
-		json2dag "s$seed/general.json" -o g.mp
+		json2dag "s$seed/general.json" -o "s$seed/g.mp"
 		for f in wf1.3.json wf1.4.json wf1.5.json wf1.6.json graph.dot; do
-			json2dag --spec duo.spec "s$seed/$f" -o f.mp
-			recdump --check f.mp
-			py "$problem"'
-a, b = problem("g.mp"), problem("f.mp")
-assert a[:5] == b[:5], (sys.argv[1], a, b)
-assert a[5] <= b[5] <= len(a[0]) and (a[5] == b[5] or sys.argv[1].endswith("dot")), (sys.argv[1], a[5], b[5])
-' "s$seed/$f"
+			json2dag --spec duo.spec "s$seed/$f" -o "s$seed/$f.mp"
+			recdump --check "s$seed/$f.mp"
 		done
 	done
+	py "$problem"'
+for f in sys.argv[1:]:
+    a, b = problem(os.path.dirname(f) + "/g.mp"), problem(f)
+    assert a[:5] == b[:5], (f, a, b)
+    assert a[5] <= b[5] <= len(a[0]) and (a[5] == b[5] or f.endswith("dot.mp")), (f, a[5], b[5])
+assert len(sys.argv) == 126
+' s{1..25}/{wf1.3,wf1.4,wf1.5,wf1.6}.json.mp s{1..25}/graph.dot.mp
 }
 
 @test "STG: tasks and dummies, times in units, the order of tasks alone" {
 	for seed in {1..10}; do
 		mkdir -p "s$seed"
 		"$HSDAG_PYTHON" make.py $seed "s$seed"
-		json2dag --spec duo.spec --unit 0.5 "s$seed/graph.stg" -o f.mp
-		py "$problem"'
-p = json.load(open(sys.argv[1] + "/plain.json"))
-edges, costs, links, names, mem, tensors = problem("f.mp")
-n = len(p["seconds"])
-inner = [(int(u) - 1, int(v) - 1) for u, v, b in edges if 0 < int(u) <= n and 0 < int(v) <= n]
-assert sorted(inner) == sorted(map(tuple, p["edges"])) and all(b == 0 for u, v, b in edges)
-assert {int(k): v for k, v in costs.items()} == {0: [0, 0], n + 1: [0, 0], **{i + 1: [s / 2, s / 8] for i, s in enumerate(p["seconds"])}}
-' "s$seed"
+		json2dag --spec duo.spec --unit 0.5 "s$seed/graph.stg" -o "s$seed/stg.mp"
 	done
+	py "$problem"'
+for folder in sys.argv[1:]:
+    p = json.load(open(folder + "/plain.json"))
+    edges, costs, links, names, mem, tensors = problem(folder + "/stg.mp")
+    n = len(p["seconds"])
+    inner = [(int(u) - 1, int(v) - 1) for u, v, b in edges if 0 < int(u) <= n and 0 < int(v) <= n]
+    assert sorted(inner) == sorted(map(tuple, p["edges"])) and all(b == 0 for u, v, b in edges)
+    assert {int(k): v for k, v in costs.items()} == {0: [0, 0], n + 1: [0, 0], **{i + 1: [s / 2, s / 8] for i, s in enumerate(p["seconds"])}}
+' s{1..10}
 	# the prototype set: processors behind the number of tasks, no dummy that begins
 	printf '2 8\n1 3 0\n2 4 1 1\n3 0 1 2\n# prototype\n' > p.stg
 	json2dag -s duo.spec p.stg | placebase single:a | devsim | recdump -k run --tsv lat_s | tail -n 1 > lat

@@ -48,7 +48,7 @@ same_records() { diff <(recdump -f -k params "$1") <(recdump -f -k params "$2") 
 }
 
 @test "killed and resumed it has the same parameters; a checkpoint of something else is refused" {
-	local how="--moves 8 --policy 5 --tasks 40 -t 1"
+	local how="--moves 4 --policy 5 --tasks 40 -t 1"
 	# shellcheck disable=SC2086
 	pretrain $how -o whole.mp
 	# shellcheck disable=SC2086

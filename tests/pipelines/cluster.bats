@@ -16,7 +16,7 @@ setup() {
 		table: $(FILES) ; cat $^ > $(B)/table
 		$(FILES): $(B)/in
 		$(B)/in: ; $(call of_all,$(call job,$(B)/x/.lock)) $@ echo in
-		$(B)/x/%: ; $(call job,$(B)/x/.lock) $@ bash -c 'sleep 0.4; echo $* >> $(B)/ran; echo $*'
+		$(B)/x/%: ; $(call job,$(B)/x/.lock) $@ bash -c 'sleep $(NAP); echo $* >> $(B)/ran; echo $*'
 		# These begin with files of other shares.
 		behind: $(foreach i,1 2 3 4 5 6,$(B)/y/d$i)
 		$(B)/y/d%: $(B)/x/f% ; $(call job,$(B)/y/.lock) $@ bash -c 'echo d$* >> $(B)/ran; echo d$*'
@@ -25,6 +25,7 @@ setup() {
 	MK
 	mkdir -p r
 	ln -sfn "$B/bin" r/bin
+	export NAP=0.4     # what a job takes: enough to be killed in, and for others to take part
 	sweep() { make -s -C "$ROOT" -f "$PWD/sweep.mak" "B=$PWD/r" "$@"; }
 	export -f sweep
 }
@@ -102,12 +103,14 @@ needs_slurm() {
 	export HOME=$PWD
 	mkdir -p .parallel
 	touch .parallel/will-cite
+	NAP=0.05
 	sweep -j4 "LAUNCH=sem --fg -q -j 2 --id hsdag$$" table
 	all_once
 	[ "$(sort r/ran | uniq -d | wc -l)" -eq 0 ]
 }
 
 @test "SHARE: each makes its own files, and what these begin with; wrong ones are refused" {
+	NAP=0.05
 	for share in 1 2 3; do
 		mkdir -p "share$share"
 		ln -sfn "$B/bin" "share$share/bin"

@@ -335,5 +335,4 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--list"]:
         print("\n".join(FAMILIES))
     else:
-        json.dump(make(sys.argv[1], *map(int, sys.argv[2:5])), sys.stdout, indent=1)
-        print()
+        print(json.dumps(make(sys.argv[1], *map(int, sys.argv[2:5]))))

@@ -244,7 +244,6 @@ if __name__ == "__main__":
         for folder, name, args in problems(*map(int, sys.argv[2:3])):
             print(folder, name, *args)
     elif len(sys.argv) == 4 and (sys.argv[1] == "giph" or sys.argv[1] == "doppler" and sys.argv[2] in KINDS):
-        json.dump(make(*sys.argv[1:]), sys.stdout)
-        print()
+        print(json.dumps(make(*sys.argv[1:])))
     else:
         sys.exit(__doc__)

@@ -91,4 +91,4 @@ def campaign(tasks, count):
 
 
 if __name__ == "__main__":
-    json.dump(problem(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]), int(sys.argv[5])), sys.stdout)
+    print(json.dumps(problem(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]), int(sys.argv[5]))))
