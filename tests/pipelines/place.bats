@@ -469,7 +469,7 @@ onnx_nodes() {
 @test "another objective: what is handed over has the least of it, the report a column" {
 	cp "$ROOT/tests/models/mobilenet_v3_large.xml" m.xml
 	[ -f m.bin ] || irfill m.xml -o m.bin
-	local args="-D cpu:0,cpu:1 --profile 0.1 --random 0"
+	local args="-D cpu:0,cpu:1 --profile 0.1 --random 0 --budget 30"
 	# shellcheck disable=SC2086
 	run -0 --separate-stderr "$PLACE" m.xml $args --objective memory --episodes 60 -o least
 	grep -qE "cosine +memory +gain$" <<< "$output"
