@@ -7,7 +7,7 @@ load ../support/common.bash
 setup_file() {
 	common_setup_file
 	models mobilenet_v3_large
-	placebase random -n 3 --draw uniform -D cpu:0,cpu:1 mobilenet_v3_large.mp > random.mp
+	ir2dag mobilenet_v3_large.xml --shape 1,3,112,112 | placebase random -n 3 --draw uniform -D cpu:0,cpu:1 > random.mp
 }
 
 setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
