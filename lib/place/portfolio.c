@@ -4,7 +4,7 @@
  * hard computational problems", Science 275, 1997; C. P. Gomes, B. Selman, "Algorithm portfolios",
  * Artificial Intelligence 126, 2001.
  *
- * Single devices and HEFT run whatever the clock says, prices, the look-ahead rank and the learned policy have up to two fifths
+ * Single devices and HEFT run whatever the clock says, blocks that repeat, prices, the look-ahead rank and the learned policy have up to two fifths
  * of the time each, other heuristics a little of it.
  * Where there is enough for many simulations of every unit, searches have fixed shares, the last
  * and most of it is annealing's, which needs to cool slowly.  Where there is not, they race: each
@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "place/bound/bound.h"
+#include "place/repeat/repeats.h"
 #include "place/search/search_context.h"
 #include "sched/turns.h"
 
@@ -35,8 +36,8 @@ static const double FIRST_LIMIT = 0.4; /* the same of the first ones, and of the
  * little, and ends by itself), as long as less than `until` of the budget is spent.  It is skipped
  * on problems that `where` or the method's scope (method.h) leaves out.  ALONE: only while the best is on one device and
  * another is near it, from the best that is on several, with devices that compute at once: where devices slow each other, or one is made of
- * the others, no single move leads there. */
-enum where { ANYWHERE, SMALL, SCHEDULES, TURNS, ALONE, LEARNED };
+ * the others, no single move leads there.  REPEATS: only where blocks that repeat were found. */
+enum where { ANYWHERE, SMALL, SCHEDULES, TURNS, ALONE, LEARNED, REPEATS };
 struct portfolio_entry {
 	const struct place_method *method; /* NULL ends a list */
 	double share, until;
@@ -44,13 +45,10 @@ struct portfolio_entry {
 };
 
 static const struct portfolio_entry first[] = {
-	{&method_single, 0, INFINITY, ANYWHERE},
-	{&method_heft, 0, INFINITY, ANYWHERE},
-	{&method_heft_apart, 0, INFINITY, TURNS},
-	{&method_priced, 0, 1, ANYWHERE},
-	{&method_lookahead_rank, 0, 1, ANYWHERE},
-	{&method_spine, 0, 1, ANYWHERE},
-	{0},
+	{&method_single, 0, INFINITY, ANYWHERE},  {&method_heft, 0, INFINITY, ANYWHERE},
+	{&method_heft_apart, 0, INFINITY, TURNS}, {&method_repeats, 0, 1, REPEATS},
+	{&method_priced, 0, 1, ANYWHERE},         {&method_lookahead_rank, 0, 1, ANYWHERE},
+	{&method_spine, 0, 1, ANYWHERE},          {0},
 };
 
 static const struct portfolio_entry plain[] = {
@@ -98,6 +96,7 @@ static const struct portfolio_entry slow[] = {
 static const struct portfolio_entry racer[] = {
 	{&method_cross_entropy, 1.0 / 16, 1, ANYWHERE},
 	{&method_learned_moves, 1.0 / 4, 1, LEARNED},
+	{&method_repeats, 1.0 / 4, 1, REPEATS},
 	{&method_tabu, 1.0 / 16, 1, ANYWHERE},
 	{&method_anneal, 1.0 / 16, 1, ANYWHERE},
 	{&method_anneal, 1.0 / 16, 1, ALONE},
@@ -121,8 +120,9 @@ struct portfolio {
 	struct kept_order kept; /* one that is looked at */
 	const char *who;
 	int ran;
-	bool plain; /* without what was learned from other problems */
-	bool ample; /* is there time for AMPLE_EVALS simulations of each unit? */
+	bool plain;   /* without what was learned from other problems */
+	bool repeats; /* blocks repeat (repeats.h) */
+	bool ample;   /* is there time for AMPLE_EVALS simulations of each unit? */
 	struct method_run sub;
 	const char *now; /* the method whose run sub is */
 };
@@ -189,7 +189,8 @@ static bool out_of_place(const struct portfolio *x, const struct portfolio_entry
 
 	if ((entry->where == SMALL && (u->n > SMALL_UNITS || u->m->n_cases)) ||
 	    ((entry->where == SCHEDULES || entry->where == ALONE) && !schedules) ||
-	    (entry->where == TURNS && !u->m->costs.turns) || (entry->where == LEARNED && x->plain))
+	    (entry->where == TURNS && !u->m->costs.turns) ||
+	    (entry->where == LEARNED && x->plain) || (entry->where == REPEATS && !x->repeats))
 		return true;
 	switch (method->scope) {
 	case SCOPE_SCHEDULES: return !schedules;
@@ -227,7 +228,7 @@ static void run_entry(struct portfolio *x, const struct portfolio_entry *entry)
 	x->now = method->name;
 	x->ran++;
 	x->sub = *r;
-	x->sub.arg = NULL;
+	x->sub.arg = method == &method_repeats && x->plain ? "plain" : NULL;
 	x->sub.emit = keep_if_better;
 	x->sub.a = arena_new();
 	x->sub.device = ARENA_NEWN(x->sub.a, uint16_t, r->m->n_sets);
@@ -395,6 +396,7 @@ static int run_portfolio(struct method_run *r, struct err *e)
 	x.evals = x.limits.evals < UINT64_MAX ? x.limits.evals : 0;
 	search_context_init(&x.context, r);
 	find_apart(&x, r->a);
+	x.repeats = repeats_are_there(r->m);
 	x.ev = evaluators_take(x.context.ev);
 	/* What bounds a sum over cases bounds no percentile of them. */
 	x.bound = r->m->n_cases    ? 0

@@ -73,6 +73,41 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	done
 }
 
+@test "repeats: layers that are alike are found in any order of the nodes and searched once; pins and sets that stay together hold" {
+	# 24 layers: split, 8 experts of two operations each, join, norm; 4 devices, each of which holds a third of it all.
+	py '
+		import random
+		nodes, edges, last = [{"id": "in", "cost_s": 1, "out_bytes": 4}], [], "in"
+		for l in range(24):
+			def node(name, s, after, mem=0):
+				nodes.append({"id": f"{name}.{l}", "name": f"{name}.{l}", "cost_s": s, "out_bytes": 4, "mem_bytes": mem})
+				edges.extend({"src": u, "dst": f"{name}.{l}"} for u in after)
+				return f"{name}.{l}"
+			split = node("split", 2, [last])
+			last = node("norm", 1, [node("join", 1, [node(f"b{e}", 3, [node(f"a{e}", 4, [split], 10)]) for e in range(8)])])
+		nodes.append({"id": "out", "cost_s": 5, "out_bytes": 4})
+		edges.append({"src": last, "dst": "out"})
+		for name in "ordered", "shuffled":
+			json.dump({"devices": [{"name": f"d{i}", "mem_bytes": 800} for i in range(4)],
+				"links": [{"src": "*", "dst": "*", "latency_s": 0.25, "bytes_per_s": 100}], "nodes": nodes, "edges": edges}, open(f"{name}.json", "w"))
+			random.Random(5).shuffle(nodes)
+	'
+	for form in ordered shuffled; do
+		json2dag $form.json | dagpin --pin 'join.3=d2' --keep 'a0.5,a1.6' > $form.mp
+		run -0 placebase repeats:plain --evals 200 -v $form.mp -o r.$form.mp
+		[[ $output =~ ([0-9]+)" of 458 tasks were searched, "([0-9]+)" of 24 blocks" ]] && [ "${BASH_REMATCH[1]}" -lt 300 ]
+		cmp <(recdump -k place r.$form.mp) <(placebase repeats:plain --evals 200 -t 3 $form.mp | recdump -k place)
+		placebase heft --no-hints $form.mp | devsim > h.mp
+		devsim r.$form.mp > s.mp
+		py '
+			(h,), (s,) = of("h.mp", "run"), of("s.mp", "run")
+			assert s["ok"] and s["lat_s"] < 1.001 * h["lat_s"], (s["lat_s"], h["lat_s"])
+		'
+	done
+	run -0 placebase repeats -v p.mp -o r.mp     # inception_v3 has none
+	[[ $output == *"repeats: no blocks that repeat are half of the graph: the best single device"* ]]
+}
+
 @test "a budget that is over before a method begins: each hands over a legal placement, and searches search nothing" {
 	for method in $(placebase --list | cut -f1 | tail -n +2); do
 		case $method in

@@ -42,6 +42,7 @@
 	X(tabu) \
 	X(genetic) \
 	X(cross_entropy) \
+	X(repeats) \
 	X(local_search) \
 	X(random_moves) \
 	X(learned_moves) \
