@@ -4,8 +4,9 @@
  * hard computational problems", Science 275, 1997; C. P. Gomes, B. Selman, "Algorithm portfolios",
  * Artificial Intelligence 126, 2001.
  *
- * Single devices and HEFT run whatever the clock says, blocks that repeat, prices, the look-ahead rank and the learned policy have up to two fifths
- * of the time each, other heuristics a little of it.
+ * Single devices and HEFT run whatever the clock says, prices, the look-ahead rank and the learned policy have up to two fifths
+ * of the time each, other heuristics a little of it.  Where blocks repeat, and there are too many to simulate all of them often,
+ * the search for one of them has up to three fifths, and these a tenth each.
  * Where there is enough for many simulations of every unit, searches have fixed shares, the last
  * and most of it is annealing's, which needs to cool slowly.  Where there is not, they race: each
  * has a short turn from the best so far, then always the one that gained most by the second in its
@@ -31,6 +32,8 @@ static const double NEAR =
 /* Time limit of an entry with share 0, as a share of the budget: ample budget, tight budget. */
 static const double AMPLE_LIMIT = 0.1, TIGHT_LIMIT = 0.02;
 static const double FIRST_LIMIT = 0.4; /* the same of the first ones, and of the learned policy */
+/* Where blocks repeat, of their search in a large graph; the other first ones see all blocks, and have AMPLE_LIMIT. */
+static const double REPEATS_LIMIT = 0.6;
 
 /* An entry is a step of the portfolio: it runs a method with a share of the budget (0: it takes
  * little, and ends by itself), as long as less than `until` of the budget is spent.  It is skipped
@@ -215,6 +218,27 @@ static double share_of(const struct portfolio *x, const struct portfolio_entry *
 	return idle ? entry->share / x->r->threads : entry->share;
 }
 
+static bool is_ample(struct portfolio *x)
+{
+	double left = 1 - spent(x), evals = left * (double)x->evals;
+
+	if (left <= 0)
+		return false;
+	if (x->evals == 0)
+		evals = left * x->r->budget_s / search_context_simulation_s(x->ev, x->r->device);
+	return evals >= (double)AMPLE_EVALS * x->context.u.n;
+}
+
+/* Time limit of an entry with share 0, as a share of the budget. */
+static double limit_of(struct portfolio *x, const struct portfolio_entry *entry)
+{
+	if (entry->where == REPEATS)
+		return is_ample(x) ? AMPLE_LIMIT : REPEATS_LIMIT;
+	if (entry->until >= 1 || entry->where == LEARNED)
+		return x->repeats ? AMPLE_LIMIT : FIRST_LIMIT;
+	return x->ample ? AMPLE_LIMIT : TIGHT_LIMIT;
+}
+
 /* Sub-runs have an arena of their own, which ends with them; the context is for all of them. */
 static void run_entry(struct portfolio *x, const struct portfolio_entry *entry)
 {
@@ -251,9 +275,7 @@ static void run_entry(struct portfolio *x, const struct portfolio_entry *entry)
 	x->sub.began_s = r->budget_s > 0 ? clock_s() : 0;
 	x->sub.budget_s = r->budget_s > 0 ? share * r->budget_s : 0;
 	if (r->budget_s > 0 && entry->share <= 0) {
-		share = entry->until >= 1 || entry->where == LEARNED ? FIRST_LIMIT
-			: x->ample                                   ? AMPLE_LIMIT
-								     : TIGHT_LIMIT;
+		share = limit_of(x, entry);
 		x->sub.budget_s = fmax(0.01, fmin(share, 1 - spent(x)) * r->budget_s);
 	}
 	if (method->run(&x->sub, &none) == 0 && !r->m->n_cases) {
@@ -335,17 +357,6 @@ static void keep_single(struct portfolio *x)
 	x->n_order = 0;
 	for (uint32_t i = 0; i < x->r->m->n_sets; i++)
 		x->r->device[i] = (uint16_t)x->context.single;
-}
-
-static bool is_ample(struct portfolio *x)
-{
-	double left = 1 - spent(x), evals = left * (double)x->evals;
-
-	if (left <= 0)
-		return false;
-	if (x->evals == 0)
-		evals = left * x->r->budget_s / search_context_simulation_s(x->ev, x->r->device);
-	return evals >= (double)AMPLE_EVALS * x->context.u.n;
 }
 
 /* The context whose units go to devices that compute at once, those that can. */

@@ -18,6 +18,7 @@
 static const double LISTS_SHARE = 0.5;
 static const double NEARLY = 1.001; /* a start is as good shortened as whole */
 static const double NEAR = 1.01;    /* fewer blocks are worth a search */
+static const double FAR = 1.1;
 enum { DEFAULT_EVALS = 2000, MOST_RUNGS = 32 };
 
 /* A shortened model, and the best placement of the whole that came from it. */
@@ -163,20 +164,26 @@ static void consider_whole(struct repeats_search *x, const uint16_t *device)
 	consider(x, from);
 }
 
-/* The first rung whose placements by list schedules, or by what is left of the start, are nearly as good as those of any. */
-static uint32_t first_rung(struct repeats_search *x, double start_value)
+/* The first rung whose placements by list schedules, or by what is left of the start, are nearly as good as those of any.  *found:
+ * the start alone is.  Twice as many blocks that gain nothing twice are the last, where they are not far from the start. */
+static uint32_t first_rung(struct repeats_search *x, double start_value, bool *found)
 {
 	double least = INFINITY;
-	uint32_t n = 0, first = 0;
+	uint32_t n = 0, first = 0, in_vain = 0;
 
-	for (; (!n || !is_over(x, LISTS_SHARE)) && next_rung(x, n); n++) {
+	*found = false;
+	for (; (!n || !is_over(x, LISTS_SHARE)) && in_vain < 2 && next_rung(x, n); n++) {
 		x->rung = x->rungs[n];
 		if (x->r->start)
 			consider_whole(x, x->r->start);
-		if (x->rung->value <= NEARLY * start_value)
+		if (x->rung->value <= NEARLY * start_value) {
+			*found = true;
 			return n;
+		}
 		run_sub(x, &method_heft, NULL, LISTS_SHARE, 0);
 		run_sub(x, &method_lookahead_rank, NULL, LISTS_SHARE, 0);
+		in_vain = least <= FAR * start_value && x->rung->value * NEAR > least ? in_vain + 1
+										      : 0;
 		least = fmin(least, x->rung->value);
 	}
 	while (first + 1 < n && !(x->rungs[first]->value <= NEAR * least))
@@ -185,12 +192,14 @@ static uint32_t first_rung(struct repeats_search *x, double start_value)
 }
 
 /* Half of what is left for a rung, half of that for learned moves; the last one has all. */
-static void search_from(struct repeats_search *x, uint32_t i)
+static void search_from(struct repeats_search *x, double start_value)
 {
+	bool found;
+	uint32_t i = first_rung(x, start_value, &found);
 	bool plain = x->r->arg != NULL, last = false;
 
 	x->rung = x->rungs[i];
-	if (!is_over(x, LISTS_SHARE))
+	if (!found && !is_over(x, LISTS_SHARE))
 		run_sub(x, &method_priced, NULL, LISTS_SHARE / 4, 0);
 	while (x->rung->value < INFINITY && !last && !is_over(x, 1)) {
 		struct rung *next = next_rung(x, i + 1);
@@ -237,7 +246,7 @@ static int run_repeats(struct method_run *r, struct err *e)
 			memcpy(x.best, r->start, r->m->n_sets * sizeof(*x.best));
 		}
 	}
-	search_from(&x, first_rung(&x, start_value));
+	search_from(&x, start_value);
 	snprintf(r->note, sizeof(r->note),
 		 "%u of %u tasks were searched, %u of %u blocks, value %.6g of %u placements",
 		 x.rung->s.m.n_sets, r->m->tasks.dag.n, x.rung->s.most, most_blocks(&x.x), x.value,
