@@ -14,6 +14,7 @@
 #   compete_starts, compete_others   streams with placements that others must beat, and with more of them
 #   compete_seed
 #   compete_last   an array: options of the last race
+#   compete_variety_s   seconds in which placements of every quality are looked for; empty: as many as they take
 #   compete_within seconds of the proposals, all draws of costs together; empty: as many as they take
 
 # What is done, and how much of it; callers may say otherwise before they begin.
@@ -59,7 +60,8 @@ compete_first() {
 	local field=$compete_dir/field.mp
 	stage placebase single "$compete_input" | add "$compete_starts" "$compete_others" |
 		if [ "$compete_variety" -gt 0 ]; then
-			stage placebase variety -n "$compete_variety" --order rank --evals 200 --seed "$compete_seed"
+			stage placebase variety -n "$compete_variety" --order rank --evals 200 --seed "$compete_seed" \
+				${compete_variety_s:+--budget "$compete_variety_s"}
 		else
 			cat
 		fi > "$field" || return

@@ -108,7 +108,7 @@ check_answer() {
 left() {
 	local now_us
 	read_clock
-	awk -v b="$budget" -v us=$((now_us - began)) 'BEGIN { l = b - us / 1e6; print (l > 0 ? l : 0) }'
+	awk -v b="$budget" -v us=$((now_us - budget_began)) 'BEGIN { l = b - us / 1e6; print (l > 0 ? l : 0) }'
 }
 share_of_left() { awk -v l="$(left)" -v b="$budget" -v s="$1" 'BEGIN { x = b > 0 ? s * l : 10; print (x > 40 ? 40 : x) }'; }
 
@@ -252,7 +252,9 @@ measure() {
 
 # A first race, and what it lets hope for: shares of the seconds that are left.
 first_race() {
-	local racing_with=("${exploring[@]}" ${pieces:+--explore})
+	local racing_with=("${exploring[@]}" ${pieces:+--explore}) compete_variety_s=
+	# An eighth of the time: what these are is less than how often all run.
+	[ "$budget" = 0 ] || compete_variety_s=$(awk -v s="$given" 'BEGIN { print (s > 0.8 ? s / 8 : 0.1) }')
 	compete_first "$given"
 }
 propose() {

@@ -98,10 +98,44 @@ static uint64_t find_place(const struct mem_block *b, const uint32_t *found, uin
 	return best == UINT64_MAX ? end : best;
 }
 
+/* All blocks that have a place, by ascending offset.  Of few blocks it takes less to read them all than to sort those that are alive
+ * together: 2 instead of 60 ms for 2,741. */
+enum { FEW_BLOCKS = 8192 };
+struct placed {
+	uint64_t offset;
+	uint32_t first, last, block;
+};
+
+static uint32_t placed_with(const struct placed *p, uint32_t n, const struct mem_block *v,
+			    uint32_t *found)
+{
+	uint32_t k = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		found[k] = p[i].block;
+		k += p[i].last >= v->first && p[i].first <= v->last;
+	}
+	return k;
+}
+
+static void placed_add(struct placed *p, uint32_t n, const struct mem_block *b, uint32_t v)
+{
+	uint32_t lo = 0, hi = n;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (p[mid].offset <= b[v].offset)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	memmove(&p[lo + 1], &p[lo], (n - lo) * sizeof *p);
+	p[lo] = (struct placed){b[v].offset, b[v].first, b[v].last, v};
+}
+
 uint64_t memplan_offsets(struct mem_block *b, uint32_t n, uint64_t align)
 {
 	struct by_size *order = MEM_NEWN(struct by_size, n);
-	uint32_t *found = MEM_NEWN(uint32_t, n), nodes = 1;
+	uint32_t *found = MEM_NEWN(uint32_t, (size_t)n + 1), nodes = 1;
+	struct placed *placed = n <= FEW_BLOCKS ? MEM_NEWN(struct placed, (size_t)n + 1) : NULL;
 	struct alive t = {.n = 1};
 	uint64_t extent = 0;
 
@@ -119,16 +153,21 @@ uint64_t memplan_offsets(struct mem_block *b, uint32_t n, uint64_t align)
 		qsort(order, n, sizeof(*order), size_compare);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t v = order[i].block;
-		uint32_t k = alive_with(&t, b, v, 1, 0, t.n - 1, found, 0);
-		if (k > 1)
+		uint32_t k = placed ? placed_with(placed, i, &b[v], found)
+				    : alive_with(&t, b, v, 1, 0, t.n - 1, found, 0);
+		if (!placed && k > 1)
 			qsort_r(found, k, sizeof *found, offset_compare, b);
 		b[v].offset = find_place(b, found, k, v, align);
-		alive_add(&t, b, v);
+		if (placed)
+			placed_add(placed, i, b, v);
+		else
+			alive_add(&t, b, v);
 		if (b[v].offset + b[v].bytes > extent)
 			extent = b[v].offset + b[v].bytes;
 	}
 	mem_free(order);
 	mem_free(found);
+	mem_free(placed);
 	mem_free(t.head);
 	mem_free(t.held);
 	mem_free(t.next);

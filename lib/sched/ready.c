@@ -1,34 +1,74 @@
 /* ready.c - ready sets: making them, priority order, heaps. */
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/heap.h"
 #include "sched/ready.h"
 
+enum { DIGITS = 8, DIGIT_VALUES = 256 };
+
 struct ranked {
-	double rank;
+	uint64_t key; /* less: earlier */
 	uint32_t task;
 };
 
-static int rank_compare(const void *pa, const void *pb)
+/* Ascending numbers for descending ranks; 0 and -0 are one rank. */
+static uint64_t key_of(double rank)
 {
-	const struct ranked *a = pa, *b = pb;
+	uint64_t bits;
+	const double plain = rank + 0.0;
 
-	if (a->rank != b->rank)
-		return a->rank > b->rank ? -1 : 1;
-	return (a->task > b->task) - (a->task < b->task);
+	memcpy(&bits, &plain, sizeof(bits));
+	return bits >> 63 ? bits : ~(bits | (uint64_t)1 << 63);
+}
+
+static uint8_t digit_of(uint64_t key, int digit)
+{
+	return (uint8_t)(key >> 8 * digit);
+}
+
+/* A stable sort by each digit in turn, lowest first, so that equal ranks stay in order of their numbers.  Digits that all keys share
+ * are left out.  Returns x or other, which has n elements, too. */
+static struct ranked *sort_by_digits(struct ranked *x, struct ranked *other, uint32_t n)
+{
+	uint32_t count[DIGITS][DIGIT_VALUES] = {0};
+
+	for (uint32_t i = 0; i < n; i++)
+		for (int d = 0; d < DIGITS; d++)
+			count[d][digit_of(x[i].key, d)]++;
+	for (int d = 0; d < DIGITS; d++) {
+		uint32_t at = 0;
+
+		if (n == 0 || count[d][digit_of(x[0].key, d)] == n)
+			continue;
+		for (int v = 0; v < DIGIT_VALUES; v++) {
+			uint32_t here = count[d][v];
+
+			count[d][v] = at;
+			at += here;
+		}
+		for (uint32_t i = 0; i < n; i++)
+			other[count[d][digit_of(x[i].key, d)]++] = x[i];
+
+		struct ranked *sorted = other;
+
+		other = x;
+		x = sorted;
+	}
+	return x;
 }
 
 void ready_rank(struct ready *r, const double *rank)
 {
-	struct ranked *x = MEM_NEWN(struct ranked, r->n);
+	struct ranked *x = MEM_NEWN(struct ranked, (size_t)r->n * 2);
 
 	for (uint32_t v = 0; v < r->n; v++)
-		x[v] = (struct ranked){rank[v], v};
-	if (r->n > 1)
-		qsort(x, r->n, sizeof(*x), rank_compare);
+		x[v] = (struct ranked){key_of(rank[v]), v};
+
+	const struct ranked *sorted = sort_by_digits(x, x + r->n, r->n);
+
 	for (uint32_t i = 0; i < r->n; i++) {
-		r->task_at[i] = x[i].task;
-		r->pos[x[i].task] = i;
+		r->task_at[i] = sorted[i].task;
+		r->pos[sorted[i].task] = i;
 	}
 	mem_free(x);
 }

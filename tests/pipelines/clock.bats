@@ -46,6 +46,20 @@ stepped() {
 	[ "${lines[2]}" = 1 ]
 }
 
+@test "what is left of a budget in a phase is what the phases before it left" {
+	run -0 bash -ec '. "$1/phases.sh"; . "$1/stages.sh"
+		tell() { echo "left $(left) $(left_for_starts)"; }
+		work() {
+			budget=100
+			phases_begin p . 1
+			read_clock
+			budget_began=$((now_us - 40000000))
+			run_phase tell tell
+			phases_end
+		}; phases_face work' - "$ROOT/pipelines"
+	[[ "$(cat log)" =~ ^left\ (60|59\.[0-9]+)\ 0$ ]]
+}
+
 @test "an inference that does not end is ended" {
 	# Some seconds of one core: the caller asks ten times a second whether it takes too long.
 	py '
