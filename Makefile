@@ -60,12 +60,12 @@ DEBUG   ?= $(if $(CI),-g1,-g)
 OPENCL  ?= 1
 PKG_CONFIG ?= pkg-config
 OBJCOPY ?= objcopy
-# 1 where oneDNN 2's headers are.
+# 1 where the headers of oneDNN 2 or 3 are.
 ifeq ($(origin ONEDNN),undefined)
 DNNL    := $(lastword $(shell echo DNNL_VERSION_MAJOR | $(CC) $(CPPFLAGS) \
            -include oneapi/dnnl/dnnl_version.h -E -P -x c - 2>/dev/null))
-ONEDNN  := $(if $(filter 2,$(DNNL)),1,0)
-LEFT_OUT = $(if $(filter 2,$(DNNL)),,oneDNN, as $(if $(DNNL),version $(DNNL) is here and 2 is wanted,its headers are not \
+ONEDNN  := $(if $(filter 2 3,$(DNNL)),1,0)
+LEFT_OUT = $(if $(filter 2 3,$(DNNL)),,oneDNN, as $(if $(DNNL),version $(DNNL) is here and 2 or 3 is wanted,its headers are not \
            here): products in bf16 and int8 are computed in f32, convolutions take longer)
 endif
 JOBS     = $(shell nproc)

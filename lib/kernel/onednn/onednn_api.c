@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if DNNL_VERSION_MAJOR != 2
-#error "oneDNN 2 is wanted; build with ONEDNN=0"
-#endif
-
+#if DNNL_VERSION_MAJOR == 2
 #define LIBRARY "libdnnl.so.2"
+#else
+#define LIBRARY "libdnnl.so.3"
+#endif
 
 static struct onednn_api api;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -70,8 +70,8 @@ static int load(struct err *e)
 	void *lib = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (!lib)
 		return err_set(e, ST_USAGE,
-			       "oneDNN (" LIBRARY ") is not installed; on Debian the package "
-			       "libdnnl2 has it");
+			       "oneDNN (" LIBRARY ") is not installed; on Debian "
+			       "libdnnl-dev brings it");
 #define LOAD(f) \
 	api.f = (__typeof__(dnnl_##f) *)dlsym(lib, "dnnl_" #f); \
 	if (!api.f) \
@@ -98,19 +98,9 @@ int onednn_open(struct err *e)
 
 /* ---- primitives ---- */
 
-void onednn_layout_key(const dnnl_memory_desc_t *d, uint64_t key[5])
+size_t onednn_md_bytes(const onednn_md *d)
 {
-	const dnnl_blocking_desc_t *b = &d->format_desc.blocking;
-	key[0] = (uint64_t)d->data_type << 16 | (uint64_t)d->ndims << 8 | (uint64_t)b->inner_nblks;
-	key[1] = d->extra.flags;
-	key[2] = key[3] = key[4] = 0;
-	for (int i = 0; i < b->inner_nblks; i++)
-		key[2] =
-			key[2] << 13 | (uint64_t)b->inner_blks[i] << 3 | (uint64_t)b->inner_idxs[i];
-	for (int i = 0; i < d->ndims; i++) {
-		key[3] = key[3] * 0x9e3779b97f4a7c15u + (uint64_t)d->dims[i];
-		key[4] = key[4] * 0x9e3779b97f4a7c15u + (uint64_t)b->strides[i];
-	}
+	return api.memory_desc_get_size(d);
 }
 
 static void one_thread(void)
@@ -190,27 +180,21 @@ static void bounds_free(struct onednn_bounds *s)
 	mem_free(s);
 }
 
-bool onednn_primitive_new(struct onednn_primitive *x, const void *op_desc,
-			  dnnl_primitive_attr_t attr)
+/* x of pd, which is given away; NULL: there is none.  false: it is the library's plain reference, or none. */
+static bool take(struct onednn_primitive *x, dnnl_primitive_desc_t pd)
 {
-	dnnl_primitive_desc_t pd = NULL;
-	dnnl_primitive_attr_t own = NULL;
 	const char *name = "";
-	*x = (struct onednn_primitive){0};
-	one_thread();
-	if (!attr && api.primitive_attr_create(&own) == dnnl_success)
-		attr = own;
-	api.primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user);
-	if (api.primitive_desc_create(&pd, op_desc, attr, api.engine, NULL) == dnnl_success &&
+	if (pd &&
 	    api.primitive_desc_query(pd, dnnl_query_impl_info_str, 0, (void *)&name) ==
 		    dnnl_success &&
 	    !strstr(name, "ref") && api.primitive_create(&x->p, pd) == dnnl_success) {
-		x->src = *api.primitive_desc_query_md(pd, dnnl_query_src_md, 0);
-		x->weights = *api.primitive_desc_query_md(pd, dnnl_query_weights_md, 0);
-		x->dst = *api.primitive_desc_query_md(pd, dnnl_query_dst_md, 0);
-		x->gemm = strstr(name, "gemm");
+		x->src = onednn_md_copy(api.primitive_desc_query_md(pd, dnnl_query_src_md, 0));
+		x->weights =
+			onednn_md_copy(api.primitive_desc_query_md(pd, dnnl_query_weights_md, 0));
+		x->dst = onednn_md_copy(api.primitive_desc_query_md(pd, dnnl_query_dst_md, 0));
+		x->gemm = strstr(name, "gemm") && !strstr(name, "brgemm");
 		x->depthwise = strstr(name, "dw");
-		x->scratch = api.memory_desc_get_size(
+		x->scratch = onednn_md_bytes(
 			api.primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0));
 		x->bounds = MEM_NEW(struct onednn_bounds);
 	} else {
@@ -218,18 +202,66 @@ bool onednn_primitive_new(struct onednn_primitive *x, const void *op_desc,
 	}
 	if (pd)
 		api.primitive_desc_destroy(pd);
-	if (own)
-		api.primitive_attr_destroy(own);
 	return x->p;
+}
+
+/* With the caller's scratch memory; NULL: the library says no. */
+static dnnl_primitive_attr_t attr_new(void)
+{
+	dnnl_primitive_attr_t attr = NULL;
+	one_thread();
+	if (api.primitive_attr_create(&attr) != dnnl_success)
+		return NULL;
+	api.primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user);
+	return attr;
+}
+
+bool onednn_matmul_new(struct onednn_primitive *x, const onednn_md *a, const onednn_md *b,
+		       const onednn_md *c)
+{
+	dnnl_primitive_attr_t attr = attr_new();
+	*x = (struct onednn_primitive){0};
+	bool ok = attr && a && b && c && take(x, onednn_matmul_desc(a, b, c, attr));
+	if (attr)
+		api.primitive_attr_destroy(attr);
+	return ok;
+}
+
+static bool set_eltwise(const struct onednn_eltwise *f, dnnl_primitive_attr_t attr)
+{
+	dnnl_post_ops_t ops = NULL;
+	if (!f->is_there)
+		return true;
+	bool ok = api.post_ops_create(&ops) == dnnl_success &&
+		  onednn_append_eltwise(ops, f) == dnnl_success &&
+		  api.primitive_attr_set_post_ops(attr, ops) == dnnl_success;
+	if (ops)
+		api.post_ops_destroy(ops);
+	return ok;
+}
+
+bool onednn_convolution_new(struct onednn_primitive *x, const struct onednn_conv_desc *d)
+{
+	dnnl_primitive_attr_t attr = attr_new();
+	*x = (struct onednn_primitive){0};
+	bool ok = attr && d->src && d->weights && d->dst && onednn_set_scales(d, attr, x) &&
+		  set_eltwise(&d->eltwise, attr) && take(x, onednn_convolution_desc(d, attr));
+	if (attr)
+		api.primitive_attr_destroy(attr);
+	return ok;
 }
 
 void onednn_primitive_release(struct onednn_primitive *x)
 {
 	if (x->p)
 		api.primitive_destroy(x->p);
-	x->p = NULL;
 	bounds_free(x->bounds);
-	x->bounds = NULL;
+	onednn_md_free(x->src);
+	onednn_md_free(x->weights);
+	onednn_md_free(x->dst);
+	for (int i = 0; i < x->n_more; i++)
+		onednn_md_free((onednn_md *)(uintptr_t)x->more[i].desc);
+	*x = (struct onednn_primitive){0};
 }
 
 static int execute(dnnl_primitive_t p, const struct onednn_arg *arg, int n, struct err *e)
@@ -275,31 +307,35 @@ int onednn_primitive_run(const struct onednn_primitive *x, const struct onednn_a
 			 void *scratch, struct err *e)
 {
 	struct onednn_arg all[ONEDNN_ARGS];
-	dnnl_memory_desc_t desc;
-	dnnl_dims_t bytes = {(dnnl_dim_t)x->scratch};
+	onednn_md *desc = NULL;
 	struct onednn_bound *b = bound_take(x->bounds);
 	memcpy(all, arg, (size_t)n * sizeof *arg);
+	for (int i = 0; i < x->n_more; i++)
+		all[n++] = x->more[i];
 	if (x->scratch > 0) {
 		if (!b)
-			api.memory_desc_init_by_tag(&desc, 1, bytes, dnnl_u8, dnnl_a);
-		all[n++] = (struct onednn_arg){DNNL_ARG_SCRATCHPAD, &desc, scratch};
+			desc = onednn_md_new(1, (const dnnl_dims_t){(dnnl_dim_t)x->scratch},
+					     (const dnnl_dims_t){1}, dnnl_u8);
+		all[n++] = (struct onednn_arg){DNNL_ARG_SCRATCHPAD, desc, scratch};
 	}
 	if (!b)
 		b = bound_new(all, n);
-	if (!b)
-		return execute(x->p, all, n, e);
-	int rc = execute_bound(x, b, all, n, e);
-	bound_put(x->bounds, b);
+	int rc = b ? execute_bound(x, b, all, n, e) : execute(x->p, all, n, e);
+	if (b)
+		bound_put(x->bounds, b);
+	onednn_md_free(desc);
 	return rc;
 }
 
-int onednn_reorder(const dnnl_memory_desc_t *from, const void *src, const dnnl_memory_desc_t *to,
-		   void *dst, struct err *e)
+int onednn_reorder(const onednn_md *from, const void *src, const onednn_md *to, void *dst,
+		   struct err *e)
 {
 	const struct onednn_arg arg[] = {{DNNL_ARG_SRC, from, src}, {DNNL_ARG_DST, to, dst}};
 	dnnl_primitive_desc_t pd = NULL;
 	dnnl_primitive_t p = NULL;
 	one_thread();
+	if (!from || !to)
+		return err_set(e, ST_RUNTIME, "oneDNN: no memory descriptor");
 	dnnl_status_t s =
 		api.reorder_primitive_desc_create(&pd, from, api.engine, to, api.engine, NULL);
 	if (s == dnnl_success)

@@ -118,10 +118,10 @@ static void piece_task(void *arg, int task, int thread)
 			void *p;
 		} x = {(r->codes ? r->codes : (const uint8_t *)r->k->in[0].data) + first * all->k};
 		bool there = r->codes || r->k->in[0].elem == EL_U8;
-		const struct onednn_arg args[] = {{DNNL_ARG_SRC, &p->src, there ? x.p : codes},
-						  {DNNL_ARG_WEIGHTS, &p->weights,
-						   (const char *)m->pack->data + piece.weights},
-						  {DNNL_ARG_DST, &p->dst, c}};
+		const struct onednn_arg args[] = {
+			{DNNL_ARG_SRC, p->src, there ? x.p : codes},
+			{DNNL_ARG_WEIGHTS, p->weights, (const char *)m->pack->data + piece.weights},
+			{DNNL_ARG_DST, p->dst, c}};
 		if (!there)
 			codes_of(&m->grid, (const float *)r->k->in[0].data + first * all->k,
 				 rows * all->k, codes);
@@ -187,9 +187,9 @@ static void fill_weights(void *arg, void *data)
 {
 	struct weights_job *job = arg;
 	const struct onednn_product *p = &job->m->p;
-	dnnl_memory_desc_t from;
-	onednn_matrix(&from, p->k, p->n, 1, p->k, dnnl_s8);
-	job->rc = onednn_reorder(&from, job->weights, &p->whole.weights, data, &job->err);
+	onednn_md *from = onednn_matrix(p->k, p->n, 1, p->k, dnnl_s8);
+	job->rc = onednn_reorder(from, job->weights, p->whole.weights, data, &job->err);
+	onednn_md_free(from);
 }
 
 /* What else than their bytes weights are made of: a file may have the same codes twice, with other zeros and scales. */
@@ -207,14 +207,14 @@ static uint64_t meaning_of(const struct tensor *w)
 static int pack_weights(struct codes_matmul *m, const struct codes_matmul_spec *s,
 			struct cpu_ctx *c, struct err *e)
 {
-	const dnnl_memory_desc_t *to = &m->p.whole.weights;
+	const onednn_md *to = m->p.whole.weights;
 	struct weights_job job = {.m = m, .weights = s->weights};
 	uint64_t layout[6] = {OP_MATMUL | ONEDNN_PACK |
 			      (uint64_t)s->op->a.matmul.transpose_b << 33};
 	onednn_layout_key(to, layout + 1);
 	layout[5] += meaning_of(&s->in[1]);
-	m->pack = cpu_pack_get(c->packs, s->in[1].data, layout,
-			       onednn_api()->memory_desc_get_size(to), fill_weights, &job);
+	m->pack = cpu_pack_get(c->packs, s->in[1].data, layout, onednn_md_bytes(to), fill_weights,
+			       &job);
 	if (!m->pack)
 		return cpu_no_memory(e);
 	return job.rc < 0 ? err_set(e, ST_RUNTIME, "%s", job.err.msg) : 0;

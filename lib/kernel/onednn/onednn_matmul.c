@@ -23,7 +23,7 @@ struct bf16_matmul {
 
 struct weights_job {
 	const struct operand *b;
-	const dnnl_memory_desc_t *to;
+	const onednn_md *to;
 	float *f32; /* room for the operand */
 	struct err err;
 	int rc;
@@ -33,20 +33,20 @@ static void fill_weights(void *arg, void *data)
 {
 	struct weights_job *job = arg;
 	const struct operand *b = job->b;
-	dnnl_memory_desc_t from;
+	onednn_md *from = onednn_matrix(b->rows, b->cols, b->row, b->col, dnnl_f32);
 	const void *src = b->t->data;
-	onednn_matrix(&from, b->rows, b->cols, b->row, b->col, dnnl_f32);
 	if (b->t->elem != EL_F32) {
 		cpu_convert(EL_F32, job->f32, b->t->elem, src, b->rows * b->cols);
 		src = job->f32;
 	}
-	job->rc = onednn_reorder(&from, src, job->to, data, &job->err);
+	job->rc = onednn_reorder(from, src, job->to, data, &job->err);
+	onednn_md_free(from);
 }
 
 static int pack_weights(struct bf16_matmul *m, const struct operand *b, struct cpu_ctx *c,
 			struct err *e)
 {
-	const dnnl_memory_desc_t *to = &m->p.whole.weights;
+	const onednn_md *to = m->p.whole.weights;
 	struct weights_job job = {.b = b, .to = to};
 	uint64_t layout[6] = {OP_MATMUL | ONEDNN_PACK |
 			      (uint64_t)(b->row == 1 && b->col != 1) << 33};
@@ -54,8 +54,8 @@ static int pack_weights(struct bf16_matmul *m, const struct operand *b, struct c
 	if (b->t->elem != EL_F32 &&
 	    !(job.f32 = mem_try((size_t)(b->rows * b->cols) * sizeof *job.f32)))
 		return cpu_no_memory(e);
-	m->pack = cpu_pack_get(c->packs, b->t->data, layout, onednn_api()->memory_desc_get_size(to),
-			       fill_weights, &job);
+	m->pack =
+		cpu_pack_get(c->packs, b->t->data, layout, onednn_md_bytes(to), fill_weights, &job);
 	mem_free(job.f32);
 	if (!m->pack)
 		return cpu_no_memory(e);
@@ -129,9 +129,9 @@ static void matmul_task(void *arg, int task, int thread)
 				    operand_batch(&r->batch, &r->b.batch, i) * all->k * all->n,
 			    (uint16_t *)(void *)(at + a_bytes), all->k * all->n);
 	float *c = (float *)r->k->out[0].data + (i * all->m + first) * all->n + piece.col;
-	const struct onednn_arg args[] = {{DNNL_ARG_SRC, &p->src, at},
-					  {DNNL_ARG_WEIGHTS, &p->weights, b},
-					  {DNNL_ARG_DST, &p->dst, c}};
+	const struct onednn_arg args[] = {{DNNL_ARG_SRC, p->src, at},
+					  {DNNL_ARG_WEIGHTS, p->weights, b},
+					  {DNNL_ARG_DST, p->dst, c}};
 	if (onednn_primitive_run(p, args, 3, at + a_bytes + b_bytes, &e) < 0)
 		fail(r, &e);
 	else
@@ -191,11 +191,12 @@ int onednn_matmul_prepare(const struct op *op, const struct tensor *in, const st
 		     !(m->n_batch == 1 && a.col == 1 && narrow_fits(p->m, p->n, p->k)) &&
 		     m->n_batch < INT32_MAX >> 12;
 	if (taken) {
-		dnnl_memory_desc_t plain;
 		int threads = (int)((c->n_threads + m->n_batch - 1) / m->n_batch);
-		onednn_matrix(&plain, p->k, p->n, b.row, b.col, dnnl_bf16);
-		taken = onednn_product_new(p, dnnl_bf16, dnnl_bf16, dnnl_f32,
-					   m->constant ? NULL : &plain, threads);
+		onednn_md *plain =
+			m->constant ? NULL : onednn_matrix(p->k, p->n, b.row, b.col, dnnl_bf16);
+		taken = (m->constant || plain) &&
+			onednn_product_new(p, dnnl_bf16, dnnl_bf16, dnnl_f32, plain, threads);
+		onednn_md_free(plain);
 	}
 	if (taken && m->constant)
 		rc = pack_weights(m, &b, c, e);

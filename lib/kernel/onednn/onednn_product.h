@@ -25,11 +25,11 @@ struct onednn_piece onednn_product_piece(const struct onednn_product *p, int64_t
 /* (m,k) of type src x (k,n) to (m,n) of type dst, both row-major; b: the layout of the right-hand side, or of type
  * `weights` whatever whole.weights says.  Results have rows of n wherever they go.  False: the library has no good primitive; to be released in either case. */
 bool onednn_product_new(struct onednn_product *p, dnnl_data_type_t src, dnnl_data_type_t weights,
-			dnnl_data_type_t dst, const dnnl_memory_desc_t *b, int n_threads);
+			dnnl_data_type_t dst, const onednn_md *b, int n_threads);
 void onednn_product_release(struct onednn_product *p);
-/* The matrix (rows,cols) with these strides. */
-void onednn_matrix(dnnl_memory_desc_t *d, int64_t rows, int64_t cols, int64_t row, int64_t col,
-		   dnnl_data_type_t type);
+/* The matrix (rows,cols) with these strides; NULL: the library says no. */
+onednn_md *onednn_matrix(int64_t rows, int64_t cols, int64_t row, int64_t col,
+			 dnnl_data_type_t type);
 static inline size_t onednn_whole_lines(size_t bytes)
 {
 	return (bytes + 63) & ~(size_t)63;

@@ -25,7 +25,8 @@ struct onednn_slices {
 	struct window g;
 	dnnl_data_type_t src, weights, dst;
 	float *scale, *bias; /* (groups * cout) or NULL */
-	int32_t zero;        /* of src */
+	onednn_md *bias_desc;
+	int32_t zero; /* of src */
 	bool has_unary;
 	enum op_kind unary;
 	struct unary_args args;
@@ -72,7 +73,7 @@ static int first_dim(const struct window *g)
 	return g->in[0] == 1 && g->kernel[0] == 1 && g->out[0] == 1 && !g->pad[0] ? 1 : 0;
 }
 
-static void channels_last(dnnl_memory_desc_t *d, const dnnl_dims_t dims, int n, dnnl_data_type_t t)
+static onednn_md *channels_last(const dnnl_dims_t dims, int n, dnnl_data_type_t t)
 {
 	dnnl_dims_t strides;
 	strides[1] = 1;
@@ -80,7 +81,7 @@ static void channels_last(dnnl_memory_desc_t *d, const dnnl_dims_t dims, int n, 
 	for (int i = n - 1; i >= 2; step *= dims[i--])
 		strides[i] = step;
 	strides[0] = step;
-	onednn_api()->memory_desc_init_by_strides(d, n, dims, t, strides);
+	return onednn_md_new(n, dims, strides, t);
 }
 
 static int weight_dims(const struct window *g, dnnl_dims_t dims)
@@ -95,13 +96,7 @@ static int weight_dims(const struct window *g, dnnl_dims_t dims)
 	return n;
 }
 
-static void bias_desc(const struct onednn_slices *m, dnnl_memory_desc_t *d)
-{
-	dnnl_dims_t dims = {m->g.groups * m->g.cout};
-	onednn_api()->memory_desc_init_by_tag(d, 1, dims, dnnl_f32, dnnl_a);
-}
-
-static bool same_layout(const dnnl_memory_desc_t *a, const dnnl_memory_desc_t *b)
+static bool same_layout(const onednn_md *a, const onednn_md *b)
 {
 	uint64_t x[5], y[5];
 	onednn_layout_key(a, x);
@@ -109,51 +104,52 @@ static bool same_layout(const dnnl_memory_desc_t *a, const dnnl_memory_desc_t *b
 	return memcmp(x, y, sizeof x) == 0;
 }
 
-/* weights: the layout that another slice's primitive has chosen; NULL: any.  unary: is m's operator in it? */
-static bool slice_primitive(const struct onednn_slices *m, const struct slice *s, bool unary,
-			    const dnnl_memory_desc_t *weights, struct onednn_primitive *made)
+/* The window of slice s into d, the shapes of its input and output into x and y; false: the library has no such padding. */
+static bool frame_slice(const struct onednn_slices *m, const struct slice *s,
+			struct onednn_conv_desc *d, dnnl_dims_t x, dnnl_dims_t y)
 {
-	const struct onednn_api *api = onednn_api();
 	const struct window *g = &m->g;
-	dnnl_dims_t x = {1, g->groups * g->cin}, y = {1, g->groups * g->cout}, w;
-	dnnl_dims_t stride, dilation, pad, pad_end;
-	dnnl_memory_desc_t src, dst, any, bias;
-	dnnl_convolution_desc_t d;
-	int n = 0;
-	for (int i = first_dim(g); i < 3; i++, n++) {
+	for (int i = first_dim(g), n = 0; i < 3; i++, n++) {
 		int64_t reach = (g->kernel[i] - 1) * g->dilation[i] + 1;
 		int64_t end = (g->out[i] - 1) * g->stride[i] + reach - g->in[i] - g->pad[i];
 		x[2 + n] = i == m->axis ? s->n_in : g->in[i];
 		y[2 + n] = i == m->axis ? s->n : g->out[i];
-		stride[n] = g->stride[i];
-		dilation[n] = g->dilation[i] - 1;
-		pad[n] = i == m->axis ? s->pad : g->pad[i];
-		pad_end[n] = i == m->axis ? s->pad_end : end > 0 ? end : 0;
-		if (g->pad[i] < 0 || g->pad[i] >= reach || pad_end[n] >= reach)
+		d->stride[n] = g->stride[i];
+		d->dilation[n] = g->dilation[i] - 1;
+		d->pad[n] = i == m->axis ? s->pad : g->pad[i];
+		d->pad_end[n] = i == m->axis ? s->pad_end : end > 0 ? end : 0;
+		if (g->pad[i] < 0 || g->pad[i] >= reach || d->pad_end[n] >= reach)
 			return false;
 	}
-	channels_last(&src, x, 2 + n, m->src);
-	channels_last(&dst, y, 2 + n, m->dst);
-	if (!weights && api->memory_desc_init_by_tag(&any, weight_dims(g, w), w, m->weights,
-						     dnnl_format_tag_any) != dnnl_success)
+	return true;
+}
+
+/* weights: the layout that another slice's primitive has chosen; NULL: any.  unary: is m's operator in it? */
+static bool slice_primitive(const struct onednn_slices *m, const struct slice *s, bool unary,
+			    const onednn_md *weights, struct onednn_primitive *made)
+{
+	const struct window *g = &m->g;
+	dnnl_dims_t x = {1, g->groups * g->cin}, y = {1, g->groups * g->cout}, w;
+	struct onednn_conv_desc d = {.scale = m->scale,
+				     .n_scale = y[1],
+				     .grouped = g->groups > 1,
+				     .zero = m->zero != 0 ? &m->zero : NULL,
+				     .bias = m->bias_desc};
+	int n = 5 - first_dim(g);
+	if (!frame_slice(m, s, &d, x, y))
 		return false;
-	bias_desc(m, &bias);
-	dnnl_primitive_attr_t attr = NULL;
-	bool ok = api->dilated_convolution_forward_desc_init(
-			  &d, dnnl_forward_inference, dnnl_convolution_direct, &src,
-			  weights ? weights : &any, m->bias ? &bias : NULL, &dst, stride, dilation,
-			  pad, pad_end) == dnnl_success &&
-		  api->primitive_attr_create(&attr) == dnnl_success;
-	if (ok && m->scale)
-		ok = api->primitive_attr_set_output_scales(attr, y[1], 1 << 1, m->scale) ==
-		     dnnl_success;
-	if (ok && m->zero != 0)
-		ok = api->primitive_attr_set_zero_points(attr, DNNL_ARG_SRC, 1, 0, &m->zero) ==
-		     dnnl_success;
-	ok = ok && (!unary || onednn_unary_append(m->unary, &m->args, attr)) &&
-	     onednn_primitive_new(made, &d, attr);
-	if (attr)
-		api->primitive_attr_destroy(attr);
+	if (unary)
+		d.eltwise = onednn_unary_of(m->unary, &m->args);
+	onednn_md *src = channels_last(x, n, m->src), *dst = channels_last(y, n, m->dst);
+	onednn_md *any = weights ? NULL : onednn_md_new(weight_dims(g, w), w, NULL, m->weights);
+	d.src = src;
+	d.dst = dst;
+	d.weights = weights ? weights : any;
+	bool ok = (!unary || d.eltwise.is_there) && (!m->bias || m->bias_desc) &&
+		  onednn_convolution_new(made, &d);
+	onednn_md_free(src);
+	onednn_md_free(dst);
+	onednn_md_free(any);
 	/* Where dilation reaches far, the library has no other for depthwise ones: a product of one row for each channel.  Where
 	 * there are three dims, or several outputs a channel, what it has for f32 and bf16 fills up one channel to 8 or 16. */
 	bool unfit =
@@ -161,7 +157,7 @@ static bool slice_primitive(const struct onednn_slices *m, const struct slice *s
 	if (ok && unfit && g->groups > 1 && g->cin == 1)
 		ok = false;
 	/* Where a zero is not code 0, slices with padding may want other weights than those without. */
-	ok = ok && (!weights || same_layout(&made->weights, weights));
+	ok = ok && (!weights || same_layout(made->weights, weights));
 	if (!ok)
 		onednn_primitive_release(made);
 	return ok;
@@ -186,7 +182,7 @@ static bool cut_rows(struct onednn_slices *m, int64_t rows, int64_t each)
 			if (same_form(&m->slice[j], s))
 				s->like = j;
 		if (s->like == m->n_slices &&
-		    !slice_primitive(m, s, m->has_unary, i ? &m->slice[0].primitive.weights : NULL,
+		    !slice_primitive(m, s, m->has_unary, i ? m->slice[0].primitive.weights : NULL,
 				     &s->primitive))
 			return false;
 	}
@@ -257,7 +253,7 @@ static bool cut(struct onednn_slices *m, int n_threads)
 struct weights_job {
 	const struct window *g;
 	const struct tensor *w;
-	const dnnl_memory_desc_t *to;
+	const onednn_md *to;
 	float *f32;
 	struct err err;
 	int rc;
@@ -267,34 +263,33 @@ static void fill_weights(void *arg, void *data)
 {
 	struct weights_job *job = arg;
 	dnnl_dims_t dims, strides;
-	dnnl_memory_desc_t from;
 	const void *src = job->w->data;
 	int n = weight_dims(job->g, dims);
 	int64_t step = 1;
 	for (int i = n - 1; i >= 0; step *= dims[i--])
 		strides[i] = step;
-	onednn_api()->memory_desc_init_by_strides(
-		&from, n, dims, job->w->elem == EL_I8 ? dnnl_s8 : dnnl_f32, strides);
+	onednn_md *from =
+		onednn_md_new(n, dims, strides, job->w->elem == EL_I8 ? dnnl_s8 : dnnl_f32);
 	if (job->f32) {
 		cpu_convert(EL_F32, job->f32, job->w->elem, src, step);
 		src = job->f32;
 	}
-	job->rc = onednn_reorder(&from, src, job->to, data, &job->err);
+	job->rc = onednn_reorder(from, src, job->to, data, &job->err);
+	onednn_md_free(from);
 }
 
 int onednn_slices_pack(struct onednn_slices *m, const struct onednn_conv_spec *s, struct cpu_ctx *c,
 		       struct err *e)
 {
 	const struct tensor *w = &s->weights;
-	const dnnl_memory_desc_t *to = &m->slice[0].primitive.weights;
+	const onednn_md *to = m->slice[0].primitive.weights;
 	struct weights_job job = {.g = &m->g, .w = w, .to = to};
 	uint64_t layout[6] = {OP_CONVOLUTION | ONEDNN_PACK};
 	onednn_layout_key(to, layout + 1);
 	if (w->elem != EL_F32 && w->elem != EL_I8 &&
 	    !(job.f32 = mem_try((size_t)tensor_elements(w) * sizeof *job.f32)))
 		return cpu_no_memory(e);
-	m->pack = cpu_pack_get(c->packs, s->key, layout, onednn_api()->memory_desc_get_size(to),
-			       fill_weights, &job);
+	m->pack = cpu_pack_get(c->packs, s->key, layout, onednn_md_bytes(to), fill_weights, &job);
 	mem_free(job.f32);
 	if (!m->pack)
 		return cpu_no_memory(e);
@@ -311,6 +306,7 @@ void onednn_slices_free(struct onednn_slices *m)
 	cpu_pack_drop(m->pack);
 	mem_free(m->scale);
 	mem_free(m->bias);
+	onednn_md_free(m->bias_desc);
 	pthread_mutex_destroy(&m->lock);
 	mem_free(m);
 }
@@ -342,6 +338,11 @@ struct onednn_slices *onednn_slices_new(const struct onednn_conv_spec *s, int n_
 	m->scale = s->scale ? mem_copy(s->scale, n, sizeof *s->scale) : NULL;
 	m->zero = s->zero;
 	m->bias = s->bias ? mem_copy(s->bias, n, sizeof *s->bias) : NULL;
+	if (m->bias)
+		m->bias_desc = onednn_md_new(1, (const dnnl_dims_t){(int64_t)n},
+					     (const dnnl_dims_t){1}, dnnl_f32);
+	for (size_t i = 0; m->bias && m->scale && onednn_scales_sums() && i < n; i++)
+		m->bias[i] *= m->scale[i];
 	if (cut(m, n_threads))
 		return m;
 	onednn_slices_free(m);
@@ -372,13 +373,10 @@ struct window_slice onednn_slices_at(const struct onednn_slices *m, int i)
 static int run_primitive(const struct onednn_slices *m, const struct onednn_primitive *p,
 			 const void *x, void *y, void *scratch, struct err *e)
 {
-	dnnl_memory_desc_t bias;
-	const struct onednn_arg args[] = {{DNNL_ARG_SRC, &p->src, x},
-					  {DNNL_ARG_DST, &p->dst, y},
-					  {DNNL_ARG_WEIGHTS, &p->weights, m->pack->data},
-					  {DNNL_ARG_BIAS, &bias, m->bias}};
-	if (m->bias)
-		bias_desc(m, &bias);
+	const struct onednn_arg args[] = {{DNNL_ARG_SRC, p->src, x},
+					  {DNNL_ARG_DST, p->dst, y},
+					  {DNNL_ARG_WEIGHTS, p->weights, m->pack->data},
+					  {DNNL_ARG_BIAS, m->bias_desc, m->bias}};
 	return onednn_primitive_run(p, args, m->bias ? 4 : 3, scratch, e);
 }
 
@@ -388,7 +386,7 @@ static int run_plain(struct onednn_slices *m, int i, const void *x, void *y, str
 	void *scratch = NULL;
 	pthread_mutex_lock(&m->lock);
 	bool made = s->plain.p ||
-		    slice_primitive(m, s, false, &m->slice[0].primitive.weights, &s->plain);
+		    slice_primitive(m, s, false, m->slice[0].primitive.weights, &s->plain);
 	pthread_mutex_unlock(&m->lock);
 	if (!made)
 		return err_set(e, ST_RUNTIME,

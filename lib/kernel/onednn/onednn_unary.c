@@ -32,20 +32,11 @@ bool onednn_conv_does(enum op_kind unary, const struct unary_args *args)
 	return find_eltwise(unary, args, &alg, &alpha, &beta);
 }
 
-bool onednn_unary_append(enum op_kind kind, const struct unary_args *args,
-			 dnnl_primitive_attr_t attr)
+struct onednn_eltwise onednn_unary_of(enum op_kind kind, const struct unary_args *args)
 {
-	const struct onednn_api *api = onednn_api();
-	dnnl_post_ops_t ops = NULL;
-	dnnl_alg_kind_t alg;
-	float alpha, beta;
-	bool ok = find_eltwise(kind, args, &alg, &alpha, &beta) &&
-		  api->post_ops_create(&ops) == dnnl_success &&
-		  api->post_ops_append_eltwise(ops, 1, alg, alpha, beta) == dnnl_success &&
-		  api->primitive_attr_set_post_ops(attr, ops) == dnnl_success;
-	if (ops)
-		api->post_ops_destroy(ops);
-	return ok;
+	struct onednn_eltwise f = {0};
+	f.is_there = find_eltwise(kind, args, &f.alg, &f.alpha, &f.beta);
+	return f;
 }
 
 bool onednn_unary_limits(enum op_kind kind)

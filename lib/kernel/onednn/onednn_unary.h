@@ -5,9 +5,8 @@
 #include "kernel/vec.h"
 #include "kernel/onednn/onednn_api.h"
 
-/* The operator as the post-operation of a primitive; false: the library has none, or says no. */
-bool onednn_unary_append(enum op_kind kind, const struct unary_args *args,
-			 dnnl_primitive_attr_t attr);
+/* The operator as what comes behind a convolution; is_there is false where the library has none. */
+struct onednn_eltwise onednn_unary_of(enum op_kind kind, const struct unary_args *args);
 /* Does the library make a number, a limit, of what is none?  Then it may only have sums that are finite. */
 bool onednn_unary_limits(enum op_kind kind);
 /* Is one of t (f32, f16, bf16) so large that sums of products may not be finite?  f16: infinite or no number. */
