@@ -112,7 +112,7 @@ bool onednn_matmul_new(struct onednn_primitive *x, const onednn_md *a, const one
 bool onednn_convolution_new(struct onednn_primitive *x, const struct onednn_conv_desc *d);
 void onednn_primitive_release(struct onednn_primitive *x);
 
-/* Of onednn_v2.c or onednn_v3.c, for onednn_api.c: the descriptor of a primitive, or NULL. */
+/* Of onednn_v2.c or onednn_v3.c, for onednn_primitive.c: the descriptor of a primitive, or NULL. */
 dnnl_primitive_desc_t onednn_matmul_desc(const onednn_md *a, const onednn_md *b, const onednn_md *c,
 					 dnnl_primitive_attr_t attr);
 dnnl_primitive_desc_t onednn_convolution_desc(const struct onednn_conv_desc *d,
