@@ -366,7 +366,7 @@ onnx_nodes() {
 
 @test "a first race, proposals on costs that fit it, a search that is screened by them, the last race" {
 	cp "$ROOT/tests/models/mobilenet_v3_large.xml" m.xml
-	run -0 timeout 300 "$PLACE" m.xml -D cpu:0,cpu:1 --profile 0.1 --budget 8 --proposals 2 --episodes 2 --screen 4 -o fitted
+	run -0 timeout 300 "$PLACE" m.xml -D cpu:0,cpu:1 --profile 0.1 --budget 20 --proposals 2 --episodes 2 --screen 4 -o fitted
 	[[ "$output" == *"screening: "*" draws simulated"*"time: model "*", first race "*", proposals "*", search "*", comparison "* ]]
 	py '
 		assert len(of("fitted/proposed.mp", "place")) == 2
