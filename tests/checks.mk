@@ -7,6 +7,7 @@ layers: $(OBJS)
 # clang-format 14 decides; other versions format otherwise.
 CLANG_FORMAT ?= clang-format
 style:
+	@python3 tests/tree/conditions.py tests
 	@CLANG_FORMAT=$(CLANG_FORMAT) tests/tree/style
 
 # TYPED=1: with the budgets and models that are written there, some half an hour.

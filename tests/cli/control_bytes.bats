@@ -125,7 +125,7 @@ control() { "$HSDAG_PYTHON" control.py "$@" || { echo "$*"; return 1; }; }
 	for f in report table check affinity tsv html; do
 		placeout --format $f odd.mp >> said 2>&1
 	done
-	! LC_ALL=C grep -nP '[\x00-\x08\x0b-\x1f\x7f]' said
+	LC_ALL=C run -1 grep -nP '[\x00-\x08\x0b-\x1f\x7f]' said
 	placeout --format report odd.mp | grep -qF 'a\x1b]0;x\x07'
 }
 
@@ -139,5 +139,5 @@ control() { "$HSDAG_PYTHON" control.py "$@" || { echo "$*"; return 1; }; }
 	printf 'model\tmethod\tseed\tevaluation\tseconds\tlatency\tbest\na\xff\x1b[1m\tm\x07\t1\t1\t0.1\t2\t2\n' > odd.tsv
 	tabstat curves odd.tsv > table
 	tabstat plot --title $'t\x1b' table > page.svg
-	! LC_ALL=C grep -nP '[\x00-\x08\x0b-\x1f\x7f\x80-\xff]' table page.svg
+	LC_ALL=C run -1 grep -nP '[\x00-\x08\x0b-\x1f\x7f\x80-\xff]' table page.svg
 }

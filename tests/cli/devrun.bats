@@ -479,7 +479,8 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	placeout -f report counted.mp | grep -qE '^energy: [0-9.e-]+ J an inference'
 	rm cap/intel-rapl:0/max_energy_range_uj
 	HSDAG_POWERCAP=$PWD/cap run -1 --separate-stderr devrun run --joules -o none.mp one.mp
-	[ "${#stderr_lines[@]}" -eq 1 ] && [[ "$stderr" == "devrun: error: energy cannot be measured here: cannot read '"* ]]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ "$stderr" == "devrun: error: energy cannot be measured here: cannot read '"* ]]
 	HSDAG_POWERCAP=$PWD/nowhere run -1 --separate-stderr devrun run --joules -o none.mp one.mp
 	[[ "$stderr" == "devrun: error: energy cannot be measured here: cannot read '"* ]]
 	run -2 devrun run --joules --rounds 3 one.mp

@@ -131,11 +131,13 @@ ALLOWED='
 	run -3 --separate-stderr mixed 0.1 /dev/null -o no.mp
 	devsim --probe net.mp > played.mp
 	run -3 --separate-stderr mixed 0.1 played.mp -o no.mp --path no.path.mp
-	[ ! -e no.mp ] && [ ! -e no.path.mp ]
+	[ ! -e no.mp ]
+	[ ! -e no.path.mp ]
 	head -c -40 probed.mp > short.mp
 	run -3 --separate-stderr mixed 0.1 short.mp -o no.mp --path no.path.mp
 	[[ $stderr == *truncated* ]]
-	[ ! -e no.mp ] && [ ! -e no.path.mp ]
+	[ ! -e no.mp ]
+	[ ! -e no.path.mp ]
 	run -1 --separate-stderr mixed 0.1 probed.mp -o no.mp --path /no/such/path.mp
 	[ ! -e no.mp ]
 }

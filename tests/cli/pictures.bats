@@ -93,13 +93,14 @@ bar() { sed -n "s/^$1 *[0-9]* %  \\([^ ]*\\) .*/\\1/p"; }
 	[[ "$output" == *"11.00 s"* && "$output" != *$'\e'* ]]
 	run "$HSDAG_PYTHON" on_screen.py 80 "$B/bin/placeout" --color never --format compare run.mp
 	[[ "$output" == *"11.000"* && "$output" != *$'\e'* ]]
-	! placeout --format timeline run.mp | grep -q "$colour"
+	placeout --format timeline run.mp > bare
+	run -1 grep "$colour" bare
 	placeout --color always --format timeline run.mp > coloured
 	grep -q "$colour" coloured
 	# Without its colours it is the same but for the letters of segments.
 	sed "s/$colour//g" coloured | tr '=-' '#+' | head -n 6 > plain
-	placeout --format timeline run.mp | tr '=-' '#+' | head -n 6 | cmp - plain
-	! placeout --format timeline run.mp | LC_ALL=C grep -q '[^ -~]'
+	tr '=-' '#+' < bare | head -n 6 | cmp - plain
+	LC_ALL=C run -1 grep '[^ -~]' bare
 	LC_ALL=C.UTF-8 placeout --format timeline run.mp | grep -q '██.*··'
 }
 
@@ -119,8 +120,8 @@ bar() { sed -n "s/^$1 *[0-9]* %  \\([^ ]*\\) .*/\\1/p"; }
 	for f in timeline compare compare-tsv compare-md; do
 		placeout --color always --format $f odd.mp > odd
 		sed $'s/\e\\[\\(0\\|1\\|4\\|[39][0-9]\\|1;32\\)m//g' odd > rest
-		! LC_ALL=C grep -nP '[\x00-\x08\x0b-\x1f\x7f]' rest
-		! grep -qF $'\e[41m' odd
+		LC_ALL=C run -1 grep -nP '[\x00-\x08\x0b-\x1f\x7f]' rest
+		run -1 grep -F $'\e[41m' odd
 	done
 	placeout --format compare-tsv odd.mp | awk -F '\t' 'NF != 9 { exit 1 }'
 	placeout --format compare-md odd.mp | sed 's/\\|//g' | awk -F '|' 'NF != 6 { exit 1 }'

@@ -46,7 +46,8 @@ goes_on() {
 	GPN="$2 --threads 1" LEARN="$3 --update $4 --episodes 3 --threads 1 --checkpoint whole.ck" loop "$1" whole.mp
 	GPN="$2 --threads 2" LEARN="$3 --update $4 --episodes 2 --threads 2 --checkpoint half.ck" loop "$1" half.mp
 	GPN="$2 --threads 2" LEARN="$3 --update $4 --episodes 3 --threads 2 --checkpoint half.ck --resume" loop "$1" resumed.mp
-	same_body whole.mp resumed.mp && same_body whole.ck half.ck
+	same_body whole.mp resumed.mp
+	same_body whole.ck half.ck
 	rm whole.ck half.ck
 }
 
@@ -61,7 +62,8 @@ goes_on() {
 	for rule in grpo actor-critic; do
 		goes_on "$IN" "--net placeto --recipe placeto --hidden 8" "--recipe placeto --steps 2" $rule
 	done
-	goes_on "$COSTS" "--hidden 8" "--steps 3 --adapt 0.8 --adapt-episodes 2" ppo
+	# Heat falls with the share of --episodes that is over, which is another one of two than of three.
+	goes_on "$COSTS" "--hidden 8" "--steps 3 --adapt 0.8 --adapt-episodes 2 --heat 0" ppo
 }
 
 @test "moves learn by every rule, and not at rate 0" {

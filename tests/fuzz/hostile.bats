@@ -84,7 +84,7 @@ said() {   # said LINE COMMAND - its standard error is that line
 	said "placebase: error: unknown method 'none'; --list has them" "placebase none graph.mp | devsim | topk | recdump -c"
 	# Nobody has said why there is nothing, or nobody is there who heard it.
 	said "dagfeat: error: empty input '-'; expected a stream" ": | dagfeat | recdump"
-	bash -c 'ir2dag none.xml 2> /dev/null | cat > left; exit "${PIPESTATUS[0]}"' && return 1
+	run -1 bash -c 'ir2dag none.xml 2> /dev/null | cat > left; exit "${PIPESTATUS[0]}"'
 	said "recdump: error: input 'left' ends where the program that wrote it failed" "recdump left"
 	run -1 bash -c 'ir2dag none.xml > nothing 2> /dev/null'
 	[ ! -s nothing ]

@@ -171,7 +171,9 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		sort -gc w.$slowdown
 	done
 	# Half of what is at once costs as much again; devices that share everything take the sum of their times.
-	[ "$(head -n 1 w.0.5)" = 6.5 ] && [ "$(head -n 1 w.1)" = 8.5 ] && [ "$(tail -n 1 w.1)" = 9.5 ]
+	[ "$(head -n 1 w.0.5)" = 6.5 ]
+	[ "$(head -n 1 w.1)" = 8.5 ]
+	[ "$(tail -n 1 w.1)" = 9.5 ]
 	cmp w.1 w.1.5
 	cmp w.1 w.3
 }

@@ -41,8 +41,10 @@ stepped() {
 @test "a command's time in scripts" {
 	run -0 stepped 3600 1 bash -ec '. "$1"; for step in 0.2 1.5; do time_command sleep $step; echo "$took_us"; done
 		time_command false && exit 9; echo "$?"' - "$ROOT/pipelines/clock.sh"
-	[ "${lines[0]}" -ge 190000 ] && [ "${lines[0]}" -lt 60000000 ]
-	[ "${lines[1]}" -ge 1490000 ] && [ "${lines[1]}" -lt 60000000 ]
+	[ "${lines[0]}" -ge 190000 ]
+	[ "${lines[0]}" -lt 60000000 ]
+	[ "${lines[1]}" -ge 1490000 ]
+	[ "${lines[1]}" -lt 60000000 ]
 	[ "${lines[2]}" = 1 ]
 }
 

@@ -99,11 +99,15 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[ "$before" -ge 1 ]
 	run -0 "$PLACE" small_summator.xml -D cpu:0,cpu:1 --profile 0.05 --budget 5 --episodes 900000 --resume -o kept
 	[ "$(recdump -k update kept/result.mp | wc -l)" -gt "$before" ]
-	[ ! -e kept/.checkpoint.mp ] && [ ! -e kept/.curves.tsv ] && [ ! -e kept/.search ]
+	[ ! -e kept/.checkpoint.mp ]
+	[ ! -e kept/.curves.tsv ]
+	[ ! -e kept/.search ]
 	before=$(answer)
 	run -0 "$PLACE" small_summator.xml -D cpu:0,cpu:1 --profile 0.05 --budget 5 -o kept
-	[ ! -e kept/checkpoint.mp ] && [ ! -e kept/curves.tsv ]     # it has none
-	[ ! -e kept/.result.mp ] && [ ! -e kept/.report.txt ]
+	[ ! -e kept/checkpoint.mp ]     # it has none
+	[ ! -e kept/curves.tsv ]
+	[ ! -e kept/.result.mp ]
+	[ ! -e kept/.report.txt ]
 }
 
 @test "links that others plant are not followed, nor are directories of theirs worked in" {
@@ -115,11 +119,13 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	echo mine > marker
 	ln -s marker to.new
 	put_whole from to
-	[ "$(cat to)" = new ] && [ "$(cat marker)" = mine ]
+	[ "$(cat to)" = new ]
+	[ "$(cat marker)" = mine ]
 	ln -s to link
 	echo newer > from
 	put_whole from link
-	[ -L link ] && [ "$(cat to)" = newer ]
+	[ -L link ]
+	[ "$(cat to)" = newer ]
 	[ "$(stat -c %a to)" = "$(printf %o $((0666 & ~0$(umask))))" ]
 	[ "$(id -u)" -eq 0 ] || skip "needs root for a directory of another user"
 	mkdir -m 1777 world

@@ -195,7 +195,9 @@ onnx_model() {
 	mkdir -p watched/openvino_telemetry home
 	echo 'open("told", "w").close()' > watched/openvino_telemetry/__init__.py
 	PYTHONPATH=$PWD/watched HOME=$PWD/home run -0 "$HSDAG_PYTHON" "$ROOT/pipelines/convert.py" relu.onnx quiet.xml
-	[ ! -e told ] && [ -z "$(ls -A home)" ] && [ -s quiet.xml ]
+	[ ! -e told ]
+	[ -z "$(ls -A home)" ]
+	[ -s quiet.xml ]
 }
 
 # What converters fuse, split and leave out: nodes.onnx.
@@ -315,7 +317,8 @@ onnx_nodes() {
 @test "--plan: memory of each device before anything runs; --plan-only ends there, and says what is missing" {
 	"$HSDAG_PYTHON" "$ROOT/tests/support/llm.py" llm --layers 2 --past 16
 	run -0 --separate-stderr timeout 60 "$PLACE" llm.xml -D cpu:0,cpu:1 -m cpu:0=1300K,cpu:1=1300K --headroom 10% --plan plan.json --plan-only -o planned
-	[ -z "$output" ] && [ ! -e planned ]
+	[ -z "$output" ]
+	[ ! -e planned ]
 	py '
 		*single, heft = json.load(open("plan.json"))
 		assert [p["legal"] for p in single] == [False, False] and heft["legal"], heft
@@ -323,7 +326,8 @@ onnx_nodes() {
 			assert (d["memory"], d["headroom"], d["usable"]) == (1331200, 133120, 1198080) and d["peak"] <= d["usable"], d
 	'
 	run -1 --separate-stderr timeout 60 "$PLACE" llm.xml -D cpu:0,cpu:1 -m cpu:0=900K,cpu:1=800K --plan - --plan-only -o planned
-	[ "${#stderr_lines[@]}" -eq 1 ] && [[ "$stderr" =~ "place: error: nothing fits: at least "([0-9]+)" bytes are missing"$ ]]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ "$stderr" =~ "place: error: nothing fits: at least "([0-9]+)" bytes are missing"$ ]]
 	[ ! -e planned ]
 	echo "$output" > plan.json
 	MISSING=${BASH_REMATCH[1]} py 'assert any(p["missing"] == int(os.environ["MISSING"]) and p["largest"][0]["bytes"] > 500000 for p in json.load(open("plan.json")) if "needs" in p)'

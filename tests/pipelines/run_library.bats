@@ -261,7 +261,8 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 			esac
 		done
 		echo "opened $opened, refused $refused"
-		[ $refused -gt 10 ] && [ $opened -gt 0 ]
+		[ $refused -gt 10 ]
+		[ $opened -gt 0 ]
 	done
 	[ -z "$SAN" ] || return 0
 	# The address space of the process, in KiB.

@@ -50,7 +50,7 @@ has_child() {
 	# A launched job for each file and each file's account of it.
 	[ "$(grep -c JOB <<< "$output")" -eq "$(wc -l < launched)" ]
 	[ "$(find t/small_summator -name '*.job' | wc -l)" -eq "$(wc -l < launched)" ]
-	grep -vq '^pipelines/job ' launched && return 1
+	run -1 grep -v '^pipelines/job ' launched
 	[ -z "$(find t -name '*.tmp' -o -name '*.err' -o -name '*.time')" ]
 	find t -type f -newer launch -name '*.mp' | sort | xargs sha256sum > first
 	run -0 tables "$PWD/t" -j4 tables
@@ -225,7 +225,7 @@ random search|hill climbing|Hierarchical Planner|RNN-based|HSDAG, default recipe
 	[ "$(grep -c '^# jobs: ' table.tsv)" -eq 1 ]
 	grep -q '^# jobs: 1500, ' table.tsv
 	run -0 "$ROOT/pipelines/tables/report" none title=t <<< $'a\tb\n1\t2'
-	! grep -q '^# jobs' none.tsv || return 1
+	run -1 grep '^# jobs' none.tsv
 }
 
 @test "killed in the middle, it goes on, and what was done stays" {
