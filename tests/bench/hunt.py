@@ -21,6 +21,8 @@ import sys
 import tempfile
 import time
 
+import numpy as np
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "fuzz"), os.path.join(HERE, "..", "oracle")]
 import exec as pairs
@@ -172,6 +174,7 @@ def check(args):
     import nets
     lines = ops.read_lines(args.found) if args.check == "found" else [hunt_nets.generate(s, args.kinds) for s in range(args.first, args.last + 1)]
     wrong = n = 0
+    rng = np.random.default_rng(1)
     for line in filter(None, lines):
         n += 1
         with tempfile.TemporaryDirectory() as tmp:
@@ -181,9 +184,12 @@ def check(args):
                         "--outputs", tmp + "/out", "-o", os.devnull], placed)
             have = list(nets.load(tmp + "/out").values())[0]
             compiled = nets.core().compile_model(case.xml, "CPU", nets.SETTINGS)
-            want = compiled({p: case.values[p.get_node().get_friendly_name()] for p in compiled.inputs})[0]
-        off = nets.moved(have, want) if have.shape == want.shape else float("inf")
-        if not off <= nets.SCALE_TOL:
+            theirs = lambda given: compiled({p: given[p.get_node().get_friendly_name()] for p in compiled.inputs})[0].copy()
+            want = theirs(case.values)
+            off, unsure = nets.moved(have, want), 0.0
+            if off > nets.SCALE_TOL:        # a norm over two values, say, moves as far when last bits of the inputs change
+                unsure = 4 * max(nets.moved(theirs(nets.nearby(case.values, rng)), want) for _ in range(4))
+        if not off <= max(nets.SCALE_TOL, unsure):
             wrong += 1
             print("%s: %.1e of scale off: %s" % (line["model"], off, json.dumps(line)))
     print("%d chains, %d wrong" % (n, wrong))
