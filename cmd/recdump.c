@@ -63,7 +63,7 @@ static int unknown_kind(const char *kind, const char *seen, struct err *e)
 		"hdr",         "graph",    "feat",    "devs",      "cost",       "group",
 		"part",        "params",   "episode", "place",     "run",        "update",
 		"best",        "handover", "moments", "candidate", "end",        "checkpoint",
-		"pretraining", "teachers", "critic",  "fail",      "episode_end"};
+		"pretraining", "teachers", "critic",  "fail",      "episode_end", "fit"};
 	struct err_near near = {.name = kind};
 	char known[340];
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

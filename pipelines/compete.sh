@@ -65,14 +65,20 @@ compete_first() {
 		else
 			cat
 		fi > "$field" || return
+	rm -f "$compete_dir/fit.mp"
 	race "$(compete_rest "$1")" --starts "$(compete_count_starts)" -o "$compete_dir/first.mp" < "$field"
+}
+
+# The first race with what fits it, where that was found: what takes --fit need not find it again.
+compete_fitted() {
+	if [ -f "$compete_dir/fit.mp" ]; then echo "$compete_dir/fit.mp"; else echo "$compete_dir/first.mp"; fi
 }
 
 # What a portfolio of SECONDS finds on draw I of the fitted costs: found.I.mp, unless the time is over before.
 compete_search() {
 	# A phase's shells stay until their programs have ended.
 	[ -z "${in_phase:-}" ] || trap : TERM HUP
-	compete_bounded devsim --refit --draw "$1" --seed "$compete_seed" "$compete_dir/first.mp" -o "$compete_dir/found.$1.costs" &&
+	compete_bounded devsim --refit --draw "$1" --seed "$compete_seed" "$compete_dir/fit.mp" -o "$compete_dir/found.$1.costs" &&
 		compete_bounded placebase portfolio --budget "$2" --seed "$compete_seed" "$compete_dir/found.$1.costs" \
 			-o "$compete_dir/found.$1.mp"
 }
@@ -91,7 +97,7 @@ compete_wait() {
 compete_judge() {
 	local pool=$compete_dir/found.pool judged=$compete_dir/found.judged
 	stage placebase "of:$compete_dir/first.mp" "$compete_input" | add "$compete_dir"/found.*.mp > "$pool" &&
-		compete_bounded devsim --fit "$compete_dir/first.mp" --draws "$compete_judges" --seed "$compete_seed" "$pool" -o "$judged" &&
+		compete_bounded devsim --fit "$(compete_fitted)" --draws "$compete_judges" --seed "$compete_seed" "$pool" -o "$judged" &&
 		stage topk -k "$compete_proposals" -o "$compete_dir/proposed.mp" "$judged"
 }
 
@@ -101,7 +107,8 @@ compete_judge() {
 compete_propose() {
 	local i one status=0 jobs=() lost=0
 	rm -f "$compete_dir"/found.*
-	for ((i = 0; i <= compete_draws; i++)); do
+	compete_bounded devsim --refit "$compete_dir/first.mp" -o "$compete_dir/fit.mp" || status=$?
+	for ((i = 0; i <= compete_draws && status == 0; i++)); do
 		compete_search "$i" "$1" &
 		jobs+=($!)
 	done
@@ -128,7 +135,7 @@ compete_final() {
 	local base=$compete_dir/first.mp field=$compete_dir/field.mp
 	if [ -f "$base" ]; then
 		add "$compete_dir/proposed.mp" "$compete_dir/result.mp" < "$base" |
-			stage devsim --fit "$base" --predict
+			stage devsim --fit "$(compete_fitted)" --predict
 	else
 		stage placebase single "$compete_input" | add "$compete_starts" "$compete_others" "$compete_dir/result.mp"
 	fi > "$field" || return

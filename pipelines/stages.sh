@@ -235,7 +235,7 @@ race() {
 
 # What costs that fit the first race say of placements; without one, the measured costs.
 simulate() {
-	if [ -f "$dir/first.mp" ]; then stage devsim --fit "$dir/first.mp"; else stage devsim "${judging[@]}"; fi
+	if [ -f "$dir/first.mp" ]; then stage devsim --fit "$(compete_fitted)"; else stage devsim "${judging[@]}"; fi
 }
 
 # Runs the placements of an episode.  With --screen the policy draws more, and devsim and topk choose those that

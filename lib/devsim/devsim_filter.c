@@ -62,16 +62,21 @@ static int refit(struct devsim *s, struct filter *f, struct err *e)
 		return err_set(e, ST_INPUT,
 			       "no placement of the input has run; devrun measures them");
 	msg_busy("costs that fit what has run", 0);
-	struct refit *x = refit_new(&s->in, c, n, e);
+	const struct fit_rec *known = refit_cases_fit(s->cases, &s->in);
+	struct refit *x = refit_new(&s->in, c, n, known, e);
 	msg_busy(NULL, 0);
 	if (!x)
 		return -1;
 	tell_refit(refit_summary(x));
 	arena_reset(s->record);
 	refit_costs(x, s->seed, (uint32_t)s->o->draw, s->record, &cost, &devs);
+	struct fit_rec found = refit_found(x);
+	found.key = refit_cases_key(s->cases, &s->in);
 	int rc = devs_encode(&devs, f->out, e);
 	if (rc == 0)
 		rc = cost_encode(&cost, f->out, e);
+	if (rc == 0 && !known)
+		rc = fit_encode(&found, f->out, e);
 	refit_free(x);
 	refit_cases_free(s->cases);
 	s->cases = refit_cases_new();

@@ -59,7 +59,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		sys.path.insert(0, ".")
 		from fitted import *
 		a, b = read("exact.mp"), read("fit.mp")
-		assert [k for k, m in b] == [k for k, m in a[:-1]] + ["devs", "cost", "end"]
+		assert [k for k, m in b] == [k for k, m in a[:-1]] + ["devs", "cost", "fit", "end"]
 		p, f = array(cost("p.mp")["set_s"]), array(cost("fit.mp")["set_s"])
 		runs = p > 0
 		assert abs(np.log(f[runs] / p[runs])).max() < 0.01 and (f[~runs] == p[~runs]).all()
@@ -98,6 +98,52 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 			by = np.log(array(cost(f + ".fit.mp")["set_s"])[runs].sum() / p[runs].sum())
 			assert abs(by - np.log(1.3)) < 0.05, (f, by)
 	'
+}
+
+@test "what fits is found once: its record is taken while runs, placements and first costs are the same" {
+	devsim --machine exact learn.mp > exact.mp
+	py 'write("ran.mp", read("exact.mp"))'                  # as bytes that are written here
+	devsim --refit ran.mp > fitted.mp
+	for d in 0 2; do
+		devsim --refit --draw $d ran.mp > "new$d.mp"
+		devsim --refit --draw $d fitted.mp > "known$d.mp"
+	done
+	placebase single p.mp > few.mp
+	devsim --fit ran.mp --draws 3 few.mp | recdump -k run > by-new
+	devsim --fit fitted.mp --draws 3 few.mp | recdump -k run | cmp - by-new
+	py '
+		of = lambda f, kind: [m for k, m in read(f) if k == kind]
+		for d in "02":
+		    a, b = of("new%s.mp" % d, "cost"), of("known%s.mp" % d, "cost")
+		    assert (array(a[-1]["set_s"]) == array(b[-1]["set_s"])).all()
+		    assert len(of("known%s.mp" % d, "fit")) == 1
+		fit = of("fitted.mp", "fit")[0]
+		z, l = array(fit["z"]), array(fit["precision"])
+		assert l.shape == (len(z), len(z)) and (abs(l[0, 1:]) == 0).all() and (l.diagonal() >= 1 - 1e-9).all(), l
+		assert fit["cases"] == 23
+		def changed(name, kind, change):  # the first record of this kind is another one
+		    records, seen = read("fitted.mp"), []
+		    write(name, [(k, change(m) if k == kind and not seen and not seen.append(1) else m) for k, m in records[:-1]])
+		changed("same.mp", "fit", lambda m: m)
+		changed("other.mp", "fit", lambda m: {**m, "z": tensor(z + 1)})
+		changed("longer.mp", "run", lambda m: {**m, "lat_s": 1.5 * m["lat_s"], "lo_s": 1.5 * m["lo_s"], "hi_s": 1.5 * m["hi_s"]})
+		changed("dearer.mp", "cost", lambda m: {**m, "set_s": tensor(2 * array(m["set_s"]))})
+		changed("bad.mp", "fit", lambda m: {**m, "precision": tensor(-l)})
+		changed("odd.mp", "fit", lambda m: {**m, "precision": tensor(l[:-1])})
+	'
+	for f in same other longer dearer; do
+		devsim --refit $f.mp > by-$f.mp
+	done
+	py '
+		of = lambda f, kind: [m for k, m in read(f) if k == kind]
+		last = lambda f: array(of(f, "cost")[-1]["set_s"])
+		assert (last("by-same.mp") == last("fitted.mp")).all() and (last("by-other.mp") != last("fitted.mp")).any()
+		assert [len(of("by-%s.mp" % f, "fit")) for f in ("same", "other", "longer", "dearer")] == [1, 1, 2, 2]
+	'
+	for f in bad odd; do
+		run -3 devsim --refit $f.mp
+		[[ $output == *"fit: "* ]]
+	done
 }
 
 @test "--fit: placements by costs that fit what those of another stream took, or by the mean over draws" {

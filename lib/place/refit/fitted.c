@@ -52,7 +52,7 @@ static int fit(struct fitted *x, const char *path, struct err *e)
 
 	if (n == 0)
 		return err_set(e, ST_INPUT, "no placement in it has run; devrun measures them");
-	x->refit = refit_new(&x->in, c, n, e);
+	x->refit = refit_new(&x->in, c, n, refit_cases_fit(x->cases, &x->in), e);
 	return x->refit ? 0 : -1;
 }
 

@@ -12,6 +12,7 @@
 #define HSDAG_PLACE_REFIT_REFIT_H
 
 #include "place/problem/placeinputs.h"
+#include "record/fitrec.h"
 
 /* A placement of the devices in the cost record's order that ran. */
 struct refit_case {
@@ -33,13 +34,16 @@ struct refit_summary {
 struct refit;
 
 /* Fit to cases c[n], n >= 1, which are borrowed until then.  in is borrowed: a graph, cost and devs
- * of a stream, by the schedule's rules, no specification.  Each case runs in the order that is found for
+ * of a stream, by the schedule's rules, no specification.  known, which may be NULL, was found
+ * from the same (refit_cases_fit), is taken instead of finding it again, and is borrowed for the call.  Each case runs in the order that is found for
  * it by in's costs, as devrun's plans do, whatever the unknowns.  NULL: no model (ST_INPUT, ST_USAGE), no
  * case is a legal placement, or OpenBLAS cannot be loaded (ST_RUNTIME). */
 struct refit *refit_new(struct place_inputs *in, const struct refit_case *c, uint32_t n,
-			struct err *e);
+			const struct fit_rec *known, struct err *e);
 void refit_free(struct refit *x);
 const struct refit_summary *refit_summary(const struct refit *x);
+/* What refit_new takes as known, without a key; it lives as long as x. */
+struct fit_rec refit_found(const struct refit *x);
 
 /* The most likely costs (draw 0), or those of a draw from the posterior, in which each set has an
  * error of its own, too: in->cost and in->devs changed.  Memory from a. */

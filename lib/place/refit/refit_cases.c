@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "base/mem.h"
 #include "record/placerec.h"
 #include "record/runrec.h"
@@ -22,7 +23,9 @@ struct refit_cases {
 	struct ran *v;
 	size_t n, cap;
 	struct refit_case *out;
-	size_t cap_out;
+	size_t n_out, cap_out;
+	struct digest *costs; /* of the first devs and cost records */
+	struct fit_rec fit;   /* n of 0: none */
 	struct arena *arena, *result;
 };
 
@@ -31,6 +34,7 @@ struct refit_cases *refit_cases_new(void)
 	struct refit_cases *x = MEM_NEW(struct refit_cases);
 	x->arena = arena_new();
 	x->result = arena_new();
+	x->costs = digest_new();
 	return x;
 }
 
@@ -40,6 +44,7 @@ void refit_cases_free(struct refit_cases *x)
 		return;
 	mem_free(x->v);
 	mem_free(x->out);
+	digest_free(x->costs);
 	arena_free(x->arena);
 	arena_free(x->result);
 	mem_free(x);
@@ -138,6 +143,15 @@ int refit_cases_take(struct refit_cases *x, const struct rec *r, const struct pl
 		if (to)
 			store_run(to, &run);
 	}
+	if ((rec_is(r, "devs") || rec_is(r, "cost")) && !place_inputs_known(in, r))
+		digest_add(x->costs, r->bytes, r->n_bytes);
+	if (rec_is(r, "fit") && in->g) {
+		struct fit_rec fit;
+		if (fit_decode(r, x->arena, &fit, e) < 0)
+			return -1;
+		if (fit.graph == in->g->digest)
+			x->fit = fit;
+	}
 	return 0;
 }
 
@@ -199,5 +213,33 @@ const struct refit_case *refit_cases_all(struct refit_cases *x, const struct pla
 						     log_s,  r->se,          r->is_reference};
 	}
 	drop_pool(x->out, *n);
+	x->n_out = *n;
 	return x->out;
+}
+
+uint64_t refit_cases_key(const struct refit_cases *x, const struct place_inputs *in)
+{
+	const uint64_t of[] = {digest_value(x->costs), in->g->digest, (uint64_t)in->order,
+			       x->n_out};
+	struct digest *d = digest_new();
+
+	digest_add(d, of, sizeof of);
+	for (size_t i = 0; i < x->n_out; i++) {
+		const struct refit_case *c = &x->out[i];
+
+		digest_add(d, c->device, in->g->n_sets * sizeof *c->device);
+		if (c->order)
+			digest_add(d, c->order, c->n_order * sizeof *c->order);
+		digest_add(d, (const double[]){c->log_s, c->se, c->is_reference},
+			   3 * sizeof(double));
+	}
+	const uint64_t key = digest_value(d);
+
+	digest_free(d);
+	return key;
+}
+
+const struct fit_rec *refit_cases_fit(const struct refit_cases *x, const struct place_inputs *in)
+{
+	return x->fit.n && x->fit.key == refit_cases_key(x, in) ? &x->fit : NULL;
 }

@@ -22,4 +22,9 @@ int refit_cases_take(struct refit_cases *x, const struct rec *r, const struct pl
 const struct refit_case *refit_cases_all(struct refit_cases *x, const struct place_inputs *in,
 					 uint32_t *n);
 
+/* Of the stream's first devices and costs, and of the cases that refit_cases_all gave: what a fit to them follows from. */
+uint64_t refit_cases_key(const struct refit_cases *x, const struct place_inputs *in);
+/* The stream's `fit` record that was found from these; NULL: it has none. */
+const struct fit_rec *refit_cases_fit(const struct refit_cases *x, const struct place_inputs *in);
+
 #endif
