@@ -12,7 +12,7 @@
 #   make bench-hunt random chains of operators beside OpenVINO; slow ones go to tests/bench/op_found.jsonl; HUNT="--seconds 60"
 #   make bench-saga HEFT, CPOP, evaluations beside SAGA, a simulator in Python; SAGA_PYTHON has it
 #   make learning   does the learner learn? on the simulator (pipelines/learning.mk); variance
-#   make open-checks what the papers leave open: groups, features, rewards, variance (pipelines/open.mk)
+#   make open-checks what the papers leave open: groups, features, rewards, shapes, variance (pipelines/open.mk)
 #   make updates    update rules beside each other (pipelines/updates.mk)
 #   make ablation   learned parsing beside METIS and other groupings (pipelines/ablation.mk)
 #   make tables     tables of two papers, measured here: table1 table2 table4 table5 hierarchical;

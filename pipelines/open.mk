@@ -7,6 +7,9 @@
 #   make open-variance  how far what each learner finds depends on its seed (pipelines/learning.mk)
 #   make open-rewards   rewards 1/latency, -sqrt, -log, with a baseline and without one
 #   make open-grouper   a grouper that learns beside random groups and no groups, the same placer on all
+#   make open-shapes    one placement for models with open dims, or one for each shape (tests/bench/dynamic.py); with
+#                       DEVICES=LIST by `place` in BUDGET=60 seconds
+#     NETS="..."        of tests/bench/dynamic_nets.py (default: all eight)
 #   make open-checks    all of them
 #     MODELS="..."      names of tests/models or paths of .xml (default: googlenet resnet50 rnnlm nmt2;
 #                       open-grouper: mobilenet_v3_large for nmt2, whose sets alone are too many)
@@ -134,7 +137,17 @@ open-groups:
 open-variance:
 	$(call open_make,variance)
 
-open-checks: open-groups open-features open-variance open-rewards open-grouper
+OPEN_SHAPES = $(B)/open/shapes-$(call file_part,$(or $(DEVICES),$(or $(filter-out paper,$(SPEC)),desktop-cpu$(comma)datacenter-gpu)))
+open-shapes: $(OPEN_PROGS)
+	@mkdir -p $(OPEN_SHAPES)
+	@$(or $(HSDAG_PYTHON),python3) tests/bench/dynamic_nets.py $(OPEN_SHAPES) $(NETS)
+	@PATH="$(abspath $(B))/bin:$(abspath pipelines):$$PATH" $(or $(HSDAG_PYTHON),python3) tests/bench/dynamic.py $(OPEN_SHAPES) \
+	  $(or $(NETS),$$(basename -s .tsv -a $(OPEN_SHAPES)/*.tsv)) $(if $(DEVICES),--devices $(DEVICES) --budget $(or $(BUDGET),60),--evals $(or $(EVALS),10000) --spec $(or \
+	  $(filter-out paper,$(SPEC)),desktop-cpu$(comma)datacenter-gpu)) > $(OPEN_SHAPES)/shapes.md.tmp
+	@mv $(OPEN_SHAPES)/shapes.md.tmp $(OPEN_SHAPES)/shapes.md
+	@cat $(OPEN_SHAPES)/shapes.md
 
-.PHONY: open-checks open-groups open-variance $(OPEN_LEARN:%=open-%)
+open-checks: open-shapes open-groups open-features open-variance open-rewards open-grouper
+
+.PHONY: open-checks open-shapes open-groups open-variance $(OPEN_LEARN:%=open-%)
 endif

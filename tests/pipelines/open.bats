@@ -79,3 +79,22 @@ inverse-baseline inverse-normalised inverse lr0" ]
 	grep -q -- '--run devrun --min-runs 3\|--run "devrun --min-runs 3' real/small_summator/none.1.tsv.job
 	grep -q 'DEVICES=.cpu:0,cpu:1' real/grouper.tsv
 }
+
+@test "shapes: what one placement for all loses beside one for each shape" {
+	needs_openvino
+	run -0 "$HSDAG_PYTHON" -c "
+import sys
+sys.path.insert(0, '$ROOT/tests/bench')
+import dynamic
+import numpy as np
+# The first shape comes three times as often; the best of each takes 1 and 2: 5 in all.
+seconds = np.array([[1, 4], [2, 2], [1.2, 2.4], [1.5, 2.5], [3, 3]])
+source = [('portfolio', 1), ('portfolio', 2), ('portfolio', 0), ('heft', 0), ('single', 0)]
+print([float(x) for x in dynamic.losses(np.array([3, 1]), seconds, source)])"
+	py '
+		lost = json.loads(sys.argv[1])
+		assert np.allclose(lost, [40, 100, 20, 0, 140, 40, 2]), lost
+	' "$output"
+	run -0 open open-shapes NETS=experts EVALS=500
+	[[ "${lines[*]: -1}" =~ ^"| experts | 0."[0-9]+" | "[0-9.]+" % | " ]]
+}
