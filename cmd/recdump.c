@@ -60,9 +60,9 @@ static const char known_keys[] =
 static int unknown_kind(const char *kind, const char *seen, struct err *e)
 {
 	static const char *const kinds[] = {
-		"hdr",         "graph",    "feat",    "devs",      "cost",       "group",
-		"part",        "params",   "episode", "place",     "run",        "update",
-		"best",        "handover", "moments", "candidate", "end",        "checkpoint",
+		"hdr",         "graph",    "feat",    "devs",      "cost",        "group",
+		"part",        "params",   "episode", "place",     "run",         "update",
+		"best",        "handover", "moments", "candidate", "end",         "checkpoint",
 		"pretraining", "teachers", "critic",  "fail",      "episode_end", "fit"};
 	struct err_near near = {.name = kind};
 	char known[340];
