@@ -24,8 +24,8 @@ static int json_line(FILE *out, const struct rec *r, bool full, struct err *e)
 
 /* What records have, of any stream (docs/reference/stream.md): a column of what none has here is empty. */
 static const char known_keys[] =
-	"action adapted again anchors at attr_key attr_ptr attr_strings attr_value "
-	"began_s beside between best_ratio best_s block bodies bound_parts_of bound_parts_s "
+	"action adapted after again anchors at attr_key attr_ptr attr_strings attr_value "
+	"before began_s beside between best_ratio best_s block bodies bound_parts_of bound_parts_s "
 	"bound_parts_wait_s bound_rule_s bound_rule_value bound_s "
 	"bound_value "
 	"burst_block burst_s bursts busy_s bytes bytes_per_s case_s cases chain clean clock_s cols "
@@ -39,11 +39,12 @@ static const char known_keys[] =
 	"keeps "
 	"key "
 	"label lat_s leaves link_busy_s link_bytes link_copies link_dst link_src "
-	"links lo_s load logp loss mask max_error mean_s media mem_bytes method missing_bytes move "
+	"links lo_s load logp loss mask max_error mean_s media mem_bytes method missing_bytes "
+	"model_error move "
 	"move_s moves n_between n_groups n_pairs n_sets name names net node_name not_compared "
 	"ok opset opsets order out out_cos out_elem out_max out_mse out_names out_of out_ptr "
 	"out_rank over overhead_s overlap pair_dst pair_src part part_of peaks period_s pid "
-	"pool_bytes pools ports "
+	"pool_bytes pools ports precision "
 	"predicted_s "
 	"predicted_value price "
 	"profiles pulse_s race rank ratio ratio_hi ratio_lo reason recipe records "
