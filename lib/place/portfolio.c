@@ -5,8 +5,8 @@
  * Artificial Intelligence 126, 2001.
  *
  * Single devices and HEFT run whatever the clock says, prices, the look-ahead rank and the learned policy have up to two fifths
- * of the time each, other heuristics a little of it.  Where blocks repeat, and there are too many to simulate all of them often,
- * the search for one of them has up to three fifths, and these a tenth each.
+ * of the time each, other heuristics a little of it.  Where blocks repeat, these have a tenth each, and the search for one block has a
+ * tenth, or up to three fifths where there are too many blocks to simulate all of them often.
  * Where there is enough for many simulations of every unit, searches have fixed shares, the last
  * and most of it is annealing's, which needs to cool slowly.  Where there is not, they race: each
  * has a short turn from the best so far, then always the one that gained most by the second in its
@@ -32,7 +32,7 @@ static const double NEAR =
 /* Time limit of an entry with share 0, as a share of the budget: ample budget, tight budget. */
 static const double AMPLE_LIMIT = 0.1, TIGHT_LIMIT = 0.02;
 static const double FIRST_LIMIT = 0.4; /* the same of the first ones, and of the learned policy */
-/* Where blocks repeat, of their search in a large graph; the other first ones see all blocks, and have AMPLE_LIMIT. */
+/* Where blocks repeat, of their search in a large graph; the other first ones see all blocks, and have AMPLE_LIMIT in any case. */
 static const double REPEATS_LIMIT = 0.6;
 
 /* An entry is a step of the portfolio: it runs a method with a share of the budget (0: it takes

@@ -154,7 +154,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	waits() {
 		json2dag -o w.mp <<-J
 			{"devices": [{"name": "a"}, {"name": "b"}],
-			 "links": [{"src": "*", "dst": "*", "latency_s": $1, "bytes_per_s": 1e9}],
+			 "links": [{"src": "*", "dst": "*", "latency_s": $1, "bytes_per_s": 1e18}],
 			 "nodes": [{"id": "r", "cost_s": 0.5, "out_bytes": 1}, {"id": "p", "cost_s": 4}, {"id": "q", "cost_s": 4}],
 			 "edges": [{"src": "r", "dst": "q"}]}
 		J

@@ -181,6 +181,7 @@ mkfifo again
 gpnembed --net rnn --recipe rnn --hidden 8 --threads 1 --no-costs --params-from again s.mp | placepolicy --hand-over | tee o.mp |
   devsim | reinforce --recipe rnn --params-to again --episodes 1 --steps 1 --samples 2 > /dev/null
 placebase random -n 1 -D cpu:0 p.mp | devrun --max-seconds 0.1 > r.mp
+devsim --refit r.mp > refitted.mp
 devrun --paired --max-seconds 0.1 r.mp > f.mp
 """
 

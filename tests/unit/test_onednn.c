@@ -92,8 +92,10 @@ static void to_type(enum elem t, const float *x, void *y, int64_t n)
 		vec_to_bf16(x, y, n);
 }
 
-/* The largest error over the largest result, 1 where there is no convolution. */
-static double worst_of(const struct shape *s, enum elem src, bool scaled, int zero, bool relu)
+/* The largest error over the largest result, 1 where there is no convolution; beside: while one of signed codes has packed the same
+ * weights. */
+static double worst_of(const struct shape *s, enum elem src, bool scaled, int zero, bool relu,
+		       bool beside)
 {
 	struct onednn_conv_spec spec = {.g = window_of(s),
 					.src = src,
@@ -109,7 +111,7 @@ static double worst_of(const struct shape *s, enum elem src, bool scaled, int ze
 			 MEM_NEWN(float, channels), MEM_NEWN(float, channels),
 			 MEM_NEWN(float, n_y),      MEM_NEWN(float, n_x),
 			 MEM_NEWN(float, n_w),      NULL};
-	struct onednn_conv *m = NULL;
+	struct onednn_conv *m = NULL, *other = NULL;
 	struct err e = ERR_INIT;
 	double off = 0, most = 0;
 	/* Sums of pairs fit 16 bits, and halves of weights are whole: instructions without VNNI want both. */
@@ -130,6 +132,14 @@ static double worst_of(const struct shape *s, enum elem src, bool scaled, int ze
 	spec.key = r.weights;
 	spec.bias = r.bias;
 	spec.scale = scaled ? r.scale : NULL;
+	if (beside) {
+		struct onednn_conv_spec signed_codes = spec;
+
+		signed_codes.src = EL_I8;
+		signed_codes.zero = 0;
+		if (onednn_conv_new(&signed_codes, ctx, &other, &e) <= 0)
+			off = most = 1;
+	}
 	if (onednn_conv_new(&spec, ctx, &m, &e) <= 0)
 		off = most = 1;
 	for (int i = 0; m && i < onednn_conv_slices(m); i++) {
@@ -151,6 +161,7 @@ static double worst_of(const struct shape *s, enum elem src, bool scaled, int ze
 		most = fmax(most, fabs(right));
 	}
 	onednn_conv_free(m);
+	onednn_conv_free(other);
 	mem_free(r.x);
 	mem_free(r.w);
 	mem_free(r.scale);
@@ -184,10 +195,17 @@ int main(void)
 		for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
 			for (int relu = 0; relu < 2; relu++) {
 				double off = worst_of(&shapes[i], kind[k].src, kind[k].scaled,
-						      kind[k].zero, relu);
+						      kind[k].zero, relu, false);
 				tap(off < 1e-6, "%s, %s%s: %.1e of the largest", kind[k].name,
 				    shapes[i].name, relu ? ", ReLU" : "", off);
 			}
+	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+		double off = worst_of(&shapes[i], EL_U8, true, 3, false, true);
+
+		tap(off < 1e-6,
+		    "u8, zero-point 3, and i8 of the same weights, %s: %.1e of the largest",
+		    shapes[i].name, off);
+	}
 	cpu_ctx_free(ctx);
 	cpu_packs_free(packs);
 	return tap_end();

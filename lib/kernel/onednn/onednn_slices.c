@@ -284,7 +284,9 @@ int onednn_slices_pack(struct onednn_slices *m, const struct onednn_conv_spec *s
 	const struct tensor *w = &s->weights;
 	const onednn_md *to = m->slice[0].primitive.weights;
 	struct weights_job job = {.g = &m->g, .w = w, .to = to};
-	uint64_t layout[6] = {OP_CONVOLUTION | ONEDNN_PACK};
+	/* Sums behind weights in integers are other ones for signed sources, and for a zero-point, of the same size. */
+	uint64_t sums = w->elem == EL_I8 ? 1 + (uint64_t)s->src * 2 + (s->zero != 0) : 0;
+	uint64_t layout[6] = {OP_CONVOLUTION | ONEDNN_PACK | sums << 33};
 	onednn_layout_key(to, layout + 1);
 	if (w->elem != EL_F32 && w->elem != EL_I8 &&
 	    !(job.f32 = mem_try((size_t)tensor_elements(w) * sizeof *job.f32)))

@@ -216,25 +216,32 @@ struct run_list {
 	struct repeat_run *run;
 };
 
+/* Positions that have been read, by the number of the question about them. */
+struct read_marks {
+	uint32_t now;
+	uint32_t *of; /* (n) */
+};
+
 /* Does the task at a position read in its block what that one period before reads in its own? */
-static bool same_reads(const struct repeats *x, const struct sched_dag *d, uint32_t at,
-		       uint32_t begin, uint32_t period)
+static bool same_reads(const struct repeats *x, const struct sched_dag *d, struct read_marks *marks,
+		       uint32_t at, uint32_t begin, uint32_t period)
 {
 	uint32_t v = x->task[at], w = x->task[at - period], inner = 0, found = 0;
 
-	for (uint32_t i = d->in_ptr[w]; i < d->in_ptr[w + 1]; i++)
-		inner += x->at[reads_from(d, i)] >= begin - period;
+	marks->now++;
+	for (uint32_t i = d->in_ptr[w]; i < d->in_ptr[w + 1]; i++) {
+		uint32_t from = x->at[reads_from(d, i)];
+
+		inner += from >= begin - period;
+		marks->of[from] = marks->now;
+	}
 	for (uint32_t i = d->in_ptr[v]; i < d->in_ptr[v + 1]; i++) {
 		uint32_t from = x->at[reads_from(d, i)];
 
 		if (from < begin)
 			continue;
 		found++;
-		bool same = false;
-
-		for (uint32_t j = d->in_ptr[w]; j < d->in_ptr[w + 1]; j++)
-			same |= x->at[reads_from(d, j)] == from - period;
-		if (!same)
+		if (marks->of[from - period] != marks->now)
 			return false;
 	}
 	return inner == found;
@@ -242,7 +249,7 @@ static bool same_reads(const struct repeats *x, const struct sched_dag *d, uint3
 
 /* Blocks of a stretch that have the edges of the one before, most of all in a row. */
 static void add_run(struct run_list *list, const struct repeats *x, const struct sched_dag *d,
-		    uint32_t first, uint32_t end, uint32_t period)
+		    struct read_marks *marks, uint32_t first, uint32_t end, uint32_t period)
 {
 	uint32_t begin = first; /* of the blocks in a row */
 
@@ -250,7 +257,7 @@ static void add_run(struct run_list *list, const struct repeats *x, const struct
 		bool same = at + period <= end;
 
 		for (uint32_t i = at; same && i < at + period; i++)
-			same = same_reads(x, d, i, at, period);
+			same = same_reads(x, d, marks, i, at, period);
 		if (same)
 			continue;
 		if ((at - begin) / period >= LEAST_BLOCKS) {
@@ -292,6 +299,7 @@ static void find_runs(struct repeats *x, const struct sched_dag *d, const uint64
 	uint64_t *row = MEM_NEWN(uint64_t, (size_t)d->n + 1);
 	struct period period[MOST_PERIODS];
 	struct run_list all = {0};
+	struct read_marks marks = {.of = MEM_NEWN(uint32_t, (size_t)d->n + 1)};
 
 	for (uint32_t i = 0; i < d->n; i++)
 		row[i] = label[x->task[i]];
@@ -304,7 +312,7 @@ static void find_runs(struct repeats *x, const struct sched_dag *d, const uint64
 			if (i + p < d->n && row[i] == row[i + p])
 				continue;
 			if (i - begin >= (LEAST_BLOCKS - 1) * p)
-				add_run(&all, x, d, begin, i + p, p);
+				add_run(&all, x, d, &marks, begin, i + p, p);
 			begin = i + 1;
 		}
 	}
@@ -327,6 +335,7 @@ static void find_runs(struct repeats *x, const struct sched_dag *d, const uint64
 		x->n = x->covered = 0;
 	if (x->n > 1)
 		qsort(x->run, x->n, sizeof(*x->run), by_first);
+	mem_free(marks.of);
 	mem_free(all.run);
 	mem_free(row);
 }
